@@ -1,0 +1,57 @@
+# Everything starts here: each target sets up what it needs, from a fresh clone.
+#   make demo      real data to a consensus, a table and a report
+#   make test      the test suite
+#   make lint      style, types
+#   make bench     the benchmarks, each beside its baseline
+#   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+KERNEL_SOURCES := CMakeLists.txt $(shell find src -name '*.cpp' -o -name '*.h')
+DATA   := $(abspath ../shared/data)
+
+# The papers' data sets, where they lie beside the project.
+ifneq ($(wildcard $(DATA)/manifest.json),)
+export CONCLUST_DATA ?= $(DATA)
+endif
+
+.PHONY: demo test lint bench sanitize setup check-tools clean
+.DELETE_ON_ERROR:
+
+demo: setup
+	$(BIN)/conclust demo --out demo-report --force
+
+test: setup
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+# Its own environment: the instrumented kernels must never be mistaken for the real ones.
+sanitize: check-tools
+	sh tools/sanitize.sh "$(PYTHON)"
+
+setup: $(VENV)/.built
+
+# Names what is missing, with the command that installs it, before anything is downloaded.
+check-tools:
+	@PYTHON="$(PYTHON)" sh tools/check_tools.sh
+
+$(VENV)/.dependencies: pyproject.toml constraints/build.txt constraints/run.txt constraints/dev.txt | check-tools
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --requirement constraints/build.txt --requirement constraints/run.txt --requirement constraints/dev.txt
+	touch $@
+
+$(VENV)/.built: $(VENV)/.dependencies $(KERNEL_SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean:
+	rm -rf $(VENV) .venv-sanitize build dist demo-report

@@ -1,0 +1,20 @@
+// The one door between Python and the kernels: a bind_* function per stage, called by module.cpp.
+//
+// Python guarantees each kernel's preconditions (type, contiguity, range). A binding converts
+// pointers and sizes, releases the GIL, calls the kernel, and does nothing else.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void bind_relabel(nb::module_& m);

@@ -1,0 +1,6 @@
+#include "bindings.h"
+
+NB_MODULE(_core, m) {
+    m.doc() = "conclust's C++ kernels. Import them through conclust._kernels only.";
+    bind_relabel(m);
+}

@@ -1,0 +1,119 @@
+#include "relabel.h"
+
+#include <algorithm>
+
+#include "clones.h"
+
+namespace conclust {
+
+Relabeller::Relabeller(std::size_t n_partitions, std::int64_t missing, std::int64_t noise)
+    : tables_(n_partitions), missing_(missing), noise_(noise) {}
+
+std::uint32_t Relabeller::Table::find(std::int64_t label) const {
+    if (label >= 0 && label < direct_limit) {
+        const auto at = static_cast<std::size_t>(label);
+        return at < direct.size() ? direct[at] : unseen;
+    }
+    const auto found = hashed.find(label);
+    return found == hashed.end() ? unseen : found->second;
+}
+
+void Relabeller::Table::add(std::int64_t label) {
+    const auto code = static_cast<std::uint32_t>(values.size());
+    values.push_back(label);
+    if (label >= 0 && label < direct_limit) {
+        const auto at = static_cast<std::size_t>(label);
+        if (at >= direct.size()) {
+            direct.resize(std::max(at + 1, 2 * direct.size()), unseen);
+        }
+        direct[at] = code;
+    } else {
+        hashed.emplace(label, code);
+    }
+}
+
+template <class Label>
+std::ptrdiff_t Relabeller::observe(const Label* block, std::size_t rows) {
+    const std::size_t m = tables_.size();
+    for (std::size_t i = 0; i < rows; ++i) {
+        const Label* row = block + i * m;
+        for (std::size_t u = 0; u < m; ++u) {
+            const auto label = static_cast<std::int64_t>(row[u]);
+            if (label == missing_ || label == noise_) {
+                continue;
+            }
+            if (label < 0) {
+                return static_cast<std::ptrdiff_t>(i * m + u);
+            }
+            Table& table = tables_[u];
+            if (table.find(label) == unseen) {
+                table.add(label);
+            }
+        }
+    }
+    return -1;
+}
+
+template <class Label, class Code>
+std::size_t Relabeller::encode(const Label* block, std::size_t rows, Code* out) const {
+    const std::size_t m = tables_.size();
+    std::size_t strangers = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+        const Label* row = block + i * m;
+        Code* codes = out + i * m;
+        for (std::size_t u = 0; u < m; ++u) {
+            const auto label = static_cast<std::int64_t>(row[u]);
+            if (label == missing_) {
+                codes[u] = missing_code<Code>;
+            } else if (label == noise_) {
+                codes[u] = noise_code<Code>;
+            } else {
+                const std::uint32_t code = tables_[u].find(label);
+                if (code == unseen) {
+                    codes[u] = noise_code<Code>;
+                    ++strangers;
+                } else {
+                    codes[u] = static_cast<Code>(code);
+                }
+            }
+        }
+    }
+    return strangers;
+}
+
+void Relabeller::restore(std::size_t partition, const std::int64_t* values, std::size_t n_values) {
+    tables_[partition] = Table{};
+    for (std::size_t k = 0; k < n_values; ++k) {
+        tables_[partition].add(values[k]);
+    }
+}
+
+CONCLUST_CLONES
+bool continues_canonical(const std::uint8_t* block, std::size_t rows, std::size_t n_partitions,
+                         std::uint8_t* seen) {
+    for (std::size_t i = 0; i < rows; ++i) {
+        const std::uint8_t* row = block + i * n_partitions;
+        std::uint8_t broken = 0;
+        for (std::size_t u = 0; u < n_partitions; ++u) {
+            const std::uint8_t limit = std::min(seen[u], std::uint8_t{253});
+            broken |= static_cast<std::uint8_t>(row[u] > limit);
+            seen[u] = std::max(seen[u], static_cast<std::uint8_t>(row[u] + 1));
+        }
+        if (broken) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#define CONCLUST_INSTANTIATE(Label)                                                            \
+    template std::ptrdiff_t Relabeller::observe(const Label*, std::size_t);                    \
+    template std::size_t Relabeller::encode(const Label*, std::size_t, std::uint8_t*) const;   \
+    template std::size_t Relabeller::encode(const Label*, std::size_t, std::uint16_t*) const;  \
+    template std::size_t Relabeller::encode(const Label*, std::size_t, std::uint32_t*) const;
+
+CONCLUST_INSTANTIATE(std::int64_t)
+CONCLUST_INSTANTIATE(std::int32_t)
+CONCLUST_INSTANTIATE(std::uint8_t)
+
+}  // namespace conclust

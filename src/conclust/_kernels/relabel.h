@@ -1,0 +1,63 @@
+// Labels of any integer names -> codes numbered by first appearance (see codes.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "codes.h"
+
+namespace conclust {
+
+// One table per partition, filled by observe() in row order and read by encode().
+//
+// Precondition of both: blocks are C-contiguous, rows x n_partitions.
+// `missing` and `noise` are the label values that stand for the two facts; every other negative
+// label is refused by observe(), which then returns the flat index of the first one (else -1).
+class Relabeller {
+  public:
+    Relabeller(std::size_t n_partitions, std::int64_t missing, std::int64_t noise);
+
+    template <class Label>
+    std::ptrdiff_t observe(const Label* block, std::size_t rows);
+
+    // Writes codes; a label that was never observed becomes noise. Returns how many were.
+    // Precondition: every table has fewer clusters than first_reserved_code<Code>.
+    template <class Label, class Code>
+    std::size_t encode(const Label* block, std::size_t rows, Code* out) const;
+
+    std::size_t n_partitions() const { return tables_.size(); }
+    std::size_t n_clusters(std::size_t partition) const { return tables_[partition].values.size(); }
+    const std::vector<std::int64_t>& values(std::size_t partition) const {
+        return tables_[partition].values;
+    }
+
+    // For pickles: tables with the given values, in the given order.
+    void restore(std::size_t partition, const std::int64_t* values, std::size_t n_values);
+
+  private:
+    static constexpr std::uint32_t unseen = 0xffffffffu;
+    static constexpr std::int64_t direct_limit = 1 << 16;
+
+    struct Table {
+        std::vector<std::int64_t> values;                        // code -> label
+        std::vector<std::uint32_t> direct;                       // small label -> code
+        std::unordered_map<std::int64_t, std::uint32_t> hashed;  // other label -> code
+
+        std::uint32_t find(std::int64_t label) const;
+        void add(std::int64_t label);
+    };
+
+    std::vector<Table> tables_;
+    std::int64_t missing_;
+    std::int64_t noise_;
+};
+
+// Whether a block of uint8 labels continues columns that are already numbered by first appearance
+// and stay below the reserved codes. `seen` (n_partitions) holds the clusters met so far and is
+// moved on.
+bool continues_canonical(const std::uint8_t* block, std::size_t rows, std::size_t n_partitions,
+                         std::uint8_t* seen);
+
+}  // namespace conclust

@@ -1,0 +1,79 @@
+"""User input to clean values; owns the sentences of the parameter errors.
+
+The sentence is scikit-learn's: "The 'n_clusters' parameter of PCC must be an int in the range
+[1, inf). Got -1 instead."
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection
+from typing import Any, NoReturn
+
+from conclust.exceptions import MissingExtraError, ParameterError
+
+__all__ = ["check_bool", "check_int", "check_option", "check_real", "missing_extra", "refuse"]
+
+
+def refuse(name: str, owner: str, expected: str, got: object) -> NoReturn:
+    """Raise the parameter error: what is wrong, what was expected, what was found."""
+    raise ParameterError(f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead.")
+
+
+def check_int(
+    value: Any, name: str, owner: str, *, low: int = 1, high: int | None = None, none: bool = False
+) -> int | None:
+    """Return `value` as an int in [low, high] (``high=None``: no upper end), or None if allowed."""
+    if none and value is None:
+        return None
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
+        end = "inf)" if high is None else f"{high}]"
+        refuse(name, owner, f"an int in the range [{low}, {end}{' or None' * none}", value)
+    return int(value)
+
+
+def check_real(
+    value: Any,
+    name: str,
+    owner: str,
+    *,
+    low: float = 0.0,
+    high: float = math.inf,
+    closed: str = "both",
+    none: bool = False,
+) -> float | None:
+    """Return `value` as a finite float in the interval; `closed` is both, left, right or neither."""
+    if none and value is None:
+        return None
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+    above = real and (value > low or (value == low and closed in ("both", "left")))
+    below = real and (value < high or (value == high and closed in ("both", "right")))
+    if not (above and below):
+        left = "[" if closed in ("both", "left") and low > -math.inf else "("
+        right = "]" if closed in ("both", "right") and high < math.inf else ")"
+        refuse(
+            name, owner, f"a float in the range {left}{low:g}, {high:g}{right}{' or None' * none}", value
+        )
+    return float(value)
+
+
+def check_bool(value: Any, name: str, owner: str) -> bool:
+    """Return `value` if it is a bool."""
+    if not isinstance(value, bool):
+        refuse(name, owner, "a bool", value)
+    return value
+
+
+def check_option(value: Any, name: str, owner: str, options: Collection[str | None]) -> str | None:
+    """Return `value` if it is one of `options`."""
+    if not (value is None or isinstance(value, str)) or value not in options:
+        known = ", ".join(sorted(repr(option) for option in options))
+        refuse(name, owner, f"one of {{{known}}}", value)
+    return value
+
+
+def missing_extra(package: str, extra: str, what: str) -> NoReturn:
+    """Raise the one sentence for an absent optional dependency."""
+    raise MissingExtraError(f"{what} needs {package}. Install it with: pip install 'conclust[{extra}]'")

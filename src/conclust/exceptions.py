@@ -1,0 +1,70 @@
+"""Every error and warning of conclust, with when it is raised.
+
+Errors are also the built-in error a user would expect (``ValueError`` and so on), so that code
+written against scikit-learn catches them.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CacheWarning",
+    "ConclustError",
+    "DatasetNotFoundError",
+    "DenseLimitError",
+    "EvidenceWarning",
+    "FileFormatError",
+    "InputError",
+    "MissingExtraError",
+    "OutputExistsError",
+    "ParameterError",
+    "UnseenLabelWarning",
+    "UnsupportedEnsembleError",
+]
+
+
+class ConclustError(Exception):
+    """Base of every error that conclust raises on purpose."""
+
+
+class InputError(ConclustError, ValueError):
+    """The labels, points or weights given are not what they should be."""
+
+
+class ParameterError(ConclustError, ValueError):
+    """A parameter is outside of its range or is no known option."""
+
+
+class UnsupportedEnsembleError(ConclustError, ValueError):
+    """A method cannot handle this ensemble (missing labels, soft members); names one that can."""
+
+
+class DenseLimitError(ConclustError, ValueError):
+    """Something of size n x n would exceed ``max_dense`` objects; names what does not need it."""
+
+
+class FileFormatError(ConclustError, ValueError):
+    """A file is damaged, of another format or version, or holds what is never read (pickles)."""
+
+
+class OutputExistsError(ConclustError, FileExistsError):
+    """The output folder is not empty and ``--force`` was not given."""
+
+
+class DatasetNotFoundError(ConclustError, FileNotFoundError):
+    """A known data set is not on this machine; says where it is published and where to put it."""
+
+
+class MissingExtraError(ConclustError, ImportError):
+    """An optional dependency is not installed; gives the pip command."""
+
+
+class EvidenceWarning(UserWarning):
+    """Objects or pairs about which the ensemble says nothing."""
+
+
+class UnseenLabelWarning(UserWarning):
+    """``predict`` met labels that were not there in ``fit``: those objects are with nobody."""
+
+
+class CacheWarning(UserWarning):
+    """A damaged cache entry was recomputed."""
