@@ -1,1 +1,41 @@
-"""stub"""
+"""conclust: consensus clustering.
+
+Combines many clusterings of the same objects into one partition, with probabilities, at any size.
+Names load at first use, so that ``import conclust`` costs nothing: see ``__init__.pyi`` for types.
+"""
+
+from importlib import import_module
+
+# Public name -> module that defines it. The stub beside this file lists the same names.
+_HOMES = {
+    "ConsensusClustering": "conclust.pipeline",
+    "EAC": "conclust.consensus.linkage",
+    "Ensemble": "conclust.ensemble",
+    "EnsembleGenerator": "conclust.generation",
+    "PCC": "conclust.consensus.probabilistic",
+    "coassociation": "conclust.coassociation",
+    "copresence": "conclust.coassociation",
+    "corrupt": "conclust.generation",
+}
+_MODULES = ("datasets", "exceptions", "metrics", "plotting")
+
+__all__ = ["__version__", *sorted(_HOMES), *_MODULES]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"conclust.{name}")
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("conclust")
+    else:
+        raise AttributeError(f"module 'conclust' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

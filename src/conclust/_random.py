@@ -70,6 +70,8 @@ def _children(root: np.random.SeedSequence, n: int) -> list[np.random.SeedSequen
     # Not root.spawn(): that counts on root, and a SeedSequence passed by the user (or cloned by
     # scikit-learn) must give the same children each time.
     return [
-        np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
+        np.random.SeedSequence(
+            root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size
+        )
         for i in range(n)
     ]

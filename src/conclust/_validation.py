@@ -18,7 +18,9 @@ __all__ = ["check_bool", "check_int", "check_option", "check_real", "missing_ext
 
 def refuse(name: str, owner: str, expected: str, got: object) -> NoReturn:
     """Raise the parameter error: what is wrong, what was expected, what was found."""
-    raise ParameterError(f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead.")
+    raise ParameterError(
+        f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead."
+    )
 
 
 def check_int(
@@ -47,14 +49,17 @@ def check_real(
     """Return `value` as a finite float in the interval; `closed` is both, left, right or neither."""
     if none and value is None:
         return None
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+    real = isinstance(value, numbers.Real) and type(value) is not bool and math.isfinite(value)
     above = real and (value > low or (value == low and closed in ("both", "left")))
     below = real and (value < high or (value == high and closed in ("both", "right")))
     if not (above and below):
         left = "[" if closed in ("both", "left") and low > -math.inf else "("
         right = "]" if closed in ("both", "right") and high < math.inf else ")"
         refuse(
-            name, owner, f"a float in the range {left}{low:g}, {high:g}{right}{' or None' * none}", value
+            name,
+            owner,
+            f"a float in the range {left}{low:g}, {high:g}{right}{' or None' * none}",
+            value,
         )
     return float(value)
 
@@ -76,4 +81,6 @@ def check_option(value: Any, name: str, owner: str, options: Collection[str | No
 
 def missing_extra(package: str, extra: str, what: str) -> NoReturn:
     """Raise the one sentence for an absent optional dependency."""
-    raise MissingExtraError(f"{what} needs {package}. Install it with: pip install 'conclust[{extra}]'")
+    raise MissingExtraError(
+        f"{what} needs {package}. Install it with: pip install 'conclust[{extra}]'"
+    )

@@ -18,3 +18,4 @@ template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void bind_relabel(nb::module_& m);
+void bind_rows(nb::module_& m);

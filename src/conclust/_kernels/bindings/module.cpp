@@ -3,4 +3,5 @@
 NB_MODULE(_core, m) {
     m.doc() = "conclust's C++ kernels. Import them through conclust._kernels only.";
     bind_relabel(m);
+    bind_rows(m);
 }

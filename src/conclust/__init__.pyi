@@ -1,0 +1,29 @@
+from conclust import datasets as datasets
+from conclust import exceptions as exceptions
+from conclust import metrics as metrics
+from conclust import plotting as plotting
+from conclust.coassociation import coassociation as coassociation
+from conclust.coassociation import copresence as copresence
+from conclust.consensus.linkage import EAC as EAC
+from conclust.consensus.probabilistic import PCC as PCC
+from conclust.ensemble import Ensemble as Ensemble
+from conclust.generation import EnsembleGenerator as EnsembleGenerator
+from conclust.generation import corrupt as corrupt
+from conclust.pipeline import ConsensusClustering as ConsensusClustering
+
+__version__: str
+__all__ = [
+    "EAC",
+    "PCC",
+    "ConsensusClustering",
+    "Ensemble",
+    "EnsembleGenerator",
+    "__version__",
+    "coassociation",
+    "copresence",
+    "corrupt",
+    "datasets",
+    "exceptions",
+    "metrics",
+    "plotting",
+]

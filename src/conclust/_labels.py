@@ -1,0 +1,362 @@
+"""Label matrices of any origin to codes: the one reader of users' labels.
+
+Arrays of numbers are read block by block (so that a memory-mapped file is never copied whole as
+int64); columns of strings, categories or mixed objects are numbered through a dictionary first.
+The codes are described in ``_kernels/codes.h``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import Relabeller, continues_canonical, count_reserved
+from conclust.exceptions import InputError
+
+__all__ = [
+    "MISSING",
+    "NOISE",
+    "CodedLabels",
+    "canonical_labels",
+    "code_labels",
+    "code_type",
+    "encode_labels",
+    "missing_code",
+    "noise_code",
+]
+
+MISSING = -1
+"""The user's label of an object that a partition did not observe."""
+NOISE = -2
+"""The user's label of an object that a partition observed and put with nobody."""
+
+_BLOCK_CELLS = 1 << 22
+
+Names = tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class CodedLabels:
+    """A label matrix as codes, with the user's names of the clusters kept apart."""
+
+    codes: NDArray[Any]
+    cluster_counts: NDArray[np.int64]
+    n_missing: NDArray[np.int64]
+    n_noise: NDArray[np.int64]
+    names: Names
+
+
+def missing_code(dtype: Any) -> int:
+    """Return the code of a missing label in `dtype`."""
+    return int(np.iinfo(dtype).max)
+
+
+def noise_code(dtype: Any) -> int:
+    """Return the code of noise in `dtype`."""
+    return int(np.iinfo(dtype).max) - 1
+
+
+def code_type(largest: int) -> type[np.unsignedinteger[Any]]:
+    """Return the smallest code type for partitions of up to `largest` clusters."""
+    for dtype in (np.uint8, np.uint16):
+        if largest <= noise_code(dtype):
+            return dtype
+    return np.uint32
+
+
+def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Renumber one label vector 0, 1, ... by first appearance; negative labels stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust._labels import canonical_labels
+    >>> canonical_labels(np.array([7, 7, 2, -1, 7, 0]))
+    array([ 0,  0,  1, -1,  0,  2])
+    """
+    labels = np.asarray(labels)
+    values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(len(values), dtype=np.int64)
+    order = np.argsort(np.where(values < 0, len(labels), first), kind="stable")
+    n_clusters = int((values >= 0).sum())
+    number[order[:n_clusters]] = np.arange(n_clusters)
+    number[values < 0] = values[values < 0]
+    return number[inverse]
+
+
+def code_labels(labels: Any, *, missing: str = "unobserved") -> CodedLabels:
+    """Read a label matrix (n_samples, n_partitions) into codes.
+
+    A C-contiguous uint8 array whose columns number their clusters by first appearance is used as
+    it is, without a copy; every other input becomes one new matrix of the smallest code type.
+    """
+    matrix, object_names = _as_matrix(labels)
+    _check_shape(matrix)
+    codes, counts = _use_as_is(matrix)
+    if codes is not None:
+        zeros = np.zeros(matrix.shape[1], dtype=np.int64)
+        return CodedLabels(codes, counts, zeros, zeros, tuple(tuple(range(k)) for k in counts))
+    table = Relabeller(matrix.shape[1], MISSING, NOISE)
+    for start, block in _integer_blocks(matrix, missing):
+        bad = table.observe(block)
+        if bad >= 0:
+            _refuse_negative(matrix, start, bad)
+    counts = np.array([table.n_clusters(u) for u in range(matrix.shape[1])], dtype=np.int64)
+    codes = np.empty(matrix.shape, dtype=code_type(int(counts.max())))
+    for start, block in _integer_blocks(matrix, missing):
+        table.encode(block, codes[start : start + len(block)])
+    n_missing = np.zeros(matrix.shape[1], dtype=np.int64)
+    n_noise = np.zeros(matrix.shape[1], dtype=np.int64)
+    count_reserved(codes, n_missing, n_noise)
+    names = tuple(
+        tuple(object_names[u][k] for k in table.values(u))
+        if object_names is not None
+        else tuple(table.values(u))
+        for u in range(matrix.shape[1])
+    )
+    return CodedLabels(codes, counts, n_missing, n_noise, names)
+
+
+def encode_labels(
+    labels: Any, names: Names, dtype: Any, *, missing: str = "unobserved"
+) -> tuple[NDArray[Any], int]:
+    """Read new objects' labels with the `names` of an ensemble.
+
+    Returns the codes and how many labels were not among the names (those become noise: present,
+    and with nobody).
+    """
+    matrix, object_names = _as_matrix(labels)
+    _check_shape(matrix, n_samples=0)
+    table = Relabeller(len(names), MISSING, NOISE)
+    if object_names is not None:
+        # Number the new names after the known ones, so that one table serves both.
+        matrix = _translate(matrix, object_names, names)
+        for u, known in enumerate(names):
+            table.restore(u, np.arange(len(known), dtype=np.int64))
+    else:
+        for u, known in enumerate(names):
+            # A name that is no whole number cannot occur in a matrix of numbers; its place is
+            # kept by a value that int64 input cannot hold as a label.
+            table.restore(
+                u, np.array([_as_number(k, v) for k, v in enumerate(known)], dtype=np.int64)
+            )
+    codes = np.empty(matrix.shape, dtype=dtype)
+    strangers = 0
+    for start, block in _integer_blocks(matrix, missing):
+        negative = np.flatnonzero((block < 0) & (block != MISSING) & (block != NOISE))
+        if negative.size:
+            _refuse_negative(matrix, start, int(negative[0]))
+        strangers += table.encode(block, codes[start : start + len(block)])
+    return codes, strangers
+
+
+def _as_number(position: int, name: Any) -> int:
+    if isinstance(name, int | np.integer):
+        return int(name)
+    return -3 - position
+
+
+def _translate(
+    matrix: NDArray[np.int64], found: list[list[Any]], names: Names
+) -> NDArray[np.int64]:
+    translated = np.empty_like(matrix)
+    for u, known in enumerate(names):
+        code_of = {name: k for k, name in enumerate(known)}
+        new = len(known)
+        table = np.array([code_of.get(name, new) for name in found[u]] + [NOISE, MISSING])
+        translated[:, u] = table[matrix[:, u]]  # -2 and -1 count from the end
+    return translated
+
+
+def _as_matrix(labels: Any) -> tuple[NDArray[Any], list[list[Any]] | None]:
+    """Return a 2-D array of numbers; for columns of names, their numbers and the names."""
+    if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
+        raise TypeError(
+            "Sparse data was passed for labels, but a dense label matrix is required: a stored 0 and "
+            "an absent entry cannot be told apart as labels. Use labels.toarray() if 0 is a cluster."
+        )
+    if hasattr(labels, "columns") and hasattr(labels, "shape"):
+        return _from_frame(labels)
+    array = labels if isinstance(labels, np.ndarray) else _from_sequence(labels)
+    if array.dtype.kind in "biuf":
+        return array, None
+    if array.dtype.kind == "c":
+        raise InputError("Complex data not supported: labels are whole numbers or names.")
+    if array.dtype.kind in "OUST":
+        if array.ndim != 2:
+            return np.empty(array.shape), None
+        return _number_objects([array[:, u] for u in range(array.shape[1])], len(array))
+    raise InputError(
+        f"Labels must be whole numbers or names. Got an array of dtype {array.dtype} instead."
+    )
+
+
+def _from_sequence(labels: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(labels)
+    except ValueError as error:
+        raise InputError(
+            "Labels must form a matrix of shape (n_samples, n_partitions): the rows given have "
+            "different lengths. Mark labels that are missing with -1 or None."
+        ) from error
+    # NumPy turns [["a", nan]] into the strings "a" and "nan": keep the objects instead.
+    return np.asarray(labels, dtype=object) if array.dtype.kind in "US" else array
+
+
+def _from_frame(frame: Any) -> tuple[NDArray[Any], list[list[Any]] | None]:
+    n, m = frame.shape
+    columns = [_frame_column(frame, u) for u in range(m)]
+    if all(column.dtype.kind in "biuf" for column in columns):
+        return (np.column_stack(columns) if m else np.empty((n, 0))), None
+    if any(column.dtype.kind == "c" for column in columns):
+        raise InputError("Complex data not supported: labels are whole numbers or names.")
+    return _number_objects(columns, n)
+
+
+def _frame_column(frame: Any, u: int) -> NDArray[Any]:
+    column = frame.iloc[:, u] if hasattr(frame, "iloc") else frame[:, u]
+    array = np.asarray(column)
+    return array if array.dtype.kind in "biufc" else np.asarray(column, dtype=object)
+
+
+def _number_objects(
+    columns: Sequence[NDArray[Any]], n: int
+) -> tuple[NDArray[np.int64], list[list[Any]]]:
+    matrix = np.empty((n, len(columns)), dtype=np.int64)
+    names: list[list[Any]] = []
+    for u, column in enumerate(columns):
+        values = column.tolist() if column.dtype.kind != "f" else column.astype(object).tolist()
+        numbers: dict[Any, int] = {}
+        known: list[Any] = []
+        by_name: dict[Any, int] = {}
+        for value in dict.fromkeys(_hashable(values, u)):
+            name = _name_of(value, u)
+            if name is MISSING or name is NOISE:
+                numbers[value] = name
+                continue
+            if name not in by_name:
+                by_name[name] = len(known)
+                known.append(name)
+            numbers[value] = by_name[name]
+        matrix[:, u] = np.fromiter((numbers[value] for value in values), dtype=np.int64, count=n)
+        names.append(known)
+    return matrix, names
+
+
+def _hashable(values: list[Any], partition: int) -> list[Any]:
+    for value in values:
+        if not isinstance(value, str | int | float | bytes | tuple) and value.__hash__ is None:
+            raise InputError(
+                f"Labels must be whole numbers or names. Got {value!r} in partition {partition} "
+                "instead; argument must be a string or a number."
+            )
+    return values
+
+
+def _name_of(value: Any, partition: int) -> Any:
+    """Return the name that a cell stands for, or MISSING or NOISE."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return MISSING
+    if isinstance(value, bool | np.bool_):
+        return int(value)
+    if isinstance(value, complex) and not isinstance(value, float):
+        raise InputError("Complex data not supported: labels are whole numbers or names.")
+    if isinstance(value, int | float | np.integer | np.floating):
+        if value != value:
+            return MISSING
+        if value in (MISSING, NOISE):
+            return MISSING if value == MISSING else NOISE
+        if value in (np.inf, -np.inf) or value != int(value) or value < 0:
+            raise InputError(
+                f"Labels must be whole numbers from 0 on, or names; -1 is missing and -2 is noise. "
+                f"Got {value!r} in partition {partition} instead."
+            )
+        return int(value)
+    return value
+
+
+def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
+    if matrix.ndim != 2:
+        hint = (
+            " Reshape your data using labels.reshape(-1, 1) if it is a single partition."
+            if matrix.ndim == 1
+            else ""
+        )
+        raise InputError(
+            f"Expected 2D array of labels (n_samples, n_partitions), got {matrix.ndim}D array "
+            f"instead: shape {matrix.shape}.{hint}"
+        )
+    n, m = matrix.shape
+    if m == 0:
+        raise InputError(
+            f"Found array with 0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required: "
+            "an ensemble needs at least one partition."
+        )
+    if n < n_samples:
+        raise InputError(
+            f"Found array with {n} sample(s) (shape={matrix.shape}) while a minimum of {n_samples} is "
+            "required: a clustering is about pairs of objects."
+        )
+
+
+def _use_as_is(matrix: NDArray[Any]) -> tuple[NDArray[Any] | None, NDArray[np.int64]]:
+    seen = np.zeros(matrix.shape[1], dtype=np.uint8)
+    if matrix.dtype != np.uint8 or not matrix.flags.c_contiguous:
+        return None, seen.astype(np.int64)
+    rows = max(1, _BLOCK_CELLS // matrix.shape[1])
+    for start in range(0, len(matrix), rows):
+        if not continues_canonical(matrix[start : start + rows], seen):
+            return None, seen.astype(np.int64)
+    view = matrix.view(np.ndarray)[:]
+    view.flags.writeable = False
+    return view, seen.astype(np.int64)
+
+
+def _integer_blocks(matrix: NDArray[Any], missing: str) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield (first row, C-contiguous block of int64, int32 or uint8 labels)."""
+    kind, m = matrix.dtype.kind, matrix.shape[1]
+    rows = max(1, _BLOCK_CELLS // m)
+    for start in range(0, len(matrix), rows):
+        block = matrix[start : start + rows]
+        if kind == "f":
+            block = _whole_numbers(block, start)
+        elif kind == "u" and matrix.dtype.itemsize == 8 and (block > np.iinfo(np.int64).max).any():
+            raise InputError("Labels must fit in int64. Got a larger uint64 label instead.")
+        if block.dtype not in (np.uint8, np.int32):
+            block = block.astype(np.int64, copy=False)
+        if missing == "noise" and kind in "if":
+            nan = np.isnan(matrix[start : start + rows]) if kind == "f" else False
+            block = np.where((block == MISSING) & ~np.asarray(nan), NOISE, block).astype(
+                block.dtype
+            )
+        yield start, np.ascontiguousarray(block)
+
+
+def _whole_numbers(block: NDArray[Any], start: int) -> NDArray[np.int64]:
+    missing = np.isnan(block)
+    filled = np.where(missing, float(MISSING), block)
+    with np.errstate(invalid="ignore"):
+        whole = (np.floor(filled) == filled) & (np.abs(filled) < 2.0**63)
+    if not whole.all():
+        row, column = (int(k) for k in np.argwhere(~whole)[0])
+        value = block[row, column]
+        what = "infinite (inf)" if np.isinf(value) else f"{value!s}"
+        raise InputError(
+            f"Labels must be whole numbers (NaN or -1 for missing, -2 for noise). Got {what} at row "
+            f"{start + row}, partition {column} instead. If these are points, not labels, use "
+            "ConsensusClustering, or EnsembleGenerator to make partitions of them first."
+        )
+    return filled.astype(np.int64)
+
+
+def _refuse_negative(matrix: NDArray[Any], start: int, flat: int) -> NoReturn:
+    row, column = start + flat // matrix.shape[1], flat % matrix.shape[1]
+    raise InputError(
+        f"Negative values in data passed to an ensemble: labels are whole numbers from 0 on, -1 is "
+        f"missing (not observed) and -2 is noise. Got {matrix[row, column]} at row {row}, partition "
+        f"{column} instead."
+    )

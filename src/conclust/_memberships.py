@@ -1,0 +1,65 @@
+"""Soft partitions to codes and a sparse matrix of posteriors."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._labels import MISSING, CodedLabels, code_type, missing_code
+from conclust.exceptions import InputError
+
+__all__ = ["code_memberships"]
+
+_ROW_SUM_TOLERANCE = 1e-6
+
+
+def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabels, sp.csr_array]:
+    """Read membership matrices: the codes of the most probable clusters, and B with posteriors."""
+    if not memberships:
+        raise InputError(
+            "Ensemble.from_memberships needs at least one membership matrix. Got none."
+        )
+    n = len(memberships[0])
+    labels = np.empty((n, len(memberships)), dtype=np.int64)
+    blocks = []
+    for u, P in enumerate(memberships):
+        if P.ndim != 2 or len(P) != n or P.shape[1] == 0:
+            raise InputError(
+                f"Membership {u} must be of shape ({n}, n_clusters). Got shape {P.shape} instead."
+            )
+        missing = np.isnan(P).all(axis=1) | (P == 0).all(axis=1)
+        P = np.where(missing[:, None], 0.0, P)
+        off = np.abs(P.sum(axis=1) - 1) > _ROW_SUM_TOLERANCE
+        if not np.isfinite(P).all() or (P < 0).any() or (off & ~missing).any():
+            row = int(
+                np.argmax(~np.isfinite(P).all(axis=1) | (P < 0).any(axis=1) | (off & ~missing))
+            )
+            raise InputError(
+                "Rows of a membership must be probabilities that sum to 1 (all NaN or all 0: missing). "
+                f"Got {P[row].tolist()} in row {row} of membership {u} instead."
+            )
+        P = P / np.where(missing, 1.0, P.sum(axis=1))[:, None]
+        hard = np.where(missing, MISSING, P.argmax(axis=1))
+        # Clusters in order of first appearance as the most probable one; those that never are
+        # come after them, by their first object of positive probability.
+        top = np.array(
+            [np.argmax(hard == k) if (hard == k).any() else n for k in range(P.shape[1])]
+        )
+        some = np.where((P > 0).any(axis=0), (P > 0).argmax(axis=0), n)
+        order = np.lexsort((some, top))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        labels[:, u] = np.where(missing, MISSING, rank[hard])
+        blocks.append(sp.csr_array(P[:, order]))
+    counts = np.array([block.shape[1] for block in blocks], dtype=np.int64)
+    dtype = code_type(int(counts.max()))
+    codes = np.where(labels == MISSING, missing_code(dtype), labels).astype(dtype)
+    coded = CodedLabels(
+        codes,
+        counts,
+        (labels == MISSING).sum(axis=0),
+        np.zeros(len(blocks), dtype=np.int64),
+        tuple(tuple(range(k)) for k in counts.tolist()),
+    )
+    return coded, sp.csr_array(sp.hstack(blocks))

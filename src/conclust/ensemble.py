@@ -1,0 +1,578 @@
+"""Ensemble: many partitions of the same objects, validated and frozen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from os import PathLike
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._kernels import group_rows
+from conclust._labels import (
+    MISSING,
+    NOISE,
+    CodedLabels,
+    Names,
+    canonical_labels,
+    code_labels,
+    code_type,
+    encode_labels,
+    missing_code,
+    noise_code,
+)
+from conclust._memberships import code_memberships
+from conclust._validation import check_option
+from conclust.exceptions import InputError
+
+__all__ = ["MISSING", "NOISE", "Ensemble", "MicroClusters", "canonical_labels"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class MicroClusters:
+    """Objects with identical label rows, numbered by first appearance.
+
+    Attributes
+    ----------
+    representatives : ndarray of shape (n_micro,)
+        The first object of each micro-cluster.
+    inverse : ndarray of shape (n_samples,)
+        The micro-cluster of each object.
+    counts : ndarray of shape (n_micro,)
+        How many objects each one holds.
+    """
+
+    representatives: NDArray[np.int64]
+    inverse: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+def _once(method: Callable[[Ensemble], T]) -> property:
+    """Compute a derived quantity at first use and keep it (arrays are made read-only)."""
+    name = method.__name__
+
+    @wraps(method)
+    def get(self: Ensemble) -> T:
+        if name not in self._derived:
+            value = method(self)
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            self._derived[name] = value
+        return self._derived[name]  # type: ignore[no-any-return]
+
+    return property(get)
+
+
+class Ensemble:
+    """Many partitions of the same objects: a frozen, validated label matrix.
+
+    Two facts are kept per cell: whether the partition observed the object, and its label. -1, NaN,
+    None and pandas.NA mean *missing*: not observed. -2 means *noise*: observed, and with nobody.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples, n_partitions)
+        Cluster labels, one partition a column: an array, a list of rows, a pandas or polars
+        DataFrame, a memory-mapped array. Labels are whole numbers from 0 on, or names (strings,
+        categories). A C-ordered uint8 array whose columns number their clusters by first
+        appearance, as conclust's generators write them, is used without a copy: do not change it
+        afterwards. Anything else is copied once.
+    weights : array-like of shape (n_partitions,), default=None
+        Non-negative weight of each partition. None: all count alike.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means. "noise" reads it as noise, as HDBSCAN and DBSCAN write it; NaN and None stay
+        missing.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples, n_partitions), read-only
+        Labels renumbered by first appearance in the smallest unsigned type; the type's largest
+        value is missing, the one before it noise.
+    cluster_counts : ndarray of shape (n_partitions,)
+        Clusters in each partition, K_u.
+    offsets : ndarray of shape (n_partitions + 1,)
+        Column of the indicator at which each partition begins; the last is T, all clusters.
+    names : tuple of tuples
+        The user's label of every cluster of every partition, in the order of the codes.
+    weights : ndarray of shape (n_partitions,) or None
+        Weight of each partition.
+
+    Raises
+    ------
+    InputError
+        If the labels are empty, not two-dimensional, ragged, complex, infinite, not whole or
+        negative without being a missing code; if there is only one object; if a partition is
+        missing everywhere; if the weights are not non-negative numbers, one per partition.
+
+    Examples
+    --------
+    >>> from conclust import Ensemble
+    >>> ensemble = Ensemble([[0, 5], [0, 5], [1, -1]])
+    >>> ensemble
+    Ensemble(3 objects, 2 partitions of 1 to 2 clusters, 16.7% missing)
+    >>> ensemble.labels
+    array([[ 0,  0],
+           [ 0,  0],
+           [ 1, -1]])
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_derived",
+        "_n_missing",
+        "_n_noise",
+        "_soft",
+        "cluster_counts",
+        "codes",
+        "names",
+        "offsets",
+        "weights",
+    )
+
+    codes: NDArray[Any]
+    cluster_counts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    names: Names
+    weights: NDArray[np.float64] | None
+    _n_missing: NDArray[np.int64]
+    _n_noise: NDArray[np.int64]
+    _soft: sp.csr_array | None
+    _derived: dict[str, Any]
+
+    def __init__(
+        self, labels: Any, *, weights: ArrayLike | None = None, missing: str = "unobserved"
+    ) -> None:
+        check_option(missing, "missing", "Ensemble", ("unobserved", "noise"))
+        self._set(code_labels(labels, missing=missing), weights, None)
+
+    @classmethod
+    def from_memberships(
+        cls, memberships: Iterable[ArrayLike], *, weights: ArrayLike | None = None
+    ) -> Ensemble:
+        """Make an ensemble of soft partitions.
+
+        Parameters
+        ----------
+        memberships : iterable of array-like, each of shape (n_samples, n_clusters_u)
+            One matrix a partition: row i holds the probabilities of object i over the clusters,
+            summing to 1. A row of NaN or of zeros is missing.
+        weights : array-like of shape (n_partitions,), default=None
+            Non-negative weight of each partition.
+
+        Returns
+        -------
+        Ensemble
+            With ``is_soft`` true; ``codes`` hold the most probable cluster (ties to the first).
+
+        Raises
+        ------
+        InputError
+            If the matrices differ in the number of rows, hold negative or infinite values, or rows
+            that do not sum to 1 within 1e-6.
+
+        Examples
+        --------
+        >>> from conclust import Ensemble
+        >>> Ensemble.from_memberships([[[0.5, 0.5], [0.0, 1.0]], [[1.0], [1.0]]])
+        Ensemble(2 objects, 2 soft partitions of 1 to 2 clusters)
+        """
+        coded, soft = code_memberships([np.asarray(P, dtype=np.float64) for P in memberships])
+        return cls._make(coded, weights, soft)
+
+    @classmethod
+    def _make(
+        cls, coded: CodedLabels, weights: ArrayLike | None, soft: sp.csr_array | None
+    ) -> Ensemble:
+        ensemble = cls.__new__(cls)
+        ensemble._set(coded, weights, soft)
+        return ensemble
+
+    def _set(
+        self, coded: CodedLabels, weights: ArrayLike | None, soft: sp.csr_array | None
+    ) -> None:
+        n, m = coded.codes.shape
+        absent = np.flatnonzero(coded.n_missing == n)
+        if absent.size:
+            raise InputError(
+                f"Partition {absent[0]} is missing everywhere: it observed none of the {n} objects. "
+                "Leave it out of the ensemble."
+            )
+        for array in (coded.codes, coded.cluster_counts):
+            array.flags.writeable = False
+        offsets = np.concatenate([[0], np.cumsum(coded.cluster_counts)]).astype(np.int64)
+        offsets.flags.writeable = False
+        values = {
+            "codes": coded.codes,
+            "cluster_counts": coded.cluster_counts,
+            "offsets": offsets,
+            "names": coded.names,
+            "weights": _check_weights(weights, m),
+            "_n_missing": coded.n_missing,
+            "_n_noise": coded.n_noise,
+            "_soft": soft,
+            "_derived": {},
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"An Ensemble is frozen: {name!r} cannot be set. Make a new one.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"An Ensemble is frozen: {name!r} cannot be deleted.")
+
+    # -- sizes and facts
+
+    @property
+    def n_samples(self) -> int:
+        """Number of objects, n."""
+        return int(self.codes.shape[0])
+
+    @property
+    def n_partitions(self) -> int:
+        """Number of partitions, N in the papers."""
+        return int(self.codes.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_samples, n_partitions)."""
+        return self.n_samples, self.n_partitions
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether the partitions are memberships (``from_memberships``)."""
+        return self._soft is not None
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any partition left an object unobserved."""
+        return bool(self._n_missing.any())
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether any partition put an object with nobody."""
+        return bool(self._n_noise.any())
+
+    @_once
+    def labels(self) -> NDArray[np.int64]:
+        """Labels (n_samples, n_partitions) as int64: 0 .. K_u - 1, -1 missing, -2 noise."""
+        labels = self.codes.astype(np.int64)
+        labels[self.codes == missing_code(self.codes.dtype)] = MISSING
+        labels[self.codes == noise_code(self.codes.dtype)] = NOISE
+        return labels
+
+    @_once
+    def present(self) -> NDArray[np.bool_]:
+        """Which partition observed which object, (n_samples, n_partitions)."""
+        return np.not_equal(self.codes, missing_code(self.codes.dtype))
+
+    @_once
+    def observed(self) -> NDArray[np.bool_]:
+        """Which objects at least one partition observed, (n_samples,)."""
+        if not self.has_missing:
+            return np.ones(self.n_samples, dtype=np.bool_)
+        return np.asarray(self.codes.min(axis=1) != missing_code(self.codes.dtype))
+
+    # -- derived quantities, computed at first use
+
+    @_once
+    def indicator(self) -> sp.csr_array:
+        """B: the sparse indicator (n_samples, T) of every cluster; posteriors if soft."""
+        if self._soft is not None:
+            return self._soft
+        labelled = self.codes < noise_code(self.codes.dtype)
+        columns = (self.codes + self.offsets[:-1])[labelled]
+        starts = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+        shape = (self.n_samples, int(self.offsets[-1]))
+        return sp.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
+
+    @_once
+    def gram(self) -> sp.csr_array:
+        """B'B (T, T): the contingency tables of all pairs of partitions, side by side."""
+        return sp.csr_array(self.indicator.T @ self.indicator)
+
+    @_once
+    def micro_clusters(self) -> MicroClusters:
+        """Objects with identical label rows (of probabilities, if soft)."""
+        rows = self.codes if self._soft is None else np.ascontiguousarray(self._soft.toarray())
+        inverse = np.empty(self.n_samples, dtype=np.int64)
+        first = group_rows(rows.view(np.uint8).reshape(self.n_samples, -1), inverse)
+        return MicroClusters(first, inverse, np.bincount(inverse, minlength=len(first)))
+
+    # -- other ensembles from this one
+
+    def subset(
+        self, samples: ArrayLike | None = None, partitions: ArrayLike | None = None
+    ) -> Ensemble:
+        """Return the ensemble of some objects and some partitions.
+
+        Parameters
+        ----------
+        samples : array-like of int or bool, default=None
+            Objects to keep, in this order. None: all.
+        partitions : array-like of int or bool, default=None
+            Partitions to keep, in this order. None: all.
+
+        Returns
+        -------
+        Ensemble
+            Clusters that are left without objects are gone; names and weights are kept.
+
+        Raises
+        ------
+        InputError
+            If an index is out of range, fewer than two objects are kept, or a partition that is
+            kept observed none of the objects that are kept.
+        """
+        rows = _index(samples, self.n_samples, "samples")
+        columns = _index(partitions, self.n_partitions, "partitions")
+        weights = None if self.weights is None else self.weights[columns]
+        if self._soft is not None:
+            dense = self._soft[rows].toarray()
+            blocks = [dense[:, self.offsets[u] : self.offsets[u + 1]] for u in columns]
+            return Ensemble.from_memberships(blocks, weights=weights)
+        labels = self.labels[np.ix_(rows, columns)]
+        coded = code_labels(labels)
+        names = tuple(
+            tuple(self.names[u][k] for k in kept)
+            for u, kept in zip(columns, coded.names, strict=True)
+        )
+        kept = CodedLabels(coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise, names)
+        return Ensemble._make(kept, weights, None)
+
+    @staticmethod
+    def concat(ensembles: Sequence[Ensemble]) -> Ensemble:
+        """Return one ensemble with the partitions of several over the same objects.
+
+        Parameters
+        ----------
+        ensembles : sequence of Ensemble
+            With the same number of objects; all hard or all soft. Where some have weights, the
+            partitions of the others weigh 1.
+
+        Returns
+        -------
+        Ensemble
+            The partitions side by side, in the order given.
+
+        Raises
+        ------
+        InputError
+            If there is nothing to concatenate, the numbers of objects differ, or hard and soft
+            ensembles are mixed.
+        """
+        ensembles = list(ensembles)
+        if not ensembles:
+            raise InputError("Ensemble.concat needs at least one ensemble. Got none.")
+        sizes = sorted({e.n_samples for e in ensembles})
+        if len(sizes) > 1:
+            raise InputError(
+                f"Ensembles to concatenate must have the same objects. Got {sizes} objects."
+            )
+        if len({e.is_soft for e in ensembles}) > 1:
+            raise InputError(
+                "Hard and soft ensembles cannot be concatenated: pass the indicator blocks of the "
+                "hard one to Ensemble.from_memberships."
+            )
+        weights = None
+        if any(e.weights is not None for e in ensembles):
+            weights = np.concatenate(
+                [np.ones(e.n_partitions) if e.weights is None else e.weights for e in ensembles]
+            )
+        largest = max(int(e.cluster_counts.max()) for e in ensembles)
+        dtype = code_type(largest)
+        coded = CodedLabels(
+            np.ascontiguousarray(np.hstack([_recode(e.codes, dtype) for e in ensembles])),
+            np.concatenate([e.cluster_counts for e in ensembles]),
+            np.concatenate([e._n_missing for e in ensembles]),
+            np.concatenate([e._n_noise for e in ensembles]),
+            tuple(names for e in ensembles for names in e.names),
+        )
+        parts = [e._soft for e in ensembles if e._soft is not None]
+        return Ensemble._make(coded, weights, sp.csr_array(sp.hstack(parts)) if parts else None)
+
+    def reweighted(self, weights: ArrayLike | None) -> Ensemble:
+        """Return the same partitions with other `weights` (None: all alike)."""
+        coded = CodedLabels(
+            self.codes, self.cluster_counts, self._n_missing, self._n_noise, self.names
+        )
+        return Ensemble._make(coded, weights, self._soft)
+
+    def encode(self, labels: Any, *, missing: str = "unobserved") -> tuple[NDArray[Any], int]:
+        """Read the labels of new objects with this ensemble's names.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_new, n_partitions)
+            Labels of the new objects from the same partitions.
+        missing : {"unobserved", "noise"}, default="unobserved"
+            What -1 means.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_new, n_partitions)
+            Codes of the type of ``codes``; a label that no object of this ensemble has is noise.
+        n_unseen : int
+            How many labels that were.
+
+        Raises
+        ------
+        InputError
+            If the labels are malformed or of another number of partitions.
+        """
+        shape = getattr(labels, "shape", None) or np.shape(labels)
+        if len(shape) == 2 and shape[1] != self.n_partitions:
+            raise InputError(
+                f"The labels of new objects must come from the same {self.n_partitions} partitions. "
+                f"Got {shape[1]} columns instead."
+            )
+        return encode_labels(labels, self.names, self.codes.dtype, missing=missing)
+
+    # -- identity
+
+    @_once
+    def fingerprint(self) -> str:
+        """SHA-256 of the content: equal for equal partitions, whatever their labels are called."""
+        digest = hashlib.sha256(repr((self.shape, self.codes.dtype.str, self.is_soft)).encode())
+        digest.update(np.ascontiguousarray(self.codes).data)
+        if self.weights is not None:
+            digest.update(b"weights" + self.weights.tobytes())
+        if self._soft is not None:
+            for part in (self._soft.indptr, self._soft.indices):
+                digest.update(part.astype(np.int64).tobytes())
+            digest.update(self._soft.data.tobytes())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ensemble):
+            return NotImplemented
+        return self.shape == other.shape and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return int(self.fingerprint[:15], 16)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        coded = CodedLabels(
+            self.codes, self.cluster_counts, self._n_missing, self._n_noise, self.names
+        )
+        return Ensemble._make, (coded, self.weights, self._soft)
+
+    def __repr__(self) -> str:
+        low, high = int(self.cluster_counts.min()), int(self.cluster_counts.max())
+        clusters = (
+            f"{low} to {high} clusters" if low < high else f"{low} cluster" + "s" * (low != 1)
+        )
+        kind = "soft " * self.is_soft + "partition" + "s" * (self.n_partitions != 1)
+        facts = [f"{self.n_samples:,} objects", f"{self.n_partitions:,} {kind} of {clusters}"]
+        cells = self.n_samples * self.n_partitions
+        for count, what in ((self._n_missing, "missing"), (self._n_noise, "noise")):
+            if count.any():
+                facts.append(f"{100 * count.sum() / cells:.1f}% {what}")
+        if self.weights is not None:
+            facts.append("weighted")
+        return f"Ensemble({', '.join(facts)})"
+
+    # -- files
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the ensemble to one NPZ file (never a pickle), atomically.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write. An existing file is replaced.
+
+        Raises
+        ------
+        InputError
+            If names of clusters are neither whole numbers nor strings.
+        OSError
+            If the file cannot be written.
+        """
+        from conclust._ensemble_file import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Ensemble:
+        """Read an ensemble written by `save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        Ensemble
+            Equal to the one that was saved.
+
+        Raises
+        ------
+        FileFormatError
+            If the file is no ensemble, damaged, or of a later format.
+        OSError
+            If the file cannot be read.
+        """
+        from conclust._ensemble_file import load
+
+        return load(path)
+
+
+def _check_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | None:
+    if weights is None:
+        return None
+    try:
+        array = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"The weights of an ensemble must be numbers. Got {weights!r} instead."
+        ) from error
+    if array.shape != (m,):
+        raise InputError(
+            f"The weights of an ensemble must be one number per partition, shape ({m},). Got shape "
+            f"{array.shape} instead."
+        )
+    if not np.isfinite(array).all() or (array < 0).any() or not array.any():
+        raise InputError(
+            "The weights of an ensemble must be finite, at least 0 and not all 0. Got "
+            f"{array.min()} to {array.max()} instead."
+        )
+    array.flags.writeable = False
+    return array
+
+
+def _recode(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    if codes.dtype == dtype:
+        return codes
+    wide = codes.astype(dtype)
+    wide[codes == missing_code(codes.dtype)] = missing_code(dtype)
+    wide[codes == noise_code(codes.dtype)] = noise_code(dtype)
+    return wide
+
+
+def _index(chosen: ArrayLike | None, n: int, what: str) -> NDArray[np.int64]:
+    if chosen is None:
+        return np.arange(n)
+    index = np.asarray(chosen)
+    if index.dtype == np.bool_ and index.shape == (n,):
+        return np.flatnonzero(index)
+    if (
+        index.ndim != 1
+        or index.dtype.kind not in "iu"
+        or (index.size and not (-n <= index.min() and index.max() < n))
+    ):
+        raise InputError(
+            f"The {what!r} to keep must be a vector of indices below {n}, or {n} bools. Got {chosen!r} instead."
+        )
+    return index.astype(np.int64) % n
