@@ -350,6 +350,21 @@ class Ensemble:
         kept = CodedLabels(coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise, names)
         return Ensemble._make(kept, weights, None)
 
+    def observed_only(self) -> Ensemble:
+        """Return the ensemble of the objects that at least one partition observed."""
+        kept = self.observed
+        if kept.all():
+            return self
+        # Rows that are missing everywhere hold no first appearance: the codes stay canonical.
+        coded = CodedLabels(
+            self.codes[kept],
+            self.cluster_counts,
+            self._n_missing - np.count_nonzero(~kept),
+            self._n_noise,
+            self.names,
+        )
+        return Ensemble._make(coded, self.weights, None if self._soft is None else self._soft[kept])
+
     @staticmethod
     def concat(ensembles: Sequence[Ensemble]) -> Ensemble:
         """Return one ensemble with the partitions of several over the same objects.

@@ -1,0 +1,1 @@
+"""Consensus functions: label matrix -> consensus, one file or folder per family."""

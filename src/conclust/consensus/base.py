@@ -1,0 +1,166 @@
+"""What every consensus estimator does alike: read labels, fit, number the clusters, warn."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from conclust._labels import canonical_labels, encode_labels
+from conclust._validation import check_option
+from conclust.ensemble import Ensemble
+from conclust.exceptions import EvidenceWarning, UnseenLabelWarning
+
+__all__ = ["ConsensusClusterer", "SoftConsensusClusterer"]
+
+
+class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the consensus estimators.
+
+    A subclass checks its parameters in ``_check_parameters`` and finds the consensus of the
+    objects that at least one partition observed in ``_fit``. The rest is here, so that it is the
+    same for all: `X` is a label matrix or an Ensemble, labels are int64, consecutive from 0 by
+    first appearance, and an object missing everywhere gets -1 with a warning.
+    """
+
+    missing: str
+    labels_: NDArray[np.int64]
+    n_clusters_: int
+
+    @abstractmethod
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        """Raise ParameterError for parameters that do not fit the ensemble (already observed)."""
+
+    @abstractmethod
+    def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
+        """Find the consensus; return one label per object (any integers >= 0)."""
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Find the consensus of an ensemble.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_partitions) or Ensemble
+            Labels of the objects, one partition a column; -1, NaN, None: missing; -2: noise.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        InputError
+            If the labels are malformed.
+        ParameterError
+            If a parameter is out of its range.
+        """
+        ensemble = self._read(X)
+        observed = ensemble.observed
+        kept = ensemble if observed.all() else ensemble.observed_only()
+        self._check_parameters(kept)
+        self._names, self._code_type = kept.names, kept.codes.dtype
+        labels = canonical_labels(self._fit(kept))
+        self.n_clusters_ = int(labels.max()) + 1
+        self.labels_ = _spread(labels, observed, -1)
+        if not observed.all():
+            warnings.warn(
+                f"{np.count_nonzero(~observed)} objects are missing in every partition (the first is "
+                f"object {np.argmin(observed)}): the ensemble says nothing about them, so their label is "
+                "-1 and their membership, if any, uniform.",
+                EvidenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _read(self, X: Any) -> Ensemble:
+        owner = type(self).__name__
+        check_option(self.missing, "missing", owner, ("unobserved", "noise"))
+        if isinstance(X, Ensemble):
+            self.n_features_in_ = X.n_partitions
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            return X
+        ensemble = Ensemble(X, missing=self.missing)
+        validate_data(self, X, skip_check_array=True)
+        return ensemble
+
+    def _encode(self, X: Any) -> NDArray[Any]:
+        """Read new objects' labels with the names met in fit, warning of unseen ones."""
+        check_is_fitted(self)
+        codes, unseen = encode_labels(X, self._names, self._code_type, missing=self.missing)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if unseen:
+            warnings.warn(
+                f"{unseen} labels were not there in fit: those objects are taken as observed by "
+                "the partition and with nobody (noise).",
+                UnseenLabelWarning,
+                stacklevel=3,
+            )
+        return codes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+
+class SoftConsensusClusterer(ConsensusClusterer):
+    """Base of the consensus estimators with a membership.
+
+    A subclass implements ``_fit_membership``. The columns of ``membership_`` are put in order:
+    first the clusters that are the most probable one of some object, by first appearance, so that
+    ``labels_`` is the row-wise argmax; then the others, by falling mass.
+    """
+
+    membership_: NDArray[np.float64]
+
+    @abstractmethod
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """Find the membership (n_samples, n_clusters), rows on the simplex."""
+
+    def _reorder(self, order: NDArray[np.int64]) -> None:
+        """Put per-cluster state that ``predict`` uses in the given order of clusters."""
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
+        membership = self._fit_membership(ensemble)
+        labels = membership.argmax(axis=1)
+        order = _column_order(labels, membership)
+        self._reorder(order)
+        self._observed_membership = np.ascontiguousarray(membership[:, order])
+        return labels
+
+    def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
+        super().fit(X, y)
+        membership = self._observed_membership
+        del self._observed_membership
+        self.membership_ = _spread(membership, self.labels_ >= 0, 1.0 / membership.shape[1])
+        return self
+
+    fit.__doc__ = ConsensusClusterer.fit.__doc__
+
+
+def _column_order(labels: NDArray[np.int64], membership: NDArray[np.float64]) -> NDArray[np.int64]:
+    n, k = membership.shape
+    first = np.full(k, n)
+    values, index = np.unique(labels, return_index=True)
+    first[values] = index
+    return np.lexsort((-membership.sum(axis=0), first))
+
+
+def _spread(values: NDArray[Any], observed: NDArray[np.bool_], fill: float) -> NDArray[Any]:
+    """Put the rows of the observed objects back in their places."""
+    if len(values) == len(observed):
+        return values
+    full = np.full((len(observed), *values.shape[1:]), fill, dtype=values.dtype)
+    full[observed] = values
+    return full
