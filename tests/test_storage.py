@@ -1,0 +1,504 @@
+import io
+import json
+import os
+import pickle
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conclust import _storage
+from conclust._storage import (
+    Expected,
+    atomic_write,
+    read_json,
+    read_npy,
+    read_npz,
+    write_json,
+    write_npy,
+    write_npz,
+)
+from conclust.exceptions import FileFormatError, InputError
+
+ARRAYS = [
+    np.arange(12, dtype=np.uint8).reshape(3, 4),
+    np.asfortranarray(np.arange(12.0).reshape(3, 4)),
+    np.arange(12).reshape(3, 4)[::2, ::-1],
+    np.array([[True, False], [False, True]]),
+    np.array(["a", "Zürich", ""]),
+    np.array([b"xy", b"z"]),
+    np.arange(5, dtype=">i4"),
+    np.float32(2.5),
+    np.empty((0, 3)),
+    np.array([1 + 2j]),
+]
+
+
+class Bomb:
+    """Shows by a file that a pickle ran."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return (open, (self.path, "w"))
+
+
+def npy(descr="<f8", shape="(2,)", data=b"\0" * 16, fortran="False", version=(1, 0), length=None):
+    header = f"{{'descr': {descr!r}, 'fortran_order': {fortran}, 'shape': {shape}, }}".encode()
+    size = len(header) if length is None else length
+    field = struct.pack("<H" if version == (1, 0) else "<I", size)
+    return b"\x93NUMPY" + bytes(version) + field + header + data
+
+
+def zipped(path, entries, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+    return path
+
+
+def leftovers(folder):
+    return sorted(entry.name for entry in Path(folder).iterdir())
+
+
+# ---- writing
+
+
+def test_atomic_write_replaces_whole(tmp_path):
+    target = tmp_path / "f"
+    atomic_write(target, lambda file: file.write(b"old"))
+    atomic_write(target, lambda file: file.write(b"new"))
+    assert target.read_bytes() == b"new"
+    assert leftovers(tmp_path) == ["f"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_atomic_write_failing_in_the_middle_keeps_the_old_file(tmp_path, error):
+    target = tmp_path / "f"
+    target.write_bytes(b"old")
+
+    def write(file):
+        file.write(b"half")
+        raise error
+
+    with pytest.raises(error):
+        atomic_write(target, write)
+    assert target.read_bytes() == b"old"
+    assert leftovers(tmp_path) == ["f"]
+
+
+def test_atomic_write_failing_to_move_leaves_nothing(tmp_path):
+    (tmp_path / "f").mkdir()  # a file cannot replace a folder
+    with pytest.raises(OSError, match="f"):
+        atomic_write(tmp_path / "f", lambda file: file.write(b"x"))
+    assert leftovers(tmp_path) == ["f"]
+
+
+def test_atomic_write_replaces_a_link_not_its_target(tmp_path):
+    (tmp_path / "precious").write_bytes(b"precious")
+    (tmp_path / "link").symlink_to(tmp_path / "precious")
+    atomic_write(tmp_path / "link", lambda file: file.write(b"x"))
+    assert (tmp_path / "precious").read_bytes() == b"precious"
+    assert not (tmp_path / "link").is_symlink()
+
+
+def test_atomic_write_respects_umask(tmp_path):
+    old = os.umask(0o027)
+    try:
+        atomic_write(tmp_path / "f", lambda file: file.write(b"x"))
+    finally:
+        os.umask(old)
+    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o640
+
+
+def test_atomic_write_flushes_file_then_moves_then_flushes_folder(tmp_path, monkeypatch):
+    steps = []
+    fsync, replace = os.fsync, Path.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (steps.append("fsync"), fsync(fd)))
+    monkeypatch.setattr(Path, "replace", lambda a, b: (steps.append("replace"), replace(a, b)))
+    atomic_write(tmp_path / "f", lambda file: file.write(b"x"))
+    assert steps == ["fsync", "replace", "fsync"]
+
+
+# ---- round trips
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}-{a.ndim}")
+@pytest.mark.parametrize("mmap", [False, True])
+def test_npy_round_trip(tmp_path, array, mmap):
+    write_npy(tmp_path / "a.npy", array)
+    back = read_npy(tmp_path / "a.npy", mmap=mmap)
+    np.testing.assert_array_equal(back, array)
+    assert back.dtype == array.dtype
+    assert back.shape == array.shape
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy", allow_pickle=False), array)
+
+
+def test_mapping_is_read_only_and_not_bounded(tmp_path):
+    write_npy(tmp_path / "a.npy", np.arange(100))
+    mapped = read_npy(tmp_path / "a.npy", mmap=True, max_bytes=8)
+    assert isinstance(mapped, np.memmap)
+    with pytest.raises(ValueError, match="read-only"):
+        mapped[0] = 1
+
+
+def test_numpys_files_are_read(tmp_path):
+    arrays = {f"a{i}": np.asarray(array) for i, array in enumerate(ARRAYS)}
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "a.npz", **arrays)
+        back, meta = read_npz(tmp_path / "a.npz")
+        assert meta == {}
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(back[name], array)
+
+
+def test_npz_round_trip_with_meta(tmp_path):
+    arrays = {f"a{i}": array for i, array in enumerate(ARRAYS)}
+    meta = {
+        "version": 1,
+        "text": "Zürich",
+        "n": np.int64(3),
+        "w": np.array([0.5, 1.0]),
+        "none": None,
+    }
+    write_npz(tmp_path / "a.npz", arrays, meta)
+    back, meta_back = read_npz(tmp_path / "a.npz")
+    assert meta_back == {"version": 1, "text": "Zürich", "n": 3, "w": [0.5, 1.0], "none": None}
+    assert list(back) == list(arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(back[name], array)
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as by_numpy:
+        np.testing.assert_array_equal(by_numpy["a0"], arrays["a0"])
+
+
+def test_npz_bytes_are_a_function_of_the_content(tmp_path, monkeypatch):
+    write_npz(tmp_path / "a", {"x": np.arange(3)}, {"v": 1})
+    monkeypatch.setattr("time.time", lambda: 2e9)
+    write_npz(tmp_path / "b", {"x": np.arange(3)}, {"v": 1})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_json_round_trip(tmp_path):
+    content = {"b": [1, 2.5, None, True], "a": "Zürich"}
+    write_json(tmp_path / "a.json", content)
+    assert read_json(tmp_path / "a.json") == content
+    assert (tmp_path / "a.json").read_bytes().endswith(b"}\n")
+
+
+def test_json_refuses_what_is_no_json(tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "a.json", {"x": float("nan")})
+    with pytest.raises(TypeError, match="set cannot be written"):
+        write_json(tmp_path / "a.json", {"x": {1}})
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{", b'{"a": 1, "a": 2}', b'{"a": NaN}', b"\xff", b"[" * 100_000],
+    ids=lambda c: repr(c[:8]),
+)
+def test_bad_json_is_refused(tmp_path, content):
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(FileFormatError, match="no valid JSON"):
+        read_json(tmp_path / "a.json")
+
+
+def test_large_json_is_refused(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps("x" * 100))
+    with pytest.raises(FileFormatError, match="larger than the 50 bytes"):
+        read_json(tmp_path / "a.json", max_bytes=50)
+
+
+@pytest.mark.parametrize(
+    "array", [np.array([None, "a"]), np.array(["2020"], "M8[D]"), np.zeros(2, "i4,f4")]
+)
+def test_only_plain_arrays_are_written(tmp_path, array):
+    with pytest.raises(InputError, match="cannot be stored"):
+        write_npy(tmp_path / "a.npy", array)
+    with pytest.raises(InputError, match="x: an array of dtype"):
+        write_npz(tmp_path / "a.npz", {"x": array}, {})
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["meta", "../x", "a b", ""])
+def test_array_names_are_identifiers(tmp_path, name):
+    with pytest.raises(InputError, match="cannot be named"):
+        write_npz(tmp_path / "a.npz", {name: np.zeros(2)}, {})
+
+
+# ---- hostile NPY
+
+
+HOSTILE = {
+    "cut off in the data": (
+        npy(data=b"\0" * 15),
+        "is cut off: its array needs 16 bytes, 15 are there",
+    ),
+    "cut off in the header": (npy()[:30], "is cut off: it ends within its header"),
+    "cut off in the magic": (b"\x93NU", "is cut off"),
+    "cut off in the length": (npy()[:9], "is cut off"),
+    "empty": (b"", "is cut off"),
+    "text": (b"1,2,3\n4,5,6\n", "is no NPY file"),
+    "trailing": (npy(data=b"\0" * 17), "1 bytes follow the end"),
+    "version 3": (npy(version=(3, 0)), "NPY version 3.0"),
+    "huge header": (npy(version=(2, 0), length=1 << 31), "header of 2147483648 bytes"),
+    "objects": (npy(descr="|O"), "Python objects"),
+    "objects in fields": (npy(descr=[("a", "|O")]), "the dtype"),
+    "void": (npy(descr="|V8"), "the dtype"),
+    "dates": (npy(descr="<M8[s]"), "the dtype"),
+    "empty strings": (npy(descr="<U0", shape="(10000000000,)", data=b""), "the dtype"),
+    "endless strings": (npy(descr="<U9999999999"), "the dtype"),
+    "enormous": (npy(shape="(1000000000000,)"), "is cut off: its array needs 8000000000000 bytes"),
+    "overflowing": (npy(shape="(4294967296, 4294967296)", data=b""), "has the shape"),
+    "overflowing beside zero": (npy(shape="(0, 99999999999999999999)", data=b""), "has the shape"),
+    "negative": (npy(shape="(-2, -1)"), "has the shape"),
+    "true as a length": (npy(shape="(True, 2)"), "has the shape"),
+    "shape of floats": (npy(shape="(2.0,)"), "has the shape"),
+    "many dimensions": (npy(shape="(" + "1," * 33 + ")"), "has the shape"),
+    "order is no bool": (npy(fortran="2"), "cannot be understood"),
+    "code": (npy(shape="__import__('os').system('false')"), "cannot be understood"),
+    "nested": (npy(shape="(" * 5000), "cannot be understood"),
+    "characters that do not exist": (
+        npy(descr="<U1", data=b"\xff" * 8),
+        "characters that do not exist",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("mmap", [False, True])
+def test_hostile_npy_is_refused(tmp_path, name, mmap):
+    content, sentence = HOSTILE[name]
+    (tmp_path / "a.npy").write_bytes(content)
+    with pytest.raises(FileFormatError, match=r"a.npy") as caught:
+        read_npy(tmp_path / "a.npy", mmap=mmap)
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_npy_inside_npz_is_refused(tmp_path, name):
+    zipped(tmp_path / "a.npz", [("x.npy", HOSTILE[name][0])])
+    with pytest.raises(FileFormatError, match=r"a.npz"):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_npy_above_the_limit_is_refused_before_it_is_read(tmp_path):
+    write_npy(tmp_path / "a.npy", np.zeros(1000))
+    with pytest.raises(FileFormatError, match=r"unpacks to 7.8 KiB; at most 100 bytes"):
+        read_npy(tmp_path / "a.npy", max_bytes=100)
+
+
+def test_the_default_limit_is_half_of_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(_storage, "_memory", lambda: 1000)
+    write_npy(tmp_path / "a.npy", np.zeros(62))
+    assert read_npy(tmp_path / "a.npy").size == 62
+    write_npy(tmp_path / "a.npy", np.zeros(63))
+    with pytest.raises(FileFormatError, match="at most 500 bytes"):
+        read_npy(tmp_path / "a.npy")
+
+
+def test_pickles_are_never_read(tmp_path):
+    ran = tmp_path / "ran"
+    content = pickle.dumps(Bomb(ran))
+    (tmp_path / "a.npy").write_bytes(content)
+    (tmp_path / "a.npz").write_bytes(content)
+    np.save(tmp_path / "b.npy", np.array([Bomb(ran)], dtype=object), allow_pickle=True)
+    np.savez(tmp_path / "b.npz", x=np.array([Bomb(ran)], dtype=object))
+    for file, read in [
+        ("a.npy", read_npy),
+        ("b.npy", read_npy),
+        ("a.npz", read_npz),
+        ("b.npz", read_npz),
+    ]:
+        with pytest.raises(FileFormatError, match="pickle"):
+            read(tmp_path / file)
+    assert not ran.exists()
+
+
+def test_odd_booleans_are_true(tmp_path):
+    (tmp_path / "a.npy").write_bytes(npy(descr="|b1", data=b"\x02\x00"))
+    assert read_npy(tmp_path / "a.npy").view(np.uint8).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("read", [read_npy, read_npz, read_json])
+def test_what_is_no_file_is_refused(tmp_path, read):
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "absent")
+    with pytest.raises((FileFormatError, IsADirectoryError)):
+        read(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileFormatError, match="not a regular file"):
+        read(tmp_path / "pipe")
+
+
+# ---- hostile NPZ
+
+
+def good(tmp_path, compression=np.savez_compressed):
+    compression(tmp_path / "a.npz", x=np.arange(1000), y=np.zeros((3, 3)))
+    return tmp_path / "a.npz"
+
+
+@pytest.mark.parametrize("keep", [0.01, 0.3, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_cut_off_npz(tmp_path, keep, save):
+    path = good(tmp_path, save)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * keep)])
+    with pytest.raises(FileFormatError, match=r"a.npz is cut off"):
+        read_npz(path)
+
+
+@pytest.mark.parametrize("flip", [0x01, 0x15, 0x80, 0xFF])
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_every_flipped_byte_is_noticed_or_harmless(tmp_path, save, flip):
+    save(tmp_path / "a.npz", x=np.arange(40, dtype=np.uint8))
+    content = (tmp_path / "a.npz").read_bytes()
+    for i in range(len(content)):
+        (tmp_path / "a.npz").write_bytes(
+            content[:i] + bytes([content[i] ^ flip]) + content[i + 1 :]
+        )
+        try:
+            arrays, _ = read_npz(tmp_path / "a.npz")
+        except FileFormatError:
+            continue
+        ((_, array),) = arrays.items()  # a flip in the name, the clock or the rights
+        np.testing.assert_array_equal(array, np.arange(40))
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK", b"1,2\n", b"PK\x03\x04" * 10, b"\x93NUMPY\x01\x00"]
+)
+def test_what_is_no_npz(tmp_path, content):
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(FileFormatError, match=r"is no NPZ file|is cut off"):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_zip_bomb_is_refused_by_its_declared_size(tmp_path):
+    bomb = npy(descr="|u1", shape=f"({50_000_000},)", data=b"\0" * 50_000_000)
+    path = zipped(tmp_path / "a.npz", [("x.npy", bomb)], zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(FileFormatError, match=r"unpacks to 47.7 MiB; at most 1.0 MiB"):
+        read_npz(path, max_bytes=1 << 20)
+
+
+def test_the_sum_of_the_sizes_is_bounded(tmp_path):
+    np.savez(tmp_path / "a.npz", **{f"x{i}": np.zeros(1000) for i in range(10)})
+    assert len(read_npz(tmp_path / "a.npz", max_bytes=90_000)[0]) == 10
+    with pytest.raises(FileFormatError, match="unpacks to"):
+        read_npz(tmp_path / "a.npz", max_bytes=50_000)
+
+
+def test_zip_bomb_that_lies_about_its_size(tmp_path):
+    bomb = npy(descr="|u1", shape="(10000000,)", data=b"\0" * 10_000_000)
+    path = zipped(tmp_path / "a.npz", [("x.npy", bomb)], zipfile.ZIP_DEFLATED)
+    content = path.read_bytes().replace(struct.pack("<I", len(bomb)), struct.pack("<I", 200))
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=r"a.npz"):
+        read_npz(path, max_bytes=1 << 20)
+
+
+def test_header_that_declares_more_than_the_entry_holds(tmp_path):
+    zipped(tmp_path / "a.npz", [("x.npy", npy(shape="(100000000,)"))])
+    with pytest.raises(
+        FileFormatError, match="the array 'x' in it needs 800000000 bytes, 16 are there"
+    ):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_enormous_directory_is_refused_before_it_is_parsed(tmp_path):
+    zipped(tmp_path / "a.npz", [(f"{i}{'x' * 200}.npy", b"") for i in range(5000)])
+    with pytest.raises(FileFormatError, match="directory of 1"):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_large_directory_in_a_zip64_record_is_refused(tmp_path):
+    path = zipped(tmp_path / "a.npz", [("x.npy", npy())])
+    content = path.read_bytes()
+    record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 1 << 40, 0)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, len(content) - 22, 1)
+    path.write_bytes(content[:-22] + record + locator + content[-22:])
+    with pytest.raises(FileFormatError, match=r"directory of 1024.0 GiB"):
+        read_npz(path)
+
+
+def test_entries_that_are_no_arrays(tmp_path):
+    zipped(tmp_path / "a.npz", [("x.npy", npy()), ("evil.py", b"1")])
+    with pytest.raises(FileFormatError, match=r"'evil.py' in it is no array"):
+        read_npz(tmp_path / "a.npz")
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        zipped(tmp_path / "b.npz", [("x.npy", npy()), ("x.npy", npy())])
+    with pytest.raises(FileFormatError, match="twice"):
+        read_npz(tmp_path / "b.npz")
+
+
+def test_other_packings_are_refused(tmp_path):
+    zipped(tmp_path / "a.npz", [("x.npy", npy())], zipfile.ZIP_LZMA)
+    with pytest.raises(FileFormatError, match="packed in a way"):
+        read_npz(tmp_path / "a.npz")
+
+
+# ---- expectations
+
+
+EXPECTED = {"codes": Expected("u", 2), "weights": Expected("f", 1, optional=True)}
+
+
+def test_expected_arrays(tmp_path):
+    write_npz(tmp_path / "a.npz", {"codes": np.zeros((2, 2), np.uint8)}, {"v": 1})
+    arrays, meta = read_npz(tmp_path / "a.npz", expected=EXPECTED)
+    assert arrays.keys() == {"codes"}
+    assert meta == {"v": 1}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "sentence"),
+    [
+        ({}, "lacks the array 'codes'"),
+        (
+            {"codes": np.zeros((2, 2), np.uint8), "x": np.zeros(2)},
+            "an array 'x' that does not belong",
+        ),
+        (
+            {"codes": np.zeros((2, 2))},
+            "dtype float64 and 2 dimensions; expected a dtype of kind u and 2",
+        ),
+        ({"codes": np.zeros(2, np.uint8)}, "dtype uint8 and 1 dimensions"),
+    ],
+)
+def test_unexpected_arrays(tmp_path, arrays, sentence):
+    write_npz(tmp_path / "a.npz", arrays, {})
+    with pytest.raises(FileFormatError) as caught:
+        read_npz(tmp_path / "a.npz", expected=EXPECTED)
+    assert sentence in str(caught.value)
+
+
+def test_meta_is_required_with_expectations(tmp_path):
+    np.savez(tmp_path / "a.npz", codes=np.zeros((2, 2), np.uint8))
+    with pytest.raises(FileFormatError, match="lacks the array 'meta'"):
+        read_npz(tmp_path / "a.npz", expected=EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("meta", "sentence"),
+    [
+        (np.frombuffer(b"[1]", np.uint8), "no JSON object"),
+        (np.frombuffer(b"{", np.uint8), "no valid JSON"),
+        (np.zeros(3), "no text"),
+    ],
+)
+def test_bad_meta(tmp_path, meta, sentence):
+    np.savez(tmp_path / "a.npz", meta=meta)
+    with pytest.raises(FileFormatError, match=sentence):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_streams_are_not_read_beyond_the_header():
+    stream = io.BytesIO(npy(shape="(9999999,)"))
+    _storage._read_header(stream, "x", "")
+    assert stream.tell() == len(npy(shape="(9999999,)")) - 16
