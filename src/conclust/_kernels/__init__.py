@@ -4,6 +4,20 @@ The kernels hold no policy and check nothing: their preconditions are in the hea
 and the callers on the floors above guarantee them.
 """
 
-from conclust._kernels._core import Relabeller, continues_canonical, count_reserved, group_rows
+from conclust._kernels._core import (
+    BitSlices,
+    Relabeller,
+    bitslice_forms,
+    continues_canonical,
+    count_reserved,
+    group_rows,
+)
 
-__all__ = ["Relabeller", "continues_canonical", "count_reserved", "group_rows"]
+__all__ = [
+    "BitSlices",
+    "Relabeller",
+    "bitslice_forms",
+    "continues_canonical",
+    "count_reserved",
+    "group_rows",
+]

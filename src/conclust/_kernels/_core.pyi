@@ -5,6 +5,39 @@ from numpy.typing import NDArray
 
 Codes = NDArray[Any]  # uint8, uint16 or uint32: see codes.h
 
+# coassociation
+class BitSlices:
+    def __init__(self, codes: Codes, n_threads: int) -> None: ...
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_partitions(self) -> int: ...
+    @property
+    def n_slices(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def coassociation(
+        self,
+        begin: int,
+        end: int,
+        c: Codes | None,
+        present: Codes | None,
+        n_threads: int,
+        form: str = "auto",
+    ) -> None: ...
+    def weighted_coassociation(
+        self,
+        weights: NDArray[np.float64],
+        begin: int,
+        end: int,
+        c: NDArray[np.float64] | None,
+        present: NDArray[np.float64] | None,
+        n_threads: int,
+        form: str = "auto",
+    ) -> None: ...
+
+def bitslice_forms() -> list[str]: ...
+
 # relabel
 class Relabeller:
     def __init__(self, n_partitions: int, missing: int, noise: int) -> None: ...

@@ -1,0 +1,225 @@
+// The body of coassociation.cpp, included there once in each form's namespace (see forms.h): no
+// include guard on purpose.
+
+// `count` of `lanes` bytes to their place: base - bytes, or on later segments a further -= bytes.
+template <class Count>
+CONCLUST_FORM_INLINE void flush(Vec differences, Count* out, std::size_t count, Count base, bool first) {
+    if constexpr (sizeof(Count) == 1) {
+        if (count == lanes) {
+            store(out, subtract(spread(base), differences));
+            return;
+        }
+    }
+    alignas(64) std::uint8_t bytes[lanes];
+    store(bytes, differences);
+    if (count == lanes) {
+        for (std::size_t k = 0; k < lanes; ++k) {
+            out[k] = static_cast<Count>((first ? base : out[k]) - bytes[k]);
+        }
+    } else {
+        for (std::size_t k = 0; k < count; ++k) {
+            out[k] = static_cast<Count>((first ? base : out[k]) - bytes[k]);
+        }
+    }
+}
+
+// R rows against C vectors of objects. `a` points to the vectors' first bytes in slice 0, `b` to
+// the rows' bytes (repeated four times), slice by slice. The accumulators hold, per byte, in how
+// many partitions the pair does not match: at most 255 before a flush (see segments()).
+template <int R, int C, bool Matches, bool Presence, class Count>
+CONCLUST_FORM_INLINE void tile(const BitSlices& slices, const std::vector<Segment>& segments,
+                               const std::uint8_t* const (&a)[C], const std::uint32_t* b, Count* c,
+                               Count* present, std::size_t stride, const std::size_t (&counts)[C]) {
+    const auto base = static_cast<Count>(slices.n_partitions());
+    const SliceGroup* groups = slices.groups().data();
+    for (const Segment& segment : segments) {
+        Vec misses[R][C];
+        Vec absences[R][C];
+        for (int r = 0; r < R; ++r) {
+            for (int v = 0; v < C; ++v) {
+                misses[r][v] = zero();
+                absences[r][v] = zero();
+            }
+        }
+        for (std::size_t g = segment.begin; g < segment.end; ++g) {
+            const SliceGroup& group = groups[g];
+            if constexpr (Matches) {
+                Vec x[R][C];
+                for (int r = 0; r < R; ++r) {
+                    for (int v = 0; v < C; ++v) {
+                        x[r][v] = zero();
+                    }
+                }
+                const std::size_t last = group.first + group.planes;
+                for (std::size_t s = group.first; s < last; ++s) {
+                    for (int v = 0; v < C; ++v) {
+                        const Vec left = load(a[v] + s * BitSlices::block_size);
+                        for (int r = 0; r < R; ++r) {
+                            x[r][v] = differ(x[r][v], left, spread4(b[s * R + r]));
+                        }
+                    }
+                }
+                if (group.labelled >= 0) {
+                    const auto s = static_cast<std::size_t>(group.labelled);
+                    for (int v = 0; v < C; ++v) {
+                        const Vec left = load(a[v] + s * BitSlices::block_size);
+                        for (int r = 0; r < R; ++r) {
+                            x[r][v] = unless(x[r][v], left, spread4(b[s * R + r]));
+                        }
+                    }
+                }
+                for (int r = 0; r < R; ++r) {
+                    for (int v = 0; v < C; ++v) {
+                        misses[r][v] = add(misses[r][v], popcount(x[r][v]));
+                    }
+                }
+            }
+            if constexpr (Presence) {
+                if (group.present >= 0) {
+                    const auto s = static_cast<std::size_t>(group.present);
+                    for (int v = 0; v < C; ++v) {
+                        const Vec left = load(a[v] + s * BitSlices::block_size);
+                        for (int r = 0; r < R; ++r) {
+                            absences[r][v] = add(absences[r][v],
+                                                 popcount(unless(zero(), left, spread4(b[s * R + r]))));
+                        }
+                    }
+                }
+            }
+        }
+        const bool first = segment.begin == 0;
+        for (int r = 0; r < R; ++r) {
+            for (int v = 0; v < C; ++v) {
+                const std::size_t at = static_cast<std::size_t>(r) * stride + v * lanes;
+                if constexpr (Matches) {
+                    flush(misses[r][v], c + at, counts[v], base, first);
+                }
+                if constexpr (Presence) {
+                    flush(absences[r][v], present + at, counts[v], base, first);
+                }
+            }
+        }
+    }
+}
+
+// R rows against the objects of vectors [begin, end).
+template <int R, bool Matches, bool Presence, class Count>
+void stripe(const BitSlices& slices, const std::vector<Segment>& segments, const std::uint32_t* b,
+            std::size_t begin, std::size_t end, Count* c, Count* present) {
+    constexpr std::size_t C = column_tile;
+    constexpr std::size_t per_block = BitSlices::block_size / lanes;
+    const std::size_t n = slices.n_samples();
+    const auto at = [&slices](std::size_t v) {
+        return slices.block(v / per_block) + v % per_block * lanes;
+    };
+    std::size_t v = begin;
+    for (; v + C <= end && (v + C) * lanes <= n; v += C) {
+        const std::uint8_t* a[C];
+        std::size_t counts[C];
+        for (std::size_t k = 0; k < C; ++k) {
+            a[k] = at(v + k);
+            counts[k] = lanes;
+        }
+        tile<R, C, Matches, Presence>(slices, segments, a, b, c + v * lanes, present + v * lanes, n, counts);
+    }
+    for (; v < end; ++v) {
+        const std::uint8_t* const a[1] = {at(v)};
+        const std::size_t counts[1] = {std::min(lanes, n - v * lanes)};
+        tile<R, 1, Matches, Presence>(slices, segments, a, b, c + v * lanes, present + v * lanes, n, counts);
+    }
+}
+
+// Rows [begin, end) of the output, at most `row_block` of them; `b` is scratch for their bytes.
+template <bool Matches, bool Presence, class Count>
+void rows(const BitSlices& slices, const std::vector<Segment>& segments, std::size_t begin,
+          std::size_t end, std::uint32_t* b, Count* c, Count* present) {
+    constexpr std::size_t R = row_tile;
+    const std::size_t n = slices.n_samples();
+    const std::size_t n_slices = slices.n_slices();
+    const std::size_t whole = begin + (end - begin) / R * R;
+    std::uint32_t* to = b;
+    for (std::size_t i = begin; i < whole; i += R) {
+        for (std::size_t r = 0; r < R; ++r) {
+            spread_object(slices, i + r, to + r, R);
+        }
+        to += R * n_slices;
+    }
+    for (std::size_t i = whole; i < end; ++i) {
+        spread_object(slices, i, to, 1);
+        to += n_slices;
+    }
+
+    const std::size_t vectors = (n + lanes - 1) / lanes;
+    const std::size_t step = std::max<std::size_t>(1, tile_bytes / (lanes * std::max<std::size_t>(1, n_slices)) /
+                                                          column_tile) * column_tile;
+    for (std::size_t v = 0; v < vectors; v += step) {
+        const std::size_t last = std::min(vectors, v + step);
+        const std::uint32_t* from = b;
+        std::size_t offset = 0;
+        for (std::size_t i = begin; i < whole; i += R, offset += R * n, from += R * n_slices) {
+            stripe<R, Matches, Presence>(slices, segments, from, v, last, c + offset, present + offset);
+        }
+        for (std::size_t i = whole; i < end; ++i, offset += n, from += n_slices) {
+            stripe<1, Matches, Presence>(slices, segments, from, v, last, c + offset, present + offset);
+        }
+    }
+}
+
+// One row of sums of weights: the bytes of partitions that do not match are looked up per group.
+void weighted_row(const BitSlices& slices, const double* tables, std::size_t i, std::uint32_t* b,
+                  double* c, double* present) {
+    constexpr std::size_t per_block = BitSlices::block_size / lanes;
+    const std::size_t n = slices.n_samples();
+    spread_object(slices, i, b, 1);
+    for (std::size_t block = 0; block < slices.n_blocks(); ++block) {
+        alignas(64) double matched[BitSlices::block_size] = {};
+        alignas(64) double observed[BitSlices::block_size] = {};
+        alignas(64) std::uint8_t bytes[BitSlices::block_size];
+        const double* table = tables;
+        for (const SliceGroup& group : slices.groups()) {
+            const std::uint8_t* a = slices.block(block);
+            if (c) {
+                for (std::size_t v = 0; v < per_block; ++v) {
+                    const std::uint8_t* at = a + v * lanes;
+                    Vec x = zero();
+                    for (std::size_t s = group.first; s < group.first + group.planes; ++s) {
+                        x = differ(x, load(at + s * BitSlices::block_size), spread4(b[s]));
+                    }
+                    if (group.labelled >= 0) {
+                        const auto s = static_cast<std::size_t>(group.labelled);
+                        x = unless(x, load(at + s * BitSlices::block_size), spread4(b[s]));
+                    }
+                    store(bytes + v * lanes, x);
+                }
+                for (std::size_t k = 0; k < BitSlices::block_size; ++k) {
+                    matched[k] += table[bytes[k]];
+                }
+            }
+            if (present) {
+                if (group.present >= 0) {
+                    const auto s = static_cast<std::size_t>(group.present);
+                    for (std::size_t v = 0; v < per_block; ++v) {
+                        store(bytes + v * lanes,
+                              unless(zero(), load(a + v * lanes + s * BitSlices::block_size), spread4(b[s])));
+                    }
+                    for (std::size_t k = 0; k < BitSlices::block_size; ++k) {
+                        observed[k] += table[bytes[k]];
+                    }
+                } else {
+                    for (std::size_t k = 0; k < BitSlices::block_size; ++k) {
+                        observed[k] += table[0];
+                    }
+                }
+            }
+            table += 256;
+        }
+        const std::size_t first = block * BitSlices::block_size;
+        const std::size_t count = std::min(BitSlices::block_size, n - first);
+        if (c) {
+            std::copy_n(matched, count, c + first);
+        }
+        if (present) {
+            std::copy_n(observed, count, present + first);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+// The three forms of the bit-sliced kernels, and the vector operations they are written in.
+//
+// A kernel's body is written once against `Vec` and the functions below, in a file that its .cpp
+// includes between CONCLUST_BEGIN_* and CONCLUST_END, once in each form's namespace. Target
+// attributes are set per function, so the library needs no -march flag and runs on any x86-64
+// (and, in the portable form, on any processor); the form is chosen at run time. All forms
+// compute the same integers, hence the same bits.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define CONCLUST_X86 1
+#include <immintrin.h>
+#else
+#define CONCLUST_X86 0
+#endif
+
+#if defined(__clang__)
+#define CONCLUST_PRAGMA(text) _Pragma(#text)
+#define CONCLUST_BEGIN_AVX512                                                                     \
+    CONCLUST_PRAGMA(clang attribute push(                                                         \
+        __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg"))), apply_to = function))
+#define CONCLUST_BEGIN_AVX2 \
+    CONCLUST_PRAGMA(clang attribute push(__attribute__((target("avx2"))), apply_to = function))
+#define CONCLUST_END _Pragma("clang attribute pop")
+#else
+#define CONCLUST_BEGIN_AVX512     \
+    _Pragma("GCC push_options")   \
+    _Pragma("GCC target(\"avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg\")")
+#define CONCLUST_BEGIN_AVX2 _Pragma("GCC push_options") _Pragma("GCC target(\"avx2\")")
+#define CONCLUST_END _Pragma("GCC pop_options")
+#endif
+
+#if defined(__GNUC__)
+#define CONCLUST_FORM_INLINE inline __attribute__((always_inline))
+#else
+#define CONCLUST_FORM_INLINE inline
+#endif
+
+namespace conclust {
+
+enum class Form { portable, avx2, avx512 };
+
+// The forms this processor (and operating system) can run, fastest first.
+inline std::vector<Form> supported_forms() {
+    std::vector<Form> forms;
+#if CONCLUST_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bitalg")) {
+        forms.push_back(Form::avx512);
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        forms.push_back(Form::avx2);
+    }
+#endif
+    forms.push_back(Form::portable);
+    return forms;
+}
+
+inline const char* form_name(Form form) {
+    switch (form) {
+        case Form::avx512: return "avx512";
+        case Form::avx2: return "avx2";
+        case Form::portable: break;
+    }
+    return "portable";
+}
+
+// Precondition: name is "auto" or one of the supported forms' names.
+inline Form find_form(std::string_view name) {
+    for (const Form form : supported_forms()) {
+        if (name == "auto" || name == form_name(form)) {
+            return form;
+        }
+    }
+    return Form::portable;
+}
+
+namespace {
+
+// In each form:
+//   differ(x, a, b)     x | (a ^ b)
+//   unless(x, a, b)     x | ~(a & b)
+//   popcount(x)         set bits of every byte
+//   lanes               bytes of a Vec; row_tile x column_tile: the register tile that fits
+namespace portable {
+
+using Vec = std::uint64_t;
+constexpr std::size_t lanes = 8;
+constexpr int row_tile = 2;
+constexpr int column_tile = 1;
+
+CONCLUST_FORM_INLINE Vec load(const std::uint8_t* from) {
+    Vec v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+}
+CONCLUST_FORM_INLINE void store(std::uint8_t* to, Vec v) { std::memcpy(to, &v, sizeof v); }
+CONCLUST_FORM_INLINE Vec zero() { return 0; }
+CONCLUST_FORM_INLINE Vec spread(std::uint8_t byte) { return 0x0101010101010101u * Vec{byte}; }
+CONCLUST_FORM_INLINE Vec spread4(std::uint32_t bytes) { return Vec{bytes} << 32 | bytes; }
+CONCLUST_FORM_INLINE Vec differ(Vec x, Vec a, Vec b) { return x | (a ^ b); }
+CONCLUST_FORM_INLINE Vec unless(Vec x, Vec a, Vec b) { return x | ~(a & b); }
+CONCLUST_FORM_INLINE Vec popcount(Vec x) {
+    x = x - (x >> 1 & 0x5555555555555555u);
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+}
+// Bytes never carry: callers flush before a byte can pass 255, and subtract only what was added.
+CONCLUST_FORM_INLINE Vec add(Vec a, Vec b) { return a + b; }
+CONCLUST_FORM_INLINE Vec subtract(Vec a, Vec b) { return a - b; }
+
+}  // namespace portable
+
+#if CONCLUST_X86
+
+CONCLUST_BEGIN_AVX2
+namespace avx2 {
+
+using Vec = __m256i;
+constexpr std::size_t lanes = 32;
+constexpr int row_tile = 4;
+constexpr int column_tile = 1;
+
+CONCLUST_FORM_INLINE Vec load(const std::uint8_t* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+CONCLUST_FORM_INLINE void store(std::uint8_t* to, Vec v) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), v);
+}
+CONCLUST_FORM_INLINE Vec zero() { return _mm256_setzero_si256(); }
+CONCLUST_FORM_INLINE Vec spread(std::uint8_t byte) { return _mm256_set1_epi8(static_cast<char>(byte)); }
+CONCLUST_FORM_INLINE Vec spread4(std::uint32_t bytes) {
+    return _mm256_set1_epi32(static_cast<int>(bytes));
+}
+CONCLUST_FORM_INLINE Vec differ(Vec x, Vec a, Vec b) {
+    return _mm256_or_si256(x, _mm256_xor_si256(a, b));
+}
+CONCLUST_FORM_INLINE Vec unless(Vec x, Vec a, Vec b) {
+    return _mm256_or_si256(x, _mm256_xor_si256(_mm256_and_si256(a, b), _mm256_set1_epi8(-1)));
+}
+CONCLUST_FORM_INLINE Vec popcount(Vec x) {
+    const Vec table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,  //
+                                       0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const Vec low = _mm256_set1_epi8(15);
+    return _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(x, low)),
+                           _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(x, 4), low)));
+}
+CONCLUST_FORM_INLINE Vec add(Vec a, Vec b) { return _mm256_add_epi8(a, b); }
+CONCLUST_FORM_INLINE Vec subtract(Vec a, Vec b) { return _mm256_sub_epi8(a, b); }
+
+}  // namespace avx2
+CONCLUST_END
+
+CONCLUST_BEGIN_AVX512
+namespace avx512 {
+
+using Vec = __m512i;
+constexpr std::size_t lanes = 64;
+constexpr int row_tile = 4;
+constexpr int column_tile = 2;
+
+CONCLUST_FORM_INLINE Vec load(const std::uint8_t* from) { return _mm512_loadu_si512(from); }
+CONCLUST_FORM_INLINE void store(std::uint8_t* to, Vec v) { _mm512_storeu_si512(to, v); }
+CONCLUST_FORM_INLINE Vec zero() { return _mm512_setzero_si512(); }
+CONCLUST_FORM_INLINE Vec spread(std::uint8_t byte) { return _mm512_set1_epi8(static_cast<char>(byte)); }
+CONCLUST_FORM_INLINE Vec spread4(std::uint32_t bytes) {
+    return _mm512_set1_epi32(static_cast<int>(bytes));
+}
+// The third argument is the truth table over (x, a, b).
+CONCLUST_FORM_INLINE Vec differ(Vec x, Vec a, Vec b) { return _mm512_ternarylogic_epi32(x, a, b, 0xf6); }
+CONCLUST_FORM_INLINE Vec unless(Vec x, Vec a, Vec b) { return _mm512_ternarylogic_epi32(x, a, b, 0xf7); }
+CONCLUST_FORM_INLINE Vec popcount(Vec x) { return _mm512_popcnt_epi8(x); }
+CONCLUST_FORM_INLINE Vec add(Vec a, Vec b) { return _mm512_add_epi8(a, b); }
+CONCLUST_FORM_INLINE Vec subtract(Vec a, Vec b) { return _mm512_sub_epi8(a, b); }
+
+}  // namespace avx512
+CONCLUST_END
+
+#endif  // CONCLUST_X86
+
+}  // namespace
+}  // namespace conclust
