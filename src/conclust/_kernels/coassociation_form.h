@@ -52,10 +52,14 @@ CONCLUST_FORM_INLINE void tile(const BitSlices& slices, const std::vector<Segmen
                 }
                 const std::size_t last = group.first + group.planes;
                 for (std::size_t s = group.first; s < last; ++s) {
+                    Vec left[C];
                     for (int v = 0; v < C; ++v) {
-                        const Vec left = load(a[v] + s * BitSlices::block_size);
-                        for (int r = 0; r < R; ++r) {
-                            x[r][v] = differ(x[r][v], left, spread4(b[s * R + r]));
+                        left[v] = load(a[v] + s * BitSlices::block_size);
+                    }
+                    for (int r = 0; r < R; ++r) {
+                        const Vec right = spread4(b[s * R + r]);
+                        for (int v = 0; v < C; ++v) {
+                            x[r][v] = differ(x[r][v], left[v], right);
                         }
                     }
                 }
