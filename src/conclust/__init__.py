@@ -13,8 +13,8 @@ _HOMES = {
     "Ensemble": "conclust.ensemble",
     "EnsembleGenerator": "conclust.generation",
     "PCC": "conclust.consensus.probabilistic",
-    "coassociation": "conclust.coassociation",
-    "copresence": "conclust.coassociation",
+    "coassociation": "conclust.evidence",
+    "copresence": "conclust.evidence",
     "corrupt": "conclust.generation",
 }
 _MODULES = ("datasets", "exceptions", "metrics", "plotting")

@@ -2,11 +2,11 @@ from conclust import datasets as datasets
 from conclust import exceptions as exceptions
 from conclust import metrics as metrics
 from conclust import plotting as plotting
-from conclust.coassociation import coassociation as coassociation
-from conclust.coassociation import copresence as copresence
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.ensemble import Ensemble as Ensemble
+from conclust.evidence import coassociation as coassociation
+from conclust.evidence import copresence as copresence
 from conclust.generation import EnsembleGenerator as EnsembleGenerator
 from conclust.generation import corrupt as corrupt
 from conclust.pipeline import ConsensusClustering as ConsensusClustering

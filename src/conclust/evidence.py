@@ -1,0 +1,418 @@
+"""Evidence: how often two objects share a cluster, c_ij, and how often both were observed, N_ij.
+
+Counts come from the bit-sliced kernels and are kept as counts: the frequency c_ij / N_ij is formed
+by whoever needs it (`frequencies`), and is undefined where N_ij is 0. Weights turn counts into sums
+of weights, soft members into sums of products of memberships, C = B diag(w) B'.
+
+The module is not called coassociation, because a module of the package hides a function of the
+package that has the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._kernels import BitSlices
+from conclust._threads import thread_count
+from conclust._validation import check_int
+from conclust.ensemble import Ensemble
+from conclust.exceptions import DenseLimitError, InputError
+
+__all__ = [
+    "EvidenceBlock",
+    "Rows",
+    "coassociation",
+    "coassociation_blocks",
+    "copresence",
+    "evidence",
+    "frequencies",
+]
+
+Rows: TypeAlias = slice | range
+"""Consecutive objects, for instance ``slice(0, 1000)`` or ``range(1000)``."""
+
+# Rows of soft evidence formed at once: (n_clusters, rows) and (n_samples, rows) doubles.
+_SOFT_ROWS = 128
+
+
+class EvidenceBlock(NamedTuple):
+    """The evidence of consecutive objects with all objects.
+
+    Attributes
+    ----------
+    rows : range
+        The objects of this block.
+    counts : ndarray of shape (len(rows), n_samples)
+        c_ij.
+    copresence : ndarray of shape (len(rows), n_samples)
+        N_ij.
+    """
+
+    rows: range
+    counts: NDArray[Any]
+    copresence: NDArray[Any]
+
+
+def coassociation(
+    labels: Any,
+    *,
+    rows: Rows | None = None,
+    max_dense: int | None = 20_000,
+    n_jobs: int | None = None,
+) -> NDArray[Any]:
+    """Count the partitions in which two objects share a cluster.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples, n_partitions) or Ensemble
+        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+    rows : slice or range, default=None
+        Consecutive objects for which to count, against all objects. None: all.
+    max_dense : int, default=20000
+        Number of objects above which the whole matrix is refused. None: never.
+    n_jobs : int, default=None
+        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
+        c_ij, in the smallest unsigned type that holds the number of partitions; float64 sums of
+        weights (and of products of memberships) if the ensemble has weights or is soft. On the
+        diagonal: the partitions in which the object has a cluster.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` objects and no `rows`.
+    InputError
+        If the labels are malformed or `rows` are not consecutive objects of the ensemble.
+
+    See Also
+    --------
+    copresence : N_ij, by which c_ij is divided when labels are missing.
+    evidence : both in one pass.
+    coassociation_blocks : both, block by block, for what does not fit.
+    pair_counts : both, for chosen pairs only.
+    sample_pairs : both, for uniformly sampled pairs.
+
+    Notes
+    -----
+    Fred and Jain, "Combining multiple clusterings using evidence accumulation", IEEE TPAMI 27(6),
+    2005, equation 2, without the division.
+
+    Examples
+    --------
+    >>> from conclust import coassociation
+    >>> coassociation([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    array([[3, 3, 1, 0],
+           [3, 3, 1, 0],
+           [1, 1, 3, 2],
+           [0, 0, 2, 3]], dtype=uint8)
+    """
+    c, _ = _Source(labels, n_jobs, "coassociation").dense(rows, max_dense, present=False)
+    assert c is not None
+    return c
+
+
+def copresence(
+    labels: Any,
+    *,
+    rows: Rows | None = None,
+    max_dense: int | None = 20_000,
+    n_jobs: int | None = None,
+) -> NDArray[Any]:
+    """Count the partitions that observed both of two objects.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples, n_partitions) or Ensemble
+        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+    rows : slice or range, default=None
+        Consecutive objects for which to count, against all objects. None: all.
+    max_dense : int, default=20000
+        Number of objects above which the whole matrix is refused. None: never.
+    n_jobs : int, default=None
+        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
+        N_ij, in the smallest unsigned type that holds the number of partitions; float64 sums of
+        weights if the ensemble has weights. On the diagonal: the partitions that observed the
+        object.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` objects and no `rows`.
+    InputError
+        If the labels are malformed or `rows` are not consecutive objects of the ensemble.
+
+    Examples
+    --------
+    >>> from conclust import copresence
+    >>> copresence([[0, 0], [0, -1], [1, -2]])
+    array([[2, 1, 2],
+           [1, 1, 1],
+           [2, 1, 2]], dtype=uint8)
+    """
+    _, present = _Source(labels, n_jobs, "copresence").dense(rows, max_dense, matches=False)
+    assert present is not None
+    return present
+
+
+def evidence(
+    labels: Any,
+    *,
+    rows: Rows | None = None,
+    max_dense: int | None = 20_000,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Count both c_ij and N_ij in one pass.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples, n_partitions) or Ensemble
+        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+    rows : slice or range, default=None
+        Consecutive objects for which to count, against all objects. None: all.
+    max_dense : int, default=20000
+        Number of objects above which the whole matrices are refused. None: never.
+    n_jobs : int, default=None
+        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+
+    Returns
+    -------
+    c : ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
+        As from `coassociation`.
+    N : ndarray of the same shape
+        As from `copresence`.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` objects and no `rows`.
+    InputError
+        If the labels are malformed or `rows` are not consecutive objects of the ensemble.
+
+    Examples
+    --------
+    >>> from conclust.evidence import evidence
+    >>> c, N = evidence([[0, 0], [0, -1], [1, -2]])
+    >>> c
+    array([[2, 1, 0],
+           [1, 1, 0],
+           [0, 0, 1]], dtype=uint8)
+    """
+    c, present = _Source(labels, n_jobs, "evidence").dense(rows, max_dense)
+    assert c is not None
+    assert present is not None
+    return c, present
+
+
+def coassociation_blocks(
+    labels: Any, *, block_rows: int | None = None, n_jobs: int | None = None
+) -> Iterator[EvidenceBlock]:
+    """Go through c_ij and N_ij block of rows by block of rows, for what does not fit in memory.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples, n_partitions) or Ensemble
+        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+    block_rows : int, default=None
+        Rows of a block. None: as many as make a matrix of 64 MiB, at least one.
+    n_jobs : int, default=None
+        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+
+    Yields
+    ------
+    EvidenceBlock
+        ``rows`` (a range), ``counts`` and ``copresence`` of these rows against all objects. The
+        arrays are new in every block.
+
+    Raises
+    ------
+    InputError
+        If the labels are malformed.
+    ParameterError
+        If `block_rows` is not a positive int.
+
+    Examples
+    --------
+    >>> from conclust.evidence import coassociation_blocks
+    >>> labels = [[0, 0], [0, 1], [1, 1]]
+    >>> sum(int(block.counts.sum()) for block in coassociation_blocks(labels, block_rows=2))
+    10
+    """
+    check_int(block_rows, "block_rows", "coassociation_blocks", none=True)
+    source = _Source(labels, n_jobs, "coassociation_blocks")
+    if block_rows is None:
+        block_rows = max(1, (64 << 20) // (source.n * source.counts_dtype.itemsize))
+    # The checks above happen at the call, the counting as the blocks are asked for.
+    return _blocks(source, block_rows)
+
+
+def _blocks(source: _Source, block_rows: int) -> Iterator[EvidenceBlock]:
+    for begin in range(0, source.n, block_rows):
+        rows = range(begin, min(source.n, begin + block_rows))
+        c, present = source.dense(rows, None)
+        assert c is not None
+        assert present is not None
+        yield EvidenceBlock(rows, c, present)
+
+
+def frequencies(c: ArrayLike, N: ArrayLike) -> NDArray[np.float64]:
+    """Divide counts by co-presence.
+
+    Parameters
+    ----------
+    c : array-like
+        Counts c_ij.
+    N : array-like of the same shape
+        Co-presence N_ij.
+
+    Returns
+    -------
+    ndarray of float64
+        p_ij = c_ij / N_ij in [0, 1], and NaN where N_ij is 0: no partition observed both objects,
+        so the ensemble does not say whether they belong together. It is never silently 0.
+
+    Raises
+    ------
+    InputError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> from conclust.evidence import frequencies
+    >>> frequencies([2, 0, 0], [4, 4, 0])
+    array([0.5, 0. , nan])
+    """
+    counts, present = np.asarray(c, dtype=np.float64), np.asarray(N, dtype=np.float64)
+    if counts.shape != present.shape:
+        raise InputError(
+            "frequencies needs c and N of the same shape. "
+            f"Got {counts.shape} and {present.shape} instead."
+        )
+    p = np.full(counts.shape, np.nan)
+    np.divide(counts, present, out=p, where=present > 0)
+    # Soft and weighted sums can pass 1 by a rounding error. NaN stays NaN.
+    np.minimum(p, 1.0, out=p)
+    return p
+
+
+class _Source:
+    """An ensemble made ready for counting: planes packed once, then any block of rows."""
+
+    def __init__(self, labels: Any, n_jobs: int | None, owner: str) -> None:
+        self.ensemble = as_ensemble(labels)
+        self.n, self.m = self.ensemble.shape
+        self.owner = owner
+        self.threads = thread_count(n_jobs, owner)
+        self.slices = BitSlices(self.ensemble.codes, self.threads)
+        self.present_dtype = np.dtype(
+            count_type(self.m) if self.ensemble.weights is None else np.float64
+        )
+        self.counts_dtype = np.dtype(np.float64 if self.ensemble.is_soft else self.present_dtype)
+
+    def dense(
+        self,
+        rows: Rows | None,
+        max_dense: int | None,
+        *,
+        matches: bool = True,
+        present: bool = True,
+    ) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+        """Return c and N of the rows, each None if it is not wanted."""
+        check_int(max_dense, "max_dense", self.owner, none=True)
+        if rows is None:
+            if max_dense is not None and self.n > max_dense:
+                self._refuse(max_dense, matches)
+            rows = range(self.n)
+        begin, end = _bounds(rows, self.n)
+        shape = (end - begin, self.n)
+        c = np.empty(shape, self.counts_dtype) if matches else None
+        together = np.empty(shape, self.present_dtype) if present else None
+        if self.ensemble.is_soft:
+            if c is not None:
+                _soft_counts(self.ensemble, begin, c)
+            if together is not None:
+                self._count(begin, end, None, together)
+        else:
+            self._count(begin, end, c, together)
+        return c, together
+
+    def _count(
+        self, begin: int, end: int, c: NDArray[Any] | None, present: NDArray[Any] | None
+    ) -> None:
+        weights = self.ensemble.weights
+        if weights is None:
+            self.slices.coassociation(begin, end, c, present, self.threads)
+        else:
+            self.slices.weighted_coassociation(weights, begin, end, c, present, self.threads)
+
+    def _refuse(self, max_dense: int, matches: bool) -> None:
+        dtype = self.counts_dtype if matches else self.present_dtype
+        size = self.n**2 * dtype.itemsize / 2**30
+        raise DenseLimitError(
+            f"{self.owner} of {self.n} objects would make an n x n matrix of {size:.1f} GiB, above "
+            f"max_dense={max_dense}. Ask for some rows with rows=, go through all of them with "
+            "coassociation_blocks, count chosen pairs with pair_counts or sampled ones with "
+            "sample_pairs, use a consensus that needs no n x n matrix (PCC, EAC with "
+            "linkage='single'), or raise max_dense if there is the memory."
+        )
+
+
+def as_ensemble(labels: Any) -> Ensemble:
+    """Return `labels` if they are an Ensemble, else make one."""
+    return labels if isinstance(labels, Ensemble) else Ensemble(labels)
+
+
+def count_type(m: int) -> type[np.unsignedinteger[Any]]:
+    """Return the smallest unsigned type that holds a count of m partitions."""
+    for dtype in (np.uint8, np.uint16):
+        if m <= np.iinfo(dtype).max:
+            return dtype
+    return np.uint32
+
+
+def _bounds(rows: Rows, n: int) -> tuple[int, int]:
+    """Return the first and one past the last object of `rows`."""
+    if isinstance(rows, slice) and all(
+        edge is None or (isinstance(edge, (int, np.integer)) and -n <= edge <= n)
+        for edge in (rows.start, rows.stop)
+    ):
+        begin, end, step = rows.indices(n)
+    elif isinstance(rows, range):
+        begin, end, step = rows.start, rows.stop, rows.step
+    else:
+        begin, end, step = -1, -1, 1
+    if step != 1 or not 0 <= begin < end <= n:
+        raise InputError(
+            f"rows must be a slice or range of consecutive objects between 0 and {n}. Got {rows!r} "
+            "instead."
+        )
+    return begin, end
+
+
+def _soft_counts(ensemble: Ensemble, begin: int, out: NDArray[np.float64]) -> None:
+    """Fill `out` with the rows from `begin` on of C = B diag(w) B'."""
+    scaled = weighted_indicator(ensemble)
+    for first in range(0, len(out), _SOFT_ROWS):
+        block = out[first : first + _SOFT_ROWS]
+        some = scaled[begin + first : begin + first + len(block)]
+        block[...] = (scaled @ np.ascontiguousarray(some.toarray().T)).T
+
+
+def weighted_indicator(ensemble: Ensemble) -> sp.csr_array:
+    """Return B diag(sqrt(w)), so that products of its rows are symmetric to the bit."""
+    indicator: sp.csr_array = ensemble.indicator
+    if ensemble.weights is None:
+        return indicator
+    scale = np.repeat(np.sqrt(ensemble.weights), ensemble.cluster_counts)
+    return sp.csr_array(indicator @ sp.diags_array(scale))

@@ -1,0 +1,66 @@
+"""Obviously right twins of the evidence kernels: one comparison at a time, in plain Python."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+MISSING, NOISE = -1, -2
+
+
+def counts(labels, weights=None):
+    """c and N of label rows (-1 missing, -2 noise), as nested lists."""
+    rows = [[int(label) for label in row] for row in labels]
+    n = len(rows)
+    c = [[0] * n for _ in range(n)]
+    present = [[0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(n):
+            for u, (a, b) in enumerate(zip(rows[i], rows[j], strict=True)):
+                weight = 1 if weights is None else weights[u]
+                if MISSING not in (a, b):
+                    present[i][j] += weight
+                if a == b and a >= 0:
+                    c[i][j] += weight
+    return c, present
+
+
+def soft_counts(memberships, weights):
+    """C = sum over u of w_u P_u P_u' by its definition."""
+    n = len(memberships[0])
+    return [
+        [
+            sum(
+                w * sum(p * q for p, q in zip(P[i], P[j], strict=True))
+                for w, P in zip(weights, memberships, strict=True)
+            )
+            for j in range(n)
+        ]
+        for i in range(n)
+    ]
+
+
+def spanning_tree(labels, weights=None):
+    """Prim's tree from object 0: visiting order and the heights at which objects joined."""
+    c, present = counts(labels, weights)
+    n = len(c)
+
+    def distance(i, j):
+        return 1 - Fraction(c[i][j]) / Fraction(present[i][j]) if present[i][j] else Fraction(1)
+
+    order, heights = [0], []
+    left = set(range(1, n))
+    while left:
+        height, chosen = min((min(distance(i, j) for i in order), j) for j in left)
+        order.append(chosen)
+        heights.append(height)
+        left.remove(chosen)
+    return order, heights
+
+
+def contingency(a, b, n_rows, n_columns):
+    """How many objects have label k in a and l in b; a negative label in either is left out."""
+    table = [[0] * n_columns for _ in range(n_rows)]
+    for k, l in zip(a, b, strict=True):  # noqa: E741
+        if k >= 0 and l >= 0:
+            table[k][l] += 1
+    return table
