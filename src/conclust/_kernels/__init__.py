@@ -6,18 +6,24 @@ and the callers on the floors above guarantee them.
 
 from conclust._kernels._core import (
     BitSlices,
+    FactoredSolver,
     Relabeller,
     bitslice_forms,
     continues_canonical,
     count_reserved,
+    factored_stride,
     group_rows,
+    presence_signatures,
 )
 
 __all__ = [
     "BitSlices",
+    "FactoredSolver",
     "Relabeller",
     "bitslice_forms",
     "continues_canonical",
     "count_reserved",
+    "factored_stride",
     "group_rows",
+    "presence_signatures",
 ]

@@ -18,5 +18,6 @@ template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void bind_coassociation(nb::module_& m);
+void bind_factored(nb::module_& m);
 void bind_relabel(nb::module_& m);
 void bind_rows(nb::module_& m);

@@ -3,6 +3,7 @@
 NB_MODULE(_core, m) {
     m.doc() = "conclust's C++ kernels. Import them through conclust._kernels only.";
     bind_coassociation(m);
+    bind_factored(m);
     bind_relabel(m);
     bind_rows(m);
 }

@@ -1,0 +1,104 @@
+// The factored least-squares consensus: min over Y of
+//
+//     F(Y) = sum_u w_u sum_{i<j both present in u} (x_ui'x_uj - y_i'y_j)^2,   y_i on the simplex,
+//
+// over all pairs, without ever forming a pair. x_ui is the indicator (or the posterior) of object
+// i in partition u. F exceeds the weighted sum of squares N_ij (c_ij / N_ij - y_i'y_j)^2 by a
+// constant, so both have the same minimisers. With the cluster sums S_t = sum_i x_ti y_i (T x K)
+// and the Grams G_u = sum_{i present in u} y_i y_i' (K x K, shared by partitions with the same
+// presence), the problem of one object is a convex quadratic programme in K variables:
+//
+//     min z'H z - 2 b'z,   H = sum_u w_u (G_u - y_i y_i'),   b = sum_t w_t x_ti (S_t - x_ti y_i).
+//
+// A sweep solves it for every object in turn. Objects are worked through in rounds of fixed
+// blocks; the blocks of a round start from the same sums, work on private copies, and are merged
+// in fixed order. The blocks depend on n and T only, so the bits do not depend on threads. If a
+// round raises F (simultaneous blocks can), the step is shortened by the exact quartic in its
+// length, so F never rises.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace conclust {
+
+// Everything that stays fixed. Pointers must outlive the solver.
+struct FactoredInput {
+    std::size_t n = 0;             // objects
+    std::size_t m = 0;             // partitions
+    std::size_t k = 0;             // clusters of the consensus
+    const void* codes = nullptr;   // n x m, see codes.h; presence, and labels when hard
+    int code_bytes = 1;            // 1, 2 or 4
+    bool complete = false;         // no reserved code occurs
+    const std::int64_t* offsets = nullptr;    // m + 1
+    const double* weights = nullptr;          // m, or null: all 1
+    const std::int32_t* group_of = nullptr;   // m: presence group of each partition
+    std::size_t n_groups = 1;
+    const std::int64_t* soft_starts = nullptr;   // n + 1, CSR of posteriors, or null: hard
+    const std::int32_t* soft_columns = nullptr;
+    const double* soft_values = nullptr;
+};
+
+struct SweepResult {
+    double change;    // of F, never positive
+    double residual;  // largest gap per unit of evidence met at the visits
+    std::int64_t shortened;  // rounds whose step was shortened
+};
+
+class FactoredSolver {
+  public:
+    explicit FactoredSolver(const FactoredInput& input);
+
+    // Columns of Y in memory: k rounded up; the padding is zero.
+    static std::size_t padded(std::size_t k);
+    std::size_t stride() const { return stride_; }
+
+    // Sets the sums from Y (n x stride). Objects of blocks are summed in fixed order.
+    void rebuild(const double* Y, int threads);
+
+    // F less its constant, from the sums.
+    double objective() const;
+
+    // One sweep over all objects; Y and the sums move together. `tol` is the gap per unit of
+    // evidence below which an object is left as it is.
+    SweepResult sweep(double* Y, double tol, int threads);
+
+    // Largest KKT gap per unit of evidence, nothing moved.
+    double residual(double* Y, int threads);
+
+    // Solves each row of Y (n x stride) against the sums as they are, as for a new object:
+    // no object is taken out of the sums. The solver may be built on other objects than the sums.
+    void assign(double* Y, double tol, int threads);
+
+    // Sums of a solver over other objects (same partitions and groups).
+    void take_sums(const FactoredSolver& other);
+
+    std::vector<double>& sums() { return sums_; }                 // T x stride
+    std::vector<double>& grams() { return grams_; }               // n_groups x stride x stride
+    std::vector<double>& group_sizes() { return group_sizes_; }   // n_groups
+    std::vector<double> cluster_sizes() const;                    // T
+
+  private:
+    void block_sums(const double* Y, std::size_t begin, std::size_t end, double* sums, double* grams,
+                    double* squares) const;
+    void shorten(double* Y, const double* before, std::size_t begin, std::size_t end);
+
+    FactoredInput in_;
+    std::size_t stride_;
+    std::size_t n_columns_;  // T
+    std::vector<double> sums_;
+    std::vector<double> grams_;
+    std::vector<double> group_sizes_;
+    std::vector<double> group_weights_;
+    std::vector<double> column_weights_;  // T: weight of the partition of each cluster
+    double squares_ = 0.0;   // sum_i l_i |y_i|^2, l_i = sum_t w_t x_ti^2
+    double fourths_ = 0.0;   // sum_i p_i |y_i|^4, p_i = weight of the partitions that observed i
+};
+
+// A 64-bit signature of which objects each partition observed: equal presence, equal signature.
+// signature has m entries.
+void presence_signatures(const void* codes, int code_bytes, std::size_t n, std::size_t m,
+                         std::uint64_t* signature);
+
+}  // namespace conclust
