@@ -365,6 +365,20 @@ class Ensemble:
         )
         return Ensemble._make(coded, self.weights, None if self._soft is None else self._soft[kept])
 
+    def _some(self, samples: NDArray[np.int64]) -> Ensemble:
+        """Return some objects with the clusters numbered as here, empty ones included.
+
+        For solvers that work on a part first: sums per cluster stay comparable.
+        """
+        part = object.__new__(Ensemble)
+        for name in ("cluster_counts", "names", "offsets", "weights", "_n_missing", "_n_noise"):
+            object.__setattr__(part, name, getattr(self, name))
+        object.__setattr__(part, "codes", np.ascontiguousarray(self.codes[samples]))
+        soft = None if self._soft is None else self._soft[samples]
+        object.__setattr__(part, "_soft", soft)
+        object.__setattr__(part, "_derived", {})
+        return part
+
     @staticmethod
     def concat(ensembles: Sequence[Ensemble]) -> Ensemble:
         """Return one ensemble with the partitions of several over the same objects.

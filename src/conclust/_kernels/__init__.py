@@ -9,11 +9,13 @@ from conclust._kernels._core import (
     FactoredSolver,
     Relabeller,
     bitslice_forms,
+    cluster_sizes,
     continues_canonical,
     count_reserved,
     factored_stride,
     group_rows,
     presence_signatures,
+    squared_evidence,
 )
 
 __all__ = [
@@ -21,9 +23,11 @@ __all__ = [
     "FactoredSolver",
     "Relabeller",
     "bitslice_forms",
+    "cluster_sizes",
     "continues_canonical",
     "count_reserved",
     "factored_stride",
     "group_rows",
     "presence_signatures",
+    "squared_evidence",
 ]

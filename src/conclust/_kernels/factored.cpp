@@ -799,18 +799,6 @@ void FactoredSolver::take_sums(const FactoredSolver& other) {
     group_sizes_ = other.group_sizes_;
 }
 
-std::vector<double> FactoredSolver::cluster_sizes() const {
-    std::vector<double> sizes(n_columns_, 0.0);
-    Row row(in_);
-    for (std::size_t i = 0; i < in_.n; ++i) {
-        read_any(in_, column_weights_.data(), i, row);
-        for (std::size_t e = 0; e < row.n_clusters; ++e) {
-            sizes[static_cast<std::size_t>(row.columns[e])] += row.unit ? 1.0 : row.values[e];
-        }
-    }
-    return sizes;
-}
-
 namespace {
 
 template <class Code>

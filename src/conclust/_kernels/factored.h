@@ -77,7 +77,6 @@ class FactoredSolver {
     std::vector<double>& sums() { return sums_; }                 // T x stride
     std::vector<double>& grams() { return grams_; }               // n_groups x stride x stride
     std::vector<double>& group_sizes() { return group_sizes_; }   // n_groups
-    std::vector<double> cluster_sizes() const;                    // T
 
   private:
     void block_sums(const double* Y, std::size_t begin, std::size_t end, double* sums, double* grams,

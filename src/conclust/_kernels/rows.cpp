@@ -121,8 +121,27 @@ void count_reserved(const Code* codes, std::size_t n, std::size_t m, std::int64_
     }
 }
 
-template void count_reserved(const std::uint8_t*, std::size_t, std::size_t, std::int64_t*, std::int64_t*);
-template void count_reserved(const std::uint16_t*, std::size_t, std::size_t, std::int64_t*, std::int64_t*);
-template void count_reserved(const std::uint32_t*, std::size_t, std::size_t, std::int64_t*, std::int64_t*);
+template <class Code>
+void cluster_sizes(const Code* codes, std::size_t n, std::size_t m, const std::int64_t* offsets,
+                   std::int64_t* sizes) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const Code* row = codes + i * m;
+        for (std::size_t u = 0; u < m; ++u) {
+            if (row[u] < first_reserved_code<Code>) {
+                ++sizes[offsets[u] + row[u]];
+            }
+        }
+    }
+}
+
+#define CONCLUST_INSTANTIATE(Code)                                                                \
+    template void count_reserved(const Code*, std::size_t, std::size_t, std::int64_t*,            \
+                                 std::int64_t*);                                                  \
+    template void cluster_sizes(const Code*, std::size_t, std::size_t, const std::int64_t*,       \
+                                std::int64_t*);
+
+CONCLUST_INSTANTIATE(std::uint8_t)
+CONCLUST_INSTANTIATE(std::uint16_t)
+CONCLUST_INSTANTIATE(std::uint32_t)
 
 }  // namespace conclust

@@ -1,4 +1,4 @@
-// Identical rows of a label matrix: micro-clusters, and counts of the reserved codes.
+// One pass over a label matrix: micro-clusters, cluster sizes, counts of the reserved codes.
 #pragma once
 
 #include <cstddef>
@@ -17,5 +17,11 @@ std::vector<std::int64_t> group_rows(const std::uint8_t* rows, std::size_t n, st
 template <class Code>
 void count_reserved(const Code* codes, std::size_t n, std::size_t m, std::int64_t* missing,
                     std::int64_t* noise);
+
+// Adds to sizes (offsets[m]) the number of objects of every cluster; cluster k of partition u is
+// at offsets[u] + k.
+template <class Code>
+void cluster_sizes(const Code* codes, std::size_t n, std::size_t m, const std::int64_t* offsets,
+                   std::int64_t* sizes);
 
 }  // namespace conclust

@@ -21,3 +21,4 @@ void bind_coassociation(nb::module_& m);
 void bind_factored(nb::module_& m);
 void bind_relabel(nb::module_& m);
 void bind_rows(nb::module_& m);
+void bind_squared_evidence(nb::module_& m);

@@ -111,10 +111,5 @@ void bind_factored(nb::module_& m) {
         })
         .def_prop_ro("group_sizes", [](nb::handle self) {
             return view(self, nb::cast<BoundSolver&>(self).solver.group_sizes());
-        })
-        .def("cluster_sizes", [](const BoundSolver& self) {
-            auto* kept = new std::vector<double>(self.solver.cluster_sizes());
-            nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-            return nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
         });
 }

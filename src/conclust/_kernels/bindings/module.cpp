@@ -6,4 +6,5 @@ NB_MODULE(_core, m) {
     bind_factored(m);
     bind_relabel(m);
     bind_rows(m);
+    bind_squared_evidence(m);
 }

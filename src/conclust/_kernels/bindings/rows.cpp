@@ -7,13 +7,19 @@
 namespace {
 
 template <class Code>
-void bind_count_reserved(nb::module_& m) {
+void bind_codes(nb::module_& m) {
     m.def("count_reserved", [](Matrix<const Code> codes, Vector<std::int64_t> missing,
                                Vector<std::int64_t> noise) {
         const nb::gil_scoped_release release;
         conclust::count_reserved(codes.data(), codes.shape(0), codes.shape(1), missing.data(),
                                  noise.data());
     }, nb::arg("codes").noconvert(), nb::arg("missing").noconvert(), nb::arg("noise").noconvert());
+    m.def("cluster_sizes", [](Matrix<const Code> codes, Vector<const std::int64_t> offsets,
+                              Vector<std::int64_t> sizes) {
+        const nb::gil_scoped_release release;
+        conclust::cluster_sizes(codes.data(), codes.shape(0), codes.shape(1), offsets.data(),
+                                sizes.data());
+    }, nb::arg("codes").noconvert(), nb::arg("offsets").noconvert(), nb::arg("sizes").noconvert());
 }
 
 }  // namespace
@@ -31,7 +37,7 @@ void bind_rows(nb::module_& m) {
         });
         return nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
     }, nb::arg("rows").noconvert(), nb::arg("inverse").noconvert());
-    bind_count_reserved<std::uint8_t>(m);
-    bind_count_reserved<std::uint16_t>(m);
-    bind_count_reserved<std::uint32_t>(m);
+    bind_codes<std::uint8_t>(m);
+    bind_codes<std::uint16_t>(m);
+    bind_codes<std::uint32_t>(m);
 }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from conclust._kernels import FactoredSolver, factored_stride, presence_signatures
 from conclust._labels import noise_code
 from conclust._random import spawn_generators
+from conclust.consensus.probabilistic.objective import squared, together
 from conclust.ensemble import Ensemble
 
 __all__ = ["FactoredModel", "FactoredSolution", "solve"]
@@ -137,12 +138,13 @@ def solve(
     complete = not (ensemble.has_missing or ensemble.has_noise)
     soft = ensemble.indicator if ensemble.is_soft else None
     solver = model.solver(ensemble.codes, n_clusters, complete=complete, soft=soft)
-    constant = _constant(ensemble, solver)
+    constant = together(ensemble)
     chooser, *drawers = spawn_generators(seed, n_init + 1)
     chosen = chooser.permutation(n)[:SUBSET]  # shuffled, also when it is everything
-    noise_share = _noise_share(ensemble, chosen, threads)
+    few = ensemble._some(chosen)
+    noise_share = 1.0 - squared(few, threads) / max(together(few), 1e-300)
     if start is None:
-        best = _best_start(ensemble, model, chosen, n_clusters, drawers, threads)
+        best = _best_start(few, model, n_clusters, drawers, threads)
         report(f"{n_init} starts on {len(chosen):,} of {n:,} objects")
         Y = uniform(n, n_clusters)
         if len(chosen) == n:
@@ -186,20 +188,18 @@ class _Start:
 
 
 def _best_start(
-    ensemble: Ensemble,
+    few: Ensemble,
     model: FactoredModel,
-    chosen: NDArray[np.int64],
     n_clusters: int,
     drawers: list[np.random.Generator],
     threads: int,
 ) -> _Start:
-    codes = ensemble.codes[chosen]
-    complete = not (ensemble.has_missing or ensemble.has_noise)
-    soft = ensemble.indicator[chosen] if ensemble.is_soft else None
+    complete = not (few.has_missing or few.has_noise)
+    soft = few.indicator if few.is_soft else None
 
     def descend(generator: np.random.Generator) -> _Start:
-        solver = model.solver(codes, n_clusters, complete=complete, soft=soft)
-        Y = padded(random_membership(len(chosen), n_clusters, generator))
+        solver = model.solver(few.codes, n_clusters, complete=complete, soft=soft)
+        Y = padded(random_membership(few.n_samples, n_clusters, generator))
         solver.rebuild(Y, 1)
         loss = solver.objective()
         spread = 0.0
@@ -217,29 +217,6 @@ def _best_start(
     else:
         starts = [descend(generator) for generator in drawers]
     return min(starts, key=lambda start: start.loss)
-
-
-def _noise_share(ensemble: Ensemble, chosen: NDArray[np.int64], threads: int) -> float:
-    """Share of the constant of F that no membership can explain, from the pairs of some objects."""
-    few = ensemble.take(chosen)
-    variance, together = evidence_variance(few, n_jobs=threads), evidence_total(few)
-    return variance / together if together > 0 else 0.0
-
-
-def _constant(ensemble: Ensemble, solver: FactoredSolver) -> float:
-    """F of the all-zero inner products: sum_u w_u sum_{i<j} (x_ui'x_uj)^2."""
-    weights = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
-    if not ensemble.is_soft:
-        sizes = solver.cluster_sizes()
-        return float(np.repeat(weights, ensemble.cluster_counts) @ (sizes * (sizes - 1))) / 2
-    B = ensemble.indicator
-    total = 0.0
-    for u, weight in enumerate(weights):
-        P = B[:, ensemble.offsets[u] : ensemble.offsets[u + 1]]
-        own = np.asarray(P.multiply(P).sum(axis=1)).ravel()
-        gram = (P.T @ P).toarray()
-        total += weight * (np.sum(gram**2) - own @ own) / 2
-    return float(total)
 
 
 def random_membership(

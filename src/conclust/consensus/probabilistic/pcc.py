@@ -14,9 +14,9 @@ from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, check_real, refuse
-from conclust.coassociation import evidence_variance
 from conclust.consensus.base import SoftConsensusClusterer
 from conclust.consensus.probabilistic import factored
+from conclust.consensus.probabilistic.objective import squared, together
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, ParameterError
 
@@ -188,7 +188,7 @@ class PCC(SoftConsensusClusterer):
         )
         constant = None
         if ensemble.n_samples <= _COUNTED:
-            constant = evidence_variance(ensemble, n_jobs=threads)
+            constant = together(ensemble) - squared(ensemble, threads)
         self.objective_constant_ = constant
         self.objective_ = solution.loss - (constant or 0.0)
         self.trace_ = np.array(solution.trace) - [constant or 0.0, 0.0]

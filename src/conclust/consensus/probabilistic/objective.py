@@ -1,0 +1,46 @@
+"""The parts of the least-squares objective that do not depend on the membership.
+
+With c_ij = sum_u w_u s_uij, where s_uij is 1 if partition u puts i and j together (the product of
+their posteriors if it is soft), the sum over partitions and pairs of w_u (s_uij - y_i'y_j)^2
+exceeds f(Y) = sum N_ij (c_ij / N_ij - y_i'y_j)^2 by `together` - `squared`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conclust._kernels import cluster_sizes, squared_evidence
+from conclust.ensemble import Ensemble
+from conclust.evidence import coassociation_blocks
+
+__all__ = ["squared", "together"]
+
+# Small blocks stay in the cache between counting and squaring.
+_BLOCK_CELLS = 1 << 22
+
+
+def together(ensemble: Ensemble) -> float:
+    """Return the sum over pairs and partitions of w_u s_uij^2: no pair is formed."""
+    weights = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+    if not ensemble.is_soft:
+        sizes = np.zeros(int(ensemble.offsets[-1]), dtype=np.int64)
+        cluster_sizes(ensemble.codes, ensemble.offsets, sizes)
+        pairs = sizes.astype(np.float64) * (sizes - 1) / 2
+        return float(np.repeat(weights, ensemble.cluster_counts) @ pairs)
+    total = 0.0
+    for u, weight in enumerate(weights):
+        P = ensemble.indicator[:, ensemble.offsets[u] : ensemble.offsets[u + 1]]
+        own = np.asarray(P.multiply(P).sum(axis=1)).ravel()
+        gram = (P.T @ P).toarray()
+        total += weight * (np.sum(gram**2) - own @ own) / 2
+    return float(total)
+
+
+def squared(ensemble: Ensemble, threads: int) -> float:
+    """Return the sum over pairs of c_ij^2 / N_ij: all pairs are formed, block by block."""
+    rows = max(1, _BLOCK_CELLS // ensemble.n_samples)
+    total = 0.0
+    for block in coassociation_blocks(ensemble, block_rows=rows, n_jobs=threads):
+        N = block.copresence.astype(block.counts.dtype, copy=False)
+        total += squared_evidence(block.counts, N, block.rows.start)
+    return total / 2
