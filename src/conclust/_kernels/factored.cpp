@@ -7,6 +7,7 @@
 
 #include "clones.h"
 #include "codes.h"
+#include "pack.h"
 
 namespace conclust {
 namespace {
@@ -177,7 +178,8 @@ struct Block {
     double* Y;       // of object 0
     double* sums;
     double* grams;
-    double tol;
+    double tol;         // gap per unit of evidence below which an object is left alone
+    double negligible;  // or what it can lower F by
     Mode mode;
     // out
     double residual;
@@ -185,10 +187,29 @@ struct Block {
     double fourths;
 };
 
-// Scratch of one object's programme; sized for the stride.
+// Scratch of one object's programme. With the stride known it lies on the stack, where the compiler
+// sees that it overlaps nothing; else it is allocated once a block.
+template <int S>
 struct Scratch {
-    std::vector<double> H, b, q, z, lane;
-    explicit Scratch(std::size_t s) : H(s * s), b(s), q(s), z(s), lane(4 * s) {}
+    double H[S * S], d[S], q[S], z[S];
+    Pack lane[4 * S / 4];
+    explicit Scratch(std::size_t) {}
+};
+
+template <>
+struct Scratch<0> {
+    std::vector<double> memory;
+    std::vector<Pack> packs;
+    double *H, *d, *q, *z;
+    Pack* lane;
+    explicit Scratch(std::size_t s)
+        : memory(s * s + 3 * s),
+          packs(s),
+          H(memory.data()),
+          d(H + s * s),
+          q(d + s),
+          z(q + s),
+          lane(packs.data()) {}
 };
 
 // The pair steps of the programme on the simplex: move mass from V to U, exactly.
@@ -226,23 +247,54 @@ CONCLUST_INLINE void pair_steps(const double* H, double* q, double* z, std::size
         z[U] += e;
         const double* HU = H + U * s;
         const double* HV = H + V * s;
-        for (std::size_t c = 0; c < s; ++c) {
-            q[c] += e * (HU[c] - HV[c]);
+        for (std::size_t c = 0; c < s; c += pack_lanes) {
+            store(q + c, load(q + c) + spread(e) * (load(HU + c) - load(HV + c)));
+        }
+    }
+}
+
+// Adds z z' - y y' (rows of H) to the Grams, and z - y (d) to the sums, of one object.
+template <int S>
+CONCLUST_INLINE void move_sums(double* sums, double* grams, const Row& row, const double* H,
+                               const double* d, std::size_t stride) {
+    const std::size_t s = S ? static_cast<std::size_t>(S) : stride;
+    if (row.unit) {
+        for (std::size_t e = 0; e < row.n_clusters; ++e) {
+            double* t = sums + static_cast<std::size_t>(row.columns[e]) * s;
+            for (std::size_t c = 0; c < s; c += pack_lanes) {
+                store(t + c, load(t + c) + load(d + c));
+            }
+        }
+    } else {
+        for (std::size_t e = 0; e < row.n_clusters; ++e) {
+            double* t = sums + static_cast<std::size_t>(row.columns[e]) * s;
+            const Pack x = spread(row.values[e]);
+            for (std::size_t c = 0; c < s; c += pack_lanes) {
+                store(t + c, load(t + c) + x * load(d + c));
+            }
+        }
+    }
+    for (std::size_t g = 0; g < row.n_groups; ++g) {
+        double* G = grams + static_cast<std::size_t>(row.groups[g]) * s * s;
+        for (std::size_t c = 0; c < s * s; c += pack_lanes) {
+            store(G + c, load(G + c) + load(H + c));
         }
     }
 }
 
 // S > 0: the stride is known at compile time, so that rows live in registers.
 template <int S>
-CONCLUST_INLINE void visit(Block& block, Row& row, Scratch& scratch) {
+CONCLUST_INLINE void visit(Block& block, Row& row) {
     const FactoredInput& in = *block.in;
     const std::size_t s = S ? static_cast<std::size_t>(S) : block.stride;
+    const std::size_t packs = s / pack_lanes;
     const std::size_t k = in.k;
-    double* H = scratch.H.data();
-    double* b = scratch.b.data();
-    double* q = scratch.q.data();
-    double* z = scratch.z.data();
-    double* lane = scratch.lane.data();
+    Scratch<S> scratch(s);
+    double* H = scratch.H;
+    double* d = scratch.d;
+    double* q = scratch.q;
+    double* z = scratch.z;
+    Pack* lane = scratch.lane;
     const bool own = block.mode != Mode::assign;  // the object itself is in the sums
     double residual = 0.0;
     double squares = 0.0;
@@ -260,86 +312,89 @@ CONCLUST_INLINE void visit(Block& block, Row& row, Scratch& scratch) {
         }
 
         // b, over four lanes so that additions overlap; the order of summation is fixed.
-        for (std::size_t c = 0; c < 4 * s; ++c) {
-            lane[c] = 0.0;
+        for (std::size_t c = 0; c < 4 * packs; ++c) {
+            lane[c] = spread(0.0);
         }
+        const std::int32_t* columns = row.columns.data();
         const std::size_t n_clusters = row.n_clusters;
         std::size_t e = 0;
         if (row.unit) {
             for (; e + 4 <= n_clusters; e += 4) {
-                for (std::size_t j = 0; j < 4; ++j) {
-                    const double* t = block.sums + static_cast<std::size_t>(row.columns[e + j]) * s;
-                    for (std::size_t c = 0; c < s; ++c) {
-                        lane[j * s + c] += t[c];
-                    }
+                const double* t0 = block.sums + static_cast<std::size_t>(columns[e]) * s;
+                const double* t1 = block.sums + static_cast<std::size_t>(columns[e + 1]) * s;
+                const double* t2 = block.sums + static_cast<std::size_t>(columns[e + 2]) * s;
+                const double* t3 = block.sums + static_cast<std::size_t>(columns[e + 3]) * s;
+                for (std::size_t c = 0; c < packs; ++c) {
+                    lane[c] += load(t0 + 4 * c);
+                    lane[packs + c] += load(t1 + 4 * c);
+                    lane[2 * packs + c] += load(t2 + 4 * c);
+                    lane[3 * packs + c] += load(t3 + 4 * c);
                 }
             }
             for (; e < n_clusters; ++e) {
-                const double* t = block.sums + static_cast<std::size_t>(row.columns[e]) * s;
-                for (std::size_t c = 0; c < s; ++c) {
-                    lane[c] += t[c];
+                const double* t = block.sums + static_cast<std::size_t>(columns[e]) * s;
+                for (std::size_t c = 0; c < packs; ++c) {
+                    lane[c] += load(t + 4 * c);
                 }
             }
         } else {
             for (; e < n_clusters; ++e) {
-                const double* t = block.sums + static_cast<std::size_t>(row.columns[e]) * s;
-                const double wx = row.weighted[e];
-                double* into = lane + (e % 4) * s;
-                for (std::size_t c = 0; c < s; ++c) {
-                    into[c] += wx * t[c];
+                const double* t = block.sums + static_cast<std::size_t>(columns[e]) * s;
+                const Pack wx = spread(row.weighted[e]);
+                for (std::size_t c = 0; c < packs; ++c) {
+                    lane[c] += wx * load(t + 4 * c);
                 }
             }
         }
-        const double self = own ? row.self : 0.0;
-        for (std::size_t c = 0; c < s; ++c) {
-            b[c] = ((lane[c] + lane[s + c]) + (lane[2 * s + c] + lane[3 * s + c])) - self * y[c];
+        const Pack self = spread(own ? row.self : 0.0);
+        for (std::size_t c = 0; c < packs; ++c) {  // q = -b
+            const Pack b = (lane[c] + lane[packs + c]) + (lane[2 * packs + c] + lane[3 * packs + c]);
+            store(q + 4 * c, self * load(y + 4 * c) - b);
         }
 
         // H = sum_g w_g G_g - p y y'
         const double* first = block.grams + static_cast<std::size_t>(row.groups[0]) * s * s;
-        for (std::size_t c = 0; c < s * s; ++c) {
-            H[c] = row.group_weights[0] * first[c];
+        for (std::size_t c = 0; c < s * s; c += pack_lanes) {
+            store(H + c, spread(row.group_weights[0]) * load(first + c));
         }
         for (std::size_t g = 1; g < row.n_groups; ++g) {
             const double* G = block.grams + static_cast<std::size_t>(row.groups[g]) * s * s;
-            const double w = row.group_weights[g];
-            for (std::size_t c = 0; c < s * s; ++c) {
-                H[c] += w * G[c];
+            const Pack w = spread(row.group_weights[g]);
+            for (std::size_t c = 0; c < s * s; c += pack_lanes) {
+                store(H + c, load(H + c) + w * load(G + c));
             }
         }
         double norm = 0.0;
         if (own) {
             for (std::size_t a = 0; a < s; ++a) {
-                const double scaled = row.present * y[a];
-                for (std::size_t c = 0; c < s; ++c) {
-                    H[a * s + c] -= scaled * y[c];
+                const Pack scaled = spread(row.present * y[a]);
+                for (std::size_t c = 0; c < s; c += pack_lanes) {
+                    store(H + a * s + c, load(H + a * s + c) - scaled * load(y + c));
                 }
                 norm += y[a] * y[a];
             }
         }
         for (std::size_t c = 0; c < s; ++c) {
             z[c] = own ? y[c] : (c < k ? 1.0 / static_cast<double>(k) : 0.0);
-            q[c] = -b[c];
         }
-        for (std::size_t a = 0; a < s; ++a) {  // H is symmetric: q += H z by rows
-            const double za = z[a];
-            for (std::size_t c = 0; c < s; ++c) {
-                q[c] += za * H[a * s + c];
+        for (std::size_t a = 0; a < k; ++a) {  // H is symmetric: q += H z by rows
+            const Pack za = spread(z[a]);
+            for (std::size_t c = 0; c < s; c += pack_lanes) {
+                store(q + c, load(q + c) + za * load(H + a * s + c));
             }
         }
         double low = infinity;
         double high = -infinity;
+        double mean = 0.0;
         for (std::size_t c = 0; c < k; ++c) {
             low = std::min(low, q[c]);
             high = std::max(high, z[c] > 0.0 ? q[c] : -infinity);
+            mean += z[c] * q[c];
         }
         const double gap = high - low;
         residual = std::max(residual, 2.0 * gap / degree);
-        if (block.mode == Mode::residual) {
-            continue;
-        }
         const double enough = 0.5 * block.tol * degree;  // q is half the gradient
-        if (block.mode == Mode::sweep && gap <= enough) {
+        if (block.mode == Mode::residual) {
             continue;
         }
         if (block.mode == Mode::assign) {
@@ -349,41 +404,24 @@ CONCLUST_INLINE void visit(Block& block, Row& row, Scratch& scratch) {
             }
             continue;
         }
+        // By convexity the object can lower F by no more than 2 (q'z - min q).
+        if (gap <= enough || 2.0 * (mean - low) <= block.negligible) {
+            continue;
+        }
         pair_steps<S>(H, q, z, s, k, std::max(0.02 * gap, 0.1 * enough), 6 * k);
-
-        // Move the object: the sums by z - y, the Grams by zz' - yy'.
         double after = 0.0;
         for (std::size_t c = 0; c < s; ++c) {
-            b[c] = z[c] - y[c];
+            d[c] = z[c] - y[c];
             after += z[c] * z[c];
         }
-        if (row.unit) {
-            for (e = 0; e < n_clusters; ++e) {
-                double* t = block.sums + static_cast<std::size_t>(row.columns[e]) * s;
-                for (std::size_t c = 0; c < s; ++c) {
-                    t[c] += b[c];
-                }
-            }
-        } else {
-            for (e = 0; e < n_clusters; ++e) {
-                double* t = block.sums + static_cast<std::size_t>(row.columns[e]) * s;
-                const double x = row.values[e];
-                for (std::size_t c = 0; c < s; ++c) {
-                    t[c] += x * b[c];
-                }
-            }
-        }
         for (std::size_t a = 0; a < s; ++a) {
-            for (std::size_t c = 0; c < s; ++c) {
-                H[a * s + c] = z[a] * z[c] - y[a] * y[c];
+            const Pack za = spread(z[a]);
+            const Pack ya = spread(y[a]);
+            for (std::size_t c = 0; c < s; c += pack_lanes) {
+                store(H + a * s + c, za * load(z + c) - ya * load(y + c));
             }
         }
-        for (std::size_t g = 0; g < row.n_groups; ++g) {
-            double* G = block.grams + static_cast<std::size_t>(row.groups[g]) * s * s;
-            for (std::size_t c = 0; c < s * s; ++c) {
-                G[c] += H[c];
-            }
-        }
+        move_sums<S>(block.sums, block.grams, row, H, d, s);
         squares += row.self * (after - norm);
         fourths += row.present * (after * after - norm * norm);
         for (std::size_t c = 0; c < s; ++c) {
@@ -395,10 +433,47 @@ CONCLUST_INLINE void visit(Block& block, Row& row, Scratch& scratch) {
     block.fourths = fourths;
 }
 
-#define CONCLUST_VISIT(S)                                                     \
-    CONCLUST_CLONES void visit_##S(Block& block, Row& row, Scratch& scratch) { \
-        visit<S>(block, row, scratch);                                        \
+// One part of a rebuild: objects [begin, end) added to sums and grams.
+struct Summing {
+    const FactoredInput* in;
+    const double* column_weights;
+    std::size_t stride;
+    std::size_t begin;
+    std::size_t end;
+    const double* Y;
+    double* sums;
+    double* grams;
+    double* squares;  // squares, fourths, group sizes
+};
+
+template <int S>
+CONCLUST_INLINE void sum_rows(const Summing& part, Row& row) {
+    const std::size_t s = S ? static_cast<std::size_t>(S) : part.stride;
+    Scratch<S> scratch(s);
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+        read_any(*part.in, part.column_weights, i, row);
+        const double* y = part.Y + i * s;
+        double norm = 0.0;
+        for (std::size_t a = 0; a < s; ++a) {
+            const Pack ya = spread(y[a]);
+            for (std::size_t c = 0; c < s; c += pack_lanes) {
+                store(scratch.H + a * s + c, ya * load(y + c));
+            }
+            scratch.d[a] = y[a];
+            norm += y[a] * y[a];
+        }
+        move_sums<S>(part.sums, part.grams, row, scratch.H, scratch.d, s);
+        for (std::size_t g = 0; g < row.n_groups; ++g) {
+            part.squares[2 + static_cast<std::size_t>(row.groups[g])] += 1.0;
+        }
+        part.squares[0] += row.self * norm;
+        part.squares[1] += row.present * norm * norm;
     }
+}
+
+#define CONCLUST_VISIT(S)                                                                      \
+    CONCLUST_CLONES void visit_##S(Block& block, Row& row) { visit<S>(block, row); }           \
+    CONCLUST_CLONES void sum_##S(const Summing& part, Row& row) { sum_rows<S>(part, row); }
 
 CONCLUST_VISIT(4)
 CONCLUST_VISIT(8)
@@ -406,13 +481,23 @@ CONCLUST_VISIT(12)
 CONCLUST_VISIT(16)
 CONCLUST_VISIT(0)
 
-void visit_any(Block& block, Row& row, Scratch& scratch) {
+void sum_any(const Summing& part, Row& row) {
+    switch (part.stride) {
+        case 4: return sum_4(part, row);
+        case 8: return sum_8(part, row);
+        case 12: return sum_12(part, row);
+        case 16: return sum_16(part, row);
+        default: return sum_0(part, row);
+    }
+}
+
+void visit_any(Block& block, Row& row) {
     switch (block.stride) {
-        case 4: return visit_4(block, row, scratch);
-        case 8: return visit_8(block, row, scratch);
-        case 12: return visit_12(block, row, scratch);
-        case 16: return visit_16(block, row, scratch);
-        default: return visit_0(block, row, scratch);
+        case 4: return visit_4(block, row);
+        case 8: return visit_8(block, row);
+        case 12: return visit_12(block, row);
+        case 16: return visit_16(block, row);
+        default: return visit_0(block, row);
     }
 }
 
@@ -509,36 +594,9 @@ std::size_t FactoredSolver::padded(std::size_t k) {
 
 void FactoredSolver::block_sums(const double* Y, std::size_t begin, std::size_t end, double* sums,
                                 double* grams, double* squares) const {
-    const std::size_t s = stride_;
     Row row(in_);
-    std::vector<double> outer(s * s);
-    for (std::size_t i = begin; i < end; ++i) {
-        read_any(in_, column_weights_.data(), i, row);
-        const double* y = Y + i * s;
-        for (std::size_t e = 0; e < row.n_clusters; ++e) {
-            double* t = sums + static_cast<std::size_t>(row.columns[e]) * s;
-            const double x = row.unit ? 1.0 : row.values[e];
-            for (std::size_t c = 0; c < s; ++c) {
-                t[c] += x * y[c];
-            }
-        }
-        double norm = 0.0;
-        for (std::size_t a = 0; a < s; ++a) {
-            for (std::size_t c = 0; c < s; ++c) {
-                outer[a * s + c] = y[a] * y[c];
-            }
-            norm += y[a] * y[a];
-        }
-        for (std::size_t g = 0; g < row.n_groups; ++g) {
-            double* G = grams + static_cast<std::size_t>(row.groups[g]) * s * s;
-            for (std::size_t c = 0; c < s * s; ++c) {
-                G[c] += outer[c];
-            }
-            squares[2 + static_cast<std::size_t>(row.groups[g])] += 1.0;
-        }
-        squares[0] += row.self * norm;
-        squares[1] += row.present * norm * norm;
-    }
+    Summing part{&in_, column_weights_.data(), stride_, begin, end, Y, sums, grams, squares};
+    sum_any(part, row);
 }
 
 void FactoredSolver::rebuild(const double* Y, int threads) {
@@ -588,16 +646,15 @@ double FactoredSolver::objective() const {
     return 0.5 * (grams - fourths_) - (sums - squares_);
 }
 
-SweepResult FactoredSolver::sweep(double* Y, double tol, int threads) {
+SweepResult FactoredSolver::sweep(double* Y, double tol, double negligible, int threads) {
     const std::size_t size = block_size(in_.n);
     SweepResult result{0.0, 0.0, 0};
     const double start = objective();
     if (size == in_.n) {
         Row row(in_);
-        Scratch scratch(stride_);
         Block block{&in_, column_weights_.data(), group_sizes_.data(), stride_, 0, in_.n, Y,
-                    sums_.data(), grams_.data(), tol, Mode::sweep, 0.0, 0.0, 0.0};
-        visit_any(block, row, scratch);
+                    sums_.data(), grams_.data(), tol, negligible, Mode::sweep, 0.0, 0.0, 0.0};
+        visit_any(block, row);
         squares_ += block.squares;
         fourths_ += block.fourths;
         result.residual = block.residual;
@@ -615,19 +672,18 @@ SweepResult FactoredSolver::sweep(double* Y, double tol, int threads) {
         before.assign(Y + first * stride_, Y + last * stride_);
         const auto n_blocks = static_cast<std::ptrdiff_t>(blocks_per_round);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) default(none) \
-    shared(blocks, copies, Y, first, last, size, width, tol, n_blocks)
+    shared(blocks, copies, Y, first, last, size, width, tol, negligible, n_blocks)
         for (std::ptrdiff_t p = 0; p < n_blocks; ++p) {
             const auto at = static_cast<std::size_t>(p);
             double* copy = copies.data() + at * width;
             std::copy(sums_.begin(), sums_.end(), copy);
             std::copy(grams_.begin(), grams_.end(), copy + sums_.size());
             Row row(in_);
-            Scratch scratch(stride_);
             const std::size_t begin = std::min(last, first + at * size);
             blocks[at] = Block{&in_, column_weights_.data(), group_sizes_.data(), stride_, begin,
                                std::min(last, begin + size), Y, copy, copy + sums_.size(), tol,
-                               Mode::sweep, 0.0, 0.0, 0.0};
-            visit_any(blocks[at], row, scratch);
+                               negligible, Mode::sweep, 0.0, 0.0, 0.0};
+            visit_any(blocks[at], row);
         }
         const auto n_values = static_cast<std::ptrdiff_t>(width);
 #pragma omp parallel for num_threads(threads) schedule(static) default(none) \
@@ -760,14 +816,13 @@ void visit_all(const Block& prototype, std::size_t n, int threads, double* resid
 #pragma omp parallel num_threads(threads) default(none) shared(prototype, n, n_chunks, worst)
     {
         Row row(*prototype.in);
-        Scratch scratch(prototype.stride);
         double mine = 0.0;
 #pragma omp for schedule(dynamic, 4)
         for (std::ptrdiff_t c = 0; c < n_chunks; ++c) {
             Block block = prototype;
             block.begin = static_cast<std::size_t>(c) * chunk;
             block.end = std::min(n, block.begin + chunk);
-            visit_any(block, row, scratch);
+            visit_any(block, row);
             mine = std::max(mine, block.residual);
         }
 #pragma omp critical
@@ -780,7 +835,7 @@ void visit_all(const Block& prototype, std::size_t n, int threads, double* resid
 
 double FactoredSolver::residual(double* Y, int threads) {
     const Block block{&in_, column_weights_.data(), group_sizes_.data(), stride_, 0, in_.n, Y,
-                      sums_.data(), grams_.data(), 0.0, Mode::residual, 0.0, 0.0, 0.0};
+                      sums_.data(), grams_.data(), 0.0, 0.0, Mode::residual, 0.0, 0.0, 0.0};
     double worst = 0.0;
     visit_all(block, in_.n, threads, &worst);
     return worst;
@@ -788,7 +843,7 @@ double FactoredSolver::residual(double* Y, int threads) {
 
 void FactoredSolver::assign(double* Y, double tol, int threads) {
     const Block block{&in_, column_weights_.data(), group_sizes_.data(), stride_, 0, in_.n, Y,
-                      sums_.data(), grams_.data(), tol, Mode::assign, 0.0, 0.0, 0.0};
+                      sums_.data(), grams_.data(), tol, 0.0, Mode::assign, 0.0, 0.0, 0.0};
     double ignored = 0.0;
     visit_all(block, in_.n, threads, &ignored);
 }

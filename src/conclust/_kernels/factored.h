@@ -60,9 +60,9 @@ class FactoredSolver {
     // F less its constant, from the sums.
     double objective() const;
 
-    // One sweep over all objects; Y and the sums move together. `tol` is the gap per unit of
-    // evidence below which an object is left as it is.
-    SweepResult sweep(double* Y, double tol, int threads);
+    // One sweep over all objects; Y and the sums move together. An object is left as it is if its
+    // gap per unit of evidence is at most `tol`, or if it can lower F by at most `negligible`.
+    SweepResult sweep(double* Y, double tol, double negligible, int threads);
 
     // Largest KKT gap per unit of evidence, nothing moved.
     double residual(double* Y, int threads);

@@ -161,15 +161,16 @@ def solve(
     residual = np.inf
     n_iter = 0
     while n_iter < max_iter and not converged:
-        change, residual, _ = solver.sweep(Y, 0.1 * tol_kkt, threads)
+        # Relative to f itself: the loss without the part that no membership changes.
+        enough = tol * max(loss - noise_share * constant, 0.0)
+        change, residual, _ = solver.sweep(Y, 0.1 * tol_kkt, enough / n, threads)
         n_iter += 1
         if n_iter % REBUILD_EVERY == 0:
             solver.rebuild(Y, threads)
         loss = solver.objective() + constant
         trace.append((loss, residual))
         report(f"sweep {n_iter}: loss {loss:.10g}, lowered by {-change:.3g}, residual {residual:.3g}")
-        # Relative to f itself: the loss without the part that no membership changes.
-        converged = -change <= tol * max(loss - noise_share * constant, 0.0) or residual <= tol_kkt
+        converged = -change <= enough or residual <= tol_kkt
     solver.rebuild(Y, threads)
     loss = solver.objective() + constant
     residual = solver.residual(Y, threads)
@@ -204,7 +205,7 @@ def _best_start(
         loss = solver.objective()
         spread = 0.0
         for _ in range(START_SWEEPS):
-            change, _residual, _ = solver.sweep(Y, 1e-7, 1)
+            change, _residual, _ = solver.sweep(Y, 1e-7, 0.0, 1)
             loss += change
             spread -= change
             if -change <= START_TOL * spread:

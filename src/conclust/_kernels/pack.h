@@ -1,0 +1,48 @@
+// Four doubles worked on together, element by element, in source order: every instruction set
+// gives the same bits, and the compiler does not have to find the vectors itself.
+#pragma once
+
+#include <cstddef>
+
+#include "clones.h"
+
+namespace conclust {
+
+#if defined(__GNUC__)
+
+typedef double Pack __attribute__((vector_size(32), aligned(8), may_alias));
+
+CONCLUST_INLINE Pack spread(double x) { return Pack{x, x, x, x}; }
+CONCLUST_INLINE Pack load(const double* p) { return *reinterpret_cast<const Pack*>(p); }
+CONCLUST_INLINE void store(double* p, const Pack& x) { *reinterpret_cast<Pack*>(p) = x; }
+
+#else
+
+struct Pack {
+    double v[4];
+    Pack& operator+=(const Pack& o) {
+        for (int i = 0; i < 4; ++i) v[i] += o.v[i];
+        return *this;
+    }
+    Pack& operator-=(const Pack& o) {
+        for (int i = 0; i < 4; ++i) v[i] -= o.v[i];
+        return *this;
+    }
+    friend Pack operator+(Pack a, const Pack& b) { return a += b; }
+    friend Pack operator-(Pack a, const Pack& b) { return a -= b; }
+    friend Pack operator*(const Pack& a, const Pack& b) {
+        return {{a.v[0] * b.v[0], a.v[1] * b.v[1], a.v[2] * b.v[2], a.v[3] * b.v[3]}};
+    }
+};
+
+inline Pack spread(double x) { return {{x, x, x, x}}; }
+inline Pack load(const double* p) { return {{p[0], p[1], p[2], p[3]}}; }
+inline void store(double* p, const Pack& x) {
+    for (int i = 0; i < 4; ++i) p[i] = x.v[i];
+}
+
+#endif
+
+inline constexpr std::size_t pack_lanes = 4;
+
+}  // namespace conclust
