@@ -1,0 +1,288 @@
+"""The contingency table of two partitions: what every measure that compares them is read from.
+
+An object that either side did not observe (-1, NaN, None, pandas.NA) is left out of the
+comparison. An object that was observed and is with nobody (noise, -2) is a cluster of one.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._kernels import Relabeller
+from conclust.exceptions import DenseLimitError, InputError
+
+__all__ = ["Contingency", "contingency", "read_labels"]
+
+MISSING, NOISE = -1, -2
+MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contingency:
+    """How many objects two partitions put into cluster k of the one and l of the other.
+
+    Only the cells that are not empty are held, so that partitions of very many clusters fit.
+
+    Attributes
+    ----------
+    rows, columns : (n_cells,) int64
+        Cluster k of the first and l of the second partition, for every cell, in row-major order.
+    counts : (n_cells,) int64
+        Objects in that cell, at least 1.
+    row_sizes, column_sizes : (n_rows,), (n_columns,) int64
+        Objects in every cluster of the first and of the second partition.
+    row_labels, column_labels : tuple
+        The names of the clusters, in order of first appearance; -2 for every noise object.
+    n_samples : int
+        Objects that both partitions observed.
+    """
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    row_sizes: NDArray[np.int64]
+    column_sizes: NDArray[np.int64]
+    row_labels: tuple[Hashable, ...]
+    column_labels: tuple[Hashable, ...]
+    n_samples: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Clusters of the first and of the second partition."""
+        return self.row_sizes.size, self.column_sizes.size
+
+    @property
+    def table(self) -> NDArray[np.int64]:
+        """The table as a dense (n_rows, n_columns) array."""
+        cells = self.shape[0] * self.shape[1]
+        if cells > MAX_CELLS:
+            raise DenseLimitError(
+                f"A dense contingency table of {self.shape[0]} x {self.shape[1]} clusters has {cells} "
+                f"cells, more than the limit of {MAX_CELLS}. Read its {self.counts.size} cells that "
+                "are not empty from 'rows', 'columns' and 'counts' instead."
+            )
+        table = np.zeros(self.shape, dtype=np.int64)
+        table[self.rows, self.columns] = self.counts
+        return table
+
+    @property
+    def identical(self) -> bool:
+        """Whether the two partitions are the same, up to the names of the clusters."""
+        return self.counts.size == self.row_sizes.size == self.column_sizes.size
+
+    def __repr__(self) -> str:
+        return (
+            f"Contingency(n_samples={self.n_samples}, shape={self.shape}, cells={self.counts.size})"
+        )
+
+
+def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
+    """Count the objects that two partitions have in common, cluster by cluster.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int, str or other hashable
+        The two partitions. Objects that either did not observe (-1, NaN, None) are left out;
+        noise (-2) is a cluster of one object.
+
+    Returns
+    -------
+    Contingency
+        Rows are the clusters of `labels_true`, columns those of `labels_pred`, both in order of
+        first appearance.
+
+    Raises
+    ------
+    InputError
+        If the two differ in length, are empty, not 1-D, hold what is no label, or share no object.
+
+    Examples
+    --------
+    >>> from conclust.metrics import contingency
+    >>> found = contingency(["a", "a", "b", "b"], [0, 0, 0, 1])
+    >>> found.table
+    array([[2, 0],
+           [1, 1]])
+    >>> found.row_labels, found.column_labels
+    (('a', 'b'), (0, 1))
+    """
+    a, names_a = read_labels(labels_true, "labels_true")
+    b, names_b = read_labels(labels_pred, "labels_pred")
+    if a.size != b.size:
+        raise InputError(
+            f"Two partitions are compared object by object and must be of one length. Got {a.size} "
+            f"labels in 'labels_true' and {b.size} in 'labels_pred'."
+        )
+    shared = (a != MISSING) & (b != MISSING)
+    n = int(np.count_nonzero(shared))
+    if n == 0:
+        raise InputError(
+            f"No object has a label in both partitions: of {a.size} objects, 'labels_true' observed "
+            f"{np.count_nonzero(a != MISSING)} and 'labels_pred' {np.count_nonzero(b != MISSING)}."
+        )
+    if n < a.size:
+        a, b = a[shared], b[shared]
+    a, names_a = _compact(a, names_a)
+    b, names_b = _compact(b, names_b)
+    return count_cells(a, b, names_a, names_b)
+
+
+def count_cells(
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    names_a: tuple[Hashable, ...],
+    names_b: tuple[Hashable, ...],
+) -> Contingency:
+    """Return the table of two vectors of codes 0..K-1, every code used, none missing."""
+    n_rows, n_columns = len(names_a), len(names_b)
+    key = a * n_columns + b
+    if n_rows * n_columns <= max(4 * a.size, 2**16):
+        every = np.bincount(key, minlength=n_rows * n_columns)
+        cells = np.flatnonzero(every)
+        counts = every[cells]
+    else:
+        cells, counts = np.unique(key, return_counts=True)
+    return Contingency(
+        rows=cells // n_columns,
+        columns=cells % n_columns,
+        counts=counts.astype(np.int64, copy=False),
+        row_sizes=np.bincount(a, minlength=n_rows),
+        column_sizes=np.bincount(b, minlength=n_columns),
+        row_labels=names_a,
+        column_labels=names_b,
+        n_samples=int(a.size),
+    )
+
+
+def read_labels(labels: Any, name: str) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
+    """Return codes by first appearance (-1 missing, -2 noise) and the names of the clusters."""
+    if hasattr(labels, "to_numpy"):  # a column of pandas or polars
+        labels = labels.to_numpy()
+    try:
+        array = np.asarray(labels)
+    except ValueError as error:
+        raise InputError(f"{name!r} must be one label per object. Got a ragged sequence.") from error
+    if array.ndim != 1:
+        raise InputError(
+            f"{name!r} must be a 1-D array, one label per object. Got an array of shape {array.shape}."
+        )
+    if array.size == 0:
+        raise InputError(f"{name!r} must hold at least one label. Got an empty array.")
+    if array.dtype.kind == "f":
+        return _read_integers(_whole(array, name), name)
+    if array.dtype.kind in "biu" and (array.dtype != np.uint64 or array.max() < 2**63):
+        return _read_integers(array.astype(np.int64), name)
+    if array.dtype.kind in "US":
+        values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        return rank[inverse].astype(np.int64, copy=False), tuple(values[order].tolist())
+    if array.dtype.kind in "OTu":
+        return _read_objects(array, name)
+    raise InputError(f"{name!r} must hold whole numbers or names. Got an array of {array.dtype}.")
+
+
+def _whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
+    missing = np.isnan(array)
+    # Whole floats beyond 2**53 name more than one integer, and infinity none.
+    wrong = np.flatnonzero(~missing & ~((np.floor(array) == array) & (np.abs(array) <= 2.0**53)))
+    if wrong.size:
+        raise InputError(
+            f"{name!r} must hold whole numbers (NaN: not observed). Got {array[wrong[0]]} for object "
+            f"{wrong[0]}."
+        )
+    return np.where(missing, MISSING, array).astype(np.int64)
+
+
+def _read_integers(
+    array: NDArray[np.int64], name: str
+) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
+    relabeller = Relabeller(1, MISSING, NOISE)
+    column = np.ascontiguousarray(array).reshape(-1, 1)
+    wrong = relabeller.observe(column)
+    if wrong >= 0:
+        _refuse_negative(int(array[wrong]), wrong, name)
+    codes = np.empty(column.shape, dtype=np.uint32)
+    relabeller.encode(column, codes)
+    top = np.iinfo(np.uint32).max
+    out = codes[:, 0].astype(np.int64)
+    out[out == top] = MISSING
+    out[out == top - 1] = NOISE
+    return out, tuple(relabeller.values(0))
+
+
+def _read_objects(
+    array: NDArray[Any], name: str
+) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
+    codes = np.empty(array.size, dtype=np.int64)
+    seen: dict[Hashable, int] = {}
+    for i, value in enumerate(array.tolist()):
+        label = _label(value, i, name)
+        if label is None:
+            codes[i] = MISSING
+        elif isinstance(label, int) and label < 0:
+            if label not in (MISSING, NOISE):
+                _refuse_negative(label, i, name)
+            codes[i] = label
+        else:
+            try:
+                codes[i] = seen.setdefault(label, len(seen))
+            except TypeError as error:
+                raise InputError(
+                    f"{name!r} must hold whole numbers or names. Got {value!r} for object {i}."
+                ) from error
+    return codes, tuple(seen)
+
+
+def _label(value: Any, i: int, name: str) -> Hashable | None:
+    """Return the label as int or name, None where it is missing."""
+    if value is None or type(value).__name__ == "NAType":
+        return None
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        if math.isnan(number):
+            return None
+        if not number.is_integer():
+            raise InputError(f"{name!r} must hold whole numbers or names. Got {number} for object {i}.")
+        return int(number)
+    if isinstance(value, numbers.Complex):
+        raise InputError(f"{name!r} must hold whole numbers or names. Got {value!r} for object {i}.")
+    label: Hashable = value
+    return label
+
+
+def _refuse_negative(value: int, i: int, name: str) -> None:
+    raise InputError(
+        f"{name!r} must hold labels from 0 on, -1 (not observed) or -2 (noise). Got {value} for "
+        f"object {i}."
+    )
+
+
+def _compact(
+    codes: NDArray[np.int64], names: tuple[Hashable, ...]
+) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
+    """Return codes of observed objects in which every cluster is used and noise stands alone."""
+    noise = codes == NOISE
+    sizes = np.bincount(codes[~noise], minlength=len(names))
+    kept = np.flatnonzero(sizes)
+    if kept.size < len(names):
+        position = np.zeros(len(names), dtype=np.int64)
+        position[kept] = np.arange(kept.size)
+        codes = np.where(noise, NOISE, position[np.maximum(codes, 0)])
+        names = tuple(names[k] for k in kept)
+    n_noise = int(np.count_nonzero(noise))
+    if n_noise:
+        codes = codes.copy()
+        codes[noise] = len(names) + np.arange(n_noise)
+        names = names + (NOISE,) * n_noise
+    return codes, names

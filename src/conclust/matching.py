@@ -1,0 +1,204 @@
+"""Which cluster of one partition corresponds to which of another: the assignment problem."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+from conclust.contingency import MISSING, NOISE, Contingency, contingency, read_labels
+
+__all__ = ["best_matching", "match", "relabel"]
+
+DENSE_CELLS = 2**22
+
+
+def best_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Match clusters one to one so that the matched ones share as many objects as possible.
+
+    Parameters
+    ----------
+    table : Contingency
+        The contingency table of two partitions.
+
+    Returns
+    -------
+    rows, columns : (n_matched,) int64
+        Matched clusters, rows in increasing order. Small tables are matched in full,
+        n_matched = min(n_rows, n_columns), even where a pair has no object in common; very large
+        ones only where it has.
+
+    Notes
+    -----
+    Exact: the rectangular assignment of scipy on the dense table up to 4 million cells, its
+    sparse form on the cells that are not empty beyond.
+
+    Examples
+    --------
+    >>> from conclust.contingency import contingency
+    >>> from conclust.matching import best_matching
+    >>> rows, columns = best_matching(contingency([0, 0, 1, 1, 1], [0, 1, 1, 1, 1]))
+    >>> rows, columns
+    (array([0, 1]), array([0, 1]))
+    """
+    if table.shape[0] * table.shape[1] <= DENSE_CELLS:
+        rows, columns = linear_sum_assignment(table.table, maximize=True)
+        return rows.astype(np.int64), columns.astype(np.int64)
+    return _sparse_matching(table)
+
+
+def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    n_rows, n_columns = table.shape
+    # Of the clusters that lie within one of the other side, only the largest can be matched there.
+    kept = _worth_matching(table.rows, table.columns, table.counts, n_rows)
+    kept &= _worth_matching(table.columns, table.rows, table.counts, n_columns)
+    rows, columns, counts = table.rows[kept], table.columns[kept], table.counts[kept]
+    used, position = np.unique(rows, return_inverse=True)
+    # The sparse solver matches every row, so each gets a column of its own that stands for "none";
+    # weights must not be zero, hence the shift by one.
+    own = np.arange(used.size)
+    weights = csr_array(
+        (
+            np.concatenate([counts + 1.0, np.ones(used.size)]),
+            (np.concatenate([position, own]), np.concatenate([columns, n_columns + own])),
+        ),
+        shape=(used.size, n_columns + used.size),
+    )
+    matched, partner = min_weight_full_bipartite_matching(weights, maximize=True)
+    real = partner < n_columns
+    return used[matched[real]], partner[real].astype(np.int64)
+
+
+def _worth_matching(
+    clusters: NDArray[np.int64], partners: NDArray[np.int64], counts: NDArray[np.int64], n: int
+) -> NDArray[np.bool_]:
+    inside = np.bincount(clusters, minlength=n)[clusters] == 1
+    index = np.flatnonzero(inside)
+    order = index[np.lexsort((clusters[index], -counts[index], partners[index]))]
+    first = np.ones(order.size, dtype=bool)
+    first[1:] = partners[order][1:] != partners[order][:-1]
+    worth = ~inside
+    worth[order[first]] = True
+    return worth
+
+
+def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
+    """Find which label of a reference partition each label of another corresponds to.
+
+    The correspondence is one to one and keeps as many objects as possible in the cluster of the
+    same name (the assignment problem on the contingency table). Every name of the reference is
+    given away, if need be to a cluster that shares no object with it. Where `labels` has more
+    clusters than `reference`, those left over get new names: the integers after the largest of
+    the reference, or ``"new 1"``, ``"new 2"``, ... where its names are not integers.
+
+    Parameters
+    ----------
+    reference : (n_samples,) array-like
+        The partition whose names are wanted.
+    labels : (n_samples,) array-like
+        The partition to be renamed. Objects missing (-1, NaN, None) from either count for
+        nothing; noise (-2) has no name and is in no correspondence.
+
+    Returns
+    -------
+    dict
+        The new name of every label of `labels`, in order of first appearance.
+
+    Raises
+    ------
+    InputError
+        If the two differ in length, are empty, not 1-D, hold what is no label, or share no object.
+
+    Examples
+    --------
+    >>> from conclust.matching import match
+    >>> match(["a", "a", "b", "b", "b"], [7, 7, 5, 5, 6])
+    {7: 'a', 5: 'b', 6: 'new 1'}
+    """
+    table = contingency(reference, labels)
+    _, names = read_labels(labels, "labels")
+    # All names, also those of clusters that no shared object is in: the table has lost these.
+    _, known = read_labels(reference, "reference")
+    found: dict[Hashable, Hashable] = {}
+    for row, column in zip(*best_matching(_without_noise(table)), strict=True):
+        found[table.column_labels[column]] = table.row_labels[row]
+    taken = set(found.values())
+    free = [name for name in known if name not in taken]
+    fresh = _new_names(known)
+    for name in names:
+        if name not in found:
+            found[name] = free.pop(0) if free else next(fresh)
+    return {name: found[name] for name in names}
+
+
+def relabel(reference: ArrayLike, labels: ArrayLike) -> NDArray[Any]:
+    """Rename the clusters of a partition after the ones of a reference that they correspond to.
+
+    Parameters
+    ----------
+    reference : (n_samples,) array-like
+        The partition whose names are wanted.
+    labels : (n_samples,) array-like
+        The partition to be renamed; see :func:`match`.
+
+    Returns
+    -------
+    (n_samples,) array
+        int64 where the names of the reference are integers, else object. Missing objects are -1
+        (None among names that are not integers), noise is -2.
+
+    Raises
+    ------
+    InputError
+        As for :func:`match`.
+
+    Examples
+    --------
+    >>> from conclust.matching import relabel
+    >>> relabel([0, 0, 1, 1, 2], [5, 5, 9, 5, -1])
+    array([ 0,  0,  1,  0, -1])
+    """
+    found = match(reference, labels)
+    codes, names = read_labels(labels, "labels")
+    new = [found[name] for name in names]
+    whole = all(isinstance(name, int) for name in new)
+    # positions -2 and -1 of the lookup are the codes of noise and of missing
+    lookup = np.empty(len(new) + 2, dtype=np.int64 if whole else object)
+    lookup[: len(new)] = new
+    lookup[NOISE] = NOISE
+    lookup[MISSING] = MISSING if whole else None
+    return lookup[codes]
+
+
+def _without_noise(table: Contingency) -> Contingency:
+    """Return the table with the cells of noise emptied: noise corresponds to nothing."""
+    row_noise = np.array([name == NOISE for name in table.row_labels])
+    column_noise = np.array([name == NOISE for name in table.column_labels])
+    if not (row_noise.any() or column_noise.any()):
+        return table
+    # Noise stands behind all clusters (contingency), so that dropping it moves no position.
+    n_rows, n_columns = int((~row_noise).sum()), int((~column_noise).sum())
+    kept = (table.rows < n_rows) & (table.columns < n_columns)
+    return Contingency(
+        rows=table.rows[kept],
+        columns=table.columns[kept],
+        counts=table.counts[kept],
+        row_sizes=table.row_sizes[:n_rows],
+        column_sizes=table.column_sizes[:n_columns],
+        row_labels=table.row_labels[:n_rows],
+        column_labels=table.column_labels[:n_columns],
+        n_samples=table.n_samples,
+    )
+
+
+def _new_names(known: tuple[Hashable, ...]) -> Any:
+    whole = [name for name in known if isinstance(name, int)]
+    if len(whole) == len(known):
+        return count(max(whole, default=-1) + 1)
+    return (name for i in count(1) if (name := f"new {i}") not in known)

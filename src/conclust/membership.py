@@ -1,0 +1,174 @@
+"""Reading soft memberships: checks, how sure each object is, and the order that shows blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust.exceptions import InputError
+
+__all__ = ["check_membership", "entropy", "vat_order"]
+
+ROW_BLOCK = 1024
+
+
+def check_membership(membership: Any, name: str = "membership") -> NDArray[np.float64]:
+    """Return a membership as a float64 array (n_samples, n_clusters) whose rows sum to 1.
+
+    Rows may be off by 1e-6 (what float32 leaves) and are returned as they came.
+    """
+    try:
+        array = np.asarray(membership, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name!r} must be an array of numbers, a row per object and a column per cluster. {error}."
+        ) from error
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(
+            f"{name!r} must be a 2-D array, a row per object and a column per cluster. Got an array "
+            f"of shape {array.shape}."
+        )
+    # Written so that NaN fails it too.
+    wrong = ~((array >= 0).all(axis=1) & (np.abs(array.sum(axis=1) - 1.0) <= 1e-6))
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise InputError(
+            f"The rows of {name!r} must be probabilities: not negative, with sum 1. Got row {i} with "
+            f"smallest value {array[i].min():g} and sum {array[i].sum():g}."
+        )
+    return array
+
+
+def entropy(membership: ArrayLike) -> NDArray[np.float64]:
+    """Say how undecided each object is between the clusters.
+
+    Parameters
+    ----------
+    membership : (n_samples, n_clusters) array-like of float
+        Probabilities of the clusters for every object; rows sum to 1.
+
+    Returns
+    -------
+    (n_samples,) float64
+        Entropy of each row divided by log(n_clusters): 0 for an object that is certain of its
+        cluster, 1 for one that is spread evenly over all of them. 0 where there is one cluster.
+
+    Raises
+    ------
+    InputError
+        If the rows are not probabilities.
+
+    Examples
+    --------
+    >>> from conclust.membership import entropy
+    >>> entropy([[1.0, 0.0], [0.5, 0.5]])
+    array([0., 1.])
+    """
+    rows = check_membership(membership)
+    n_clusters = rows.shape[1]
+    if n_clusters == 1:
+        return np.zeros(rows.shape[0])
+    logs = np.log(rows, out=np.zeros_like(rows), where=rows > 0)
+    spread = -(rows * logs).sum(axis=1) / np.log(n_clusters)
+    return np.clip(spread, 0.0, 1.0)
+
+
+def vat_order(D: ArrayLike) -> NDArray[np.int64]:
+    """Order objects so that the groups of a dissimilarity matrix stand as blocks on its diagonal.
+
+    The order of "visual assessment of tendency": begin with an object of the largest
+    dissimilarity, then always append the object that is nearest to the ones already placed (the
+    order in which Prim's algorithm visits the minimum spanning tree). Clusters of single linkage
+    are contiguous in it.
+
+    Parameters
+    ----------
+    D : (n_samples, n_samples) array-like of float
+        Symmetric dissimilarities; for a co-association use 1 - c_ij / N_ij. The diagonal is not
+        read.
+
+    Returns
+    -------
+    (n_samples,) int64
+        The objects in their order: ``D[np.ix_(order, order)]`` is the picture. Ties go to the
+        object of the lowest index.
+
+    Raises
+    ------
+    InputError
+        If D is not square, not symmetric, or holds NaN (a pair never seen together: give it the
+        largest dissimilarity).
+
+    Notes
+    -----
+    O(n^2) time, O(n) memory beside D.
+
+    References
+    ----------
+    J. C. Bezdek, R. J. Hathaway: VAT: a tool for visual assessment of (cluster) tendency. IJCNN
+    2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust.membership import vat_order
+    >>> D = np.array([[0, 9, 1, 9], [9, 0, 9, 2], [1, 9, 0, 9], [9, 2, 9, 0]])
+    >>> vat_order(D)
+    array([0, 2, 1, 3])
+    """
+    array = _check_dissimilarity(D)
+    n = array.shape[0]
+    order = np.zeros(n, dtype=np.int64)
+    if n == 1:
+        return order
+    order[0] = _farthest(array)
+    # Distance of every object to the nearest one placed; infinite for those already placed, which
+    # is why infinite dissimilarities are refused.
+    nearest = array[order[0]].astype(np.float64)
+    placed = np.zeros(n, dtype=bool)
+    for t in range(1, n):
+        placed[order[t - 1]] = True
+        nearest[order[t - 1]] = np.inf
+        order[t] = np.argmin(nearest)
+        np.minimum(nearest, array[order[t]], out=nearest, where=~placed)
+    return order
+
+
+def _farthest(array: NDArray[Any]) -> int:
+    """Return the first object of a largest dissimilarity, off the diagonal."""
+    best, where = -np.inf, 0
+    n = array.shape[0]
+    for begin in range(0, n, ROW_BLOCK):
+        block = np.array(array[begin : begin + ROW_BLOCK], dtype=np.float64)
+        rows = np.arange(block.shape[0])
+        block[rows, begin + rows] = -np.inf
+        highest = block.max(axis=1)
+        row = int(np.argmax(highest))
+        if highest[row] > best:
+            best, where = float(highest[row]), begin + row
+    return where
+
+
+def _check_dissimilarity(D: ArrayLike) -> NDArray[Any]:
+    array = np.asarray(D)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.size == 0:
+        raise InputError(
+            f"'D' must be a square matrix of dissimilarities. Got an array of shape {array.shape}."
+        )
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"'D' must hold real numbers. Got an array of {array.dtype}.")
+    n = array.shape[0]
+    for begin in range(0, n, ROW_BLOCK):
+        rows = array[begin : begin + ROW_BLOCK]
+        columns = array[:, begin : begin + ROW_BLOCK].T
+        off = np.arange(n) != np.arange(begin, begin + rows.shape[0])[:, np.newaxis]
+        if not np.isfinite(rows, out=np.ones(rows.shape, dtype=bool), where=off).all():
+            raise InputError(
+                "'D' must hold finite numbers. Got NaN or infinity: give pairs that were never seen "
+                "together the largest dissimilarity."
+            )
+        if not np.allclose(rows[off], columns[off], rtol=1e-6, atol=1e-12):
+            raise InputError("'D' must be symmetric. Got D[i, j] != D[j, i] for some pair.")
+    return array
