@@ -6,8 +6,6 @@ comparison. An object that was observed and is with nobody (noise, -2) is a clus
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._kernels import Relabeller
+from conclust._labels import MISSING, NOISE, code_labels, missing_code, noise_code
 from conclust.exceptions import DenseLimitError, InputError
 
-__all__ = ["Contingency", "contingency", "read_labels"]
+__all__ = ["Contingency", "contingency", "read_labels", "signed_codes", "tabulate"]
 
-MISSING, NOISE = -1, -2
 MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64
 
 
@@ -120,30 +117,33 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
             f"Two partitions are compared object by object and must be of one length. Got {a.size} "
             f"labels in 'labels_true' and {b.size} in 'labels_pred'."
         )
-    shared = (a != MISSING) & (b != MISSING)
-    n = int(np.count_nonzero(shared))
-    if n == 0:
+    table = tabulate(a, names_a, b, names_b)
+    if table is None:
         raise InputError(
             f"No object has a label in both partitions: of {a.size} objects, 'labels_true' observed "
             f"{np.count_nonzero(a != MISSING)} and 'labels_pred' {np.count_nonzero(b != MISSING)}."
         )
+    return table
+
+
+def tabulate(
+    a: NDArray[np.int64],
+    names_a: tuple[Hashable, ...],
+    b: NDArray[np.int64],
+    names_b: tuple[Hashable, ...],
+) -> Contingency | None:
+    """Return the table of two vectors of codes (-1 missing, -2 noise), None if they share nothing."""
+    shared = (a != MISSING) & (b != MISSING)
+    n = int(np.count_nonzero(shared))
+    if n == 0:
+        return None
     if n < a.size:
         a, b = a[shared], b[shared]
     a, names_a = _compact(a, names_a)
     b, names_b = _compact(b, names_b)
-    return count_cells(a, b, names_a, names_b)
-
-
-def count_cells(
-    a: NDArray[np.int64],
-    b: NDArray[np.int64],
-    names_a: tuple[Hashable, ...],
-    names_b: tuple[Hashable, ...],
-) -> Contingency:
-    """Return the table of two vectors of codes 0..K-1, every code used, none missing."""
     n_rows, n_columns = len(names_a), len(names_b)
     key = a * n_columns + b
-    if n_rows * n_columns <= max(4 * a.size, 2**16):
+    if n_rows * n_columns <= max(4 * n, 2**16):
         every = np.bincount(key, minlength=n_rows * n_columns)
         cells = np.flatnonzero(every)
         counts = every[cells]
@@ -157,115 +157,46 @@ def count_cells(
         column_sizes=np.bincount(b, minlength=n_columns),
         row_labels=names_a,
         column_labels=names_b,
-        n_samples=int(a.size),
+        n_samples=n,
     )
 
 
 def read_labels(labels: Any, name: str) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
     """Return codes by first appearance (-1 missing, -2 noise) and the names of the clusters."""
-    if hasattr(labels, "to_numpy"):  # a column of pandas or polars
-        labels = labels.to_numpy()
+    if hasattr(labels, "columns"):
+        raise InputError(
+            f"{name!r} must be one label per object. Got a table; choose a column of it."
+        )
     try:
         array = np.asarray(labels)
+        # NumPy turns ["a", None] into the strings "a" and "None": read the objects instead.
+        if array.dtype.kind not in "biufc":
+            array = np.asarray(labels, dtype=object)
     except ValueError as error:
-        raise InputError(f"{name!r} must be one label per object. Got a ragged sequence.") from error
+        raise InputError(
+            f"{name!r} must be one label per object. Got a ragged sequence."
+        ) from error
     if array.ndim != 1:
         raise InputError(
             f"{name!r} must be a 1-D array, one label per object. Got an array of shape {array.shape}."
         )
-    if array.size == 0:
-        raise InputError(f"{name!r} must hold at least one label. Got an empty array.")
-    if array.dtype.kind == "f":
-        return _read_integers(_whole(array, name), name)
-    if array.dtype.kind in "biu" and (array.dtype != np.uint64 or array.max() < 2**63):
-        return _read_integers(array.astype(np.int64), name)
-    if array.dtype.kind in "US":
-        values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(order.size)
-        return rank[inverse].astype(np.int64, copy=False), tuple(values[order].tolist())
-    if array.dtype.kind in "OTu":
-        return _read_objects(array, name)
-    raise InputError(f"{name!r} must hold whole numbers or names. Got an array of {array.dtype}.")
-
-
-def _whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
-    missing = np.isnan(array)
-    # Whole floats beyond 2**53 name more than one integer, and infinity none.
-    wrong = np.flatnonzero(~missing & ~((np.floor(array) == array) & (np.abs(array) <= 2.0**53)))
-    if wrong.size:
+    if array.size < 2:
         raise InputError(
-            f"{name!r} must hold whole numbers (NaN: not observed). Got {array[wrong[0]]} for object "
-            f"{wrong[0]}."
+            f"{name!r} must hold the labels of two objects at least. Got {array.size}."
         )
-    return np.where(missing, MISSING, array).astype(np.int64)
+    try:
+        coded = code_labels(array.reshape(-1, 1))
+    except InputError as error:
+        raise InputError(f"{name!r} cannot be read. {error}") from error
+    return signed_codes(coded.codes[:, 0]), coded.names[0]
 
 
-def _read_integers(
-    array: NDArray[np.int64], name: str
-) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
-    relabeller = Relabeller(1, MISSING, NOISE)
-    column = np.ascontiguousarray(array).reshape(-1, 1)
-    wrong = relabeller.observe(column)
-    if wrong >= 0:
-        _refuse_negative(int(array[wrong]), wrong, name)
-    codes = np.empty(column.shape, dtype=np.uint32)
-    relabeller.encode(column, codes)
-    top = np.iinfo(np.uint32).max
-    out = codes[:, 0].astype(np.int64)
-    out[out == top] = MISSING
-    out[out == top - 1] = NOISE
-    return out, tuple(relabeller.values(0))
-
-
-def _read_objects(
-    array: NDArray[Any], name: str
-) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
-    codes = np.empty(array.size, dtype=np.int64)
-    seen: dict[Hashable, int] = {}
-    for i, value in enumerate(array.tolist()):
-        label = _label(value, i, name)
-        if label is None:
-            codes[i] = MISSING
-        elif isinstance(label, int) and label < 0:
-            if label not in (MISSING, NOISE):
-                _refuse_negative(label, i, name)
-            codes[i] = label
-        else:
-            try:
-                codes[i] = seen.setdefault(label, len(seen))
-            except TypeError as error:
-                raise InputError(
-                    f"{name!r} must hold whole numbers or names. Got {value!r} for object {i}."
-                ) from error
-    return codes, tuple(seen)
-
-
-def _label(value: Any, i: int, name: str) -> Hashable | None:
-    """Return the label as int or name, None where it is missing."""
-    if value is None or type(value).__name__ == "NAType":
-        return None
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, numbers.Real):
-        number = float(value)
-        if math.isnan(number):
-            return None
-        if not number.is_integer():
-            raise InputError(f"{name!r} must hold whole numbers or names. Got {number} for object {i}.")
-        return int(number)
-    if isinstance(value, numbers.Complex):
-        raise InputError(f"{name!r} must hold whole numbers or names. Got {value!r} for object {i}.")
-    label: Hashable = value
-    return label
-
-
-def _refuse_negative(value: int, i: int, name: str) -> None:
-    raise InputError(
-        f"{name!r} must hold labels from 0 on, -1 (not observed) or -2 (noise). Got {value} for "
-        f"object {i}."
-    )
+def signed_codes(column: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the codes of a partition (``_kernels/codes.h``) with -1 for missing, -2 for noise."""
+    codes = column.astype(np.int64)
+    codes[column == missing_code(column.dtype)] = MISSING
+    codes[column == noise_code(column.dtype)] = NOISE
+    return codes
 
 
 def _compact(

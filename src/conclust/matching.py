@@ -12,7 +12,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from conclust.contingency import MISSING, NOISE, Contingency, contingency, read_labels
+from conclust._labels import MISSING, NOISE
+from conclust.contingency import Contingency, contingency, read_labels
 
 __all__ = ["best_matching", "match", "relabel"]
 
@@ -78,12 +79,12 @@ def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.
 def _worth_matching(
     clusters: NDArray[np.int64], partners: NDArray[np.int64], counts: NDArray[np.int64], n: int
 ) -> NDArray[np.bool_]:
-    inside = np.bincount(clusters, minlength=n)[clusters] == 1
+    inside: NDArray[np.bool_] = np.bincount(clusters, minlength=n)[clusters] == 1
     index = np.flatnonzero(inside)
     order = index[np.lexsort((clusters[index], -counts[index], partners[index]))]
     first = np.ones(order.size, dtype=bool)
     first[1:] = partners[order][1:] != partners[order][:-1]
-    worth = ~inside
+    worth: NDArray[np.bool_] = ~inside
     worth[order[first]] = True
     return worth
 

@@ -71,8 +71,8 @@ def entropy(membership: ArrayLike) -> NDArray[np.float64]:
     if n_clusters == 1:
         return np.zeros(rows.shape[0])
     logs = np.log(rows, out=np.zeros_like(rows), where=rows > 0)
-    spread = -(rows * logs).sum(axis=1) / np.log(n_clusters)
-    return np.clip(spread, 0.0, 1.0)
+    spread = 0.0 - (rows * logs).sum(axis=1) / np.log(n_clusters)
+    return np.asarray(np.clip(spread, 0.0, 1.0))
 
 
 def vat_order(D: ArrayLike) -> NDArray[np.int64]:

@@ -1,0 +1,48 @@
+"""Measures of agreement between partitions, memberships and the members of an ensemble.
+
+The public door to what ``comparison``, ``agreement``, ``contingency``, ``matching`` and ``membership`` define.
+"""
+
+from conclust.agreement import anmi, partition_similarities
+from conclust.comparison import (
+    PairConfusion,
+    adjusted_rand_index,
+    class_f1,
+    consistency_index,
+    js_divergence,
+    mirkin_distance,
+    normalized_mutual_information,
+    pair_confusion,
+    pairwise_f1,
+    pairwise_precision,
+    pairwise_recall,
+    rand_index,
+    variation_of_information,
+)
+from conclust.contingency import Contingency, contingency
+from conclust.matching import match, relabel
+from conclust.membership import entropy, vat_order
+
+__all__ = [
+    "Contingency",
+    "PairConfusion",
+    "adjusted_rand_index",
+    "anmi",
+    "class_f1",
+    "consistency_index",
+    "contingency",
+    "entropy",
+    "js_divergence",
+    "match",
+    "mirkin_distance",
+    "normalized_mutual_information",
+    "pair_confusion",
+    "pairwise_f1",
+    "pairwise_precision",
+    "pairwise_recall",
+    "partition_similarities",
+    "rand_index",
+    "relabel",
+    "variation_of_information",
+    "vat_order",
+]
