@@ -200,9 +200,9 @@ def _all_ari(
     gram = members.gram.data
     both = _per_pair(members, gram * (gram - 1) / 2)
     own = _per_member(members, sizes * (sizes - 1) / 2)
-    n_pairs = np.maximum(shared * (shared - 1) / 2, 1.0)
-    expected = own / n_pairs * own.T
+    n_pairs = shared * (shared - 1) / 2
+    # 0 / 0: both members are one cluster, or both all single objects.
+    same = ((own == 0) & (own.T == 0)) | ((own == n_pairs) & (own.T == n_pairs))
+    expected = own * own.T / np.maximum(n_pairs, 1.0)
     most = (own + own.T) / 2
-    # Zero exactly where both members are one cluster, or all single objects.
-    same = most == expected
     return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))

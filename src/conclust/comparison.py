@@ -531,8 +531,9 @@ def nmi_of(table: Contingency, average: str) -> float:
     if 1 in table.shape:
         return 0.0
     n = table.n_samples
-    expected = table.row_sizes[table.rows] / n * table.column_sizes[table.columns]
-    mutual = math.fsum((table.counts * np.log(table.counts / expected)).tolist()) / n
+    expected = table.row_sizes[table.rows].astype(np.float64)
+    expected *= table.column_sizes[table.columns]
+    mutual = math.fsum((table.counts * np.log(table.counts * float(n) / expected)).tolist()) / n
     entropies = [
         -math.fsum((sizes * np.log(sizes / n)).tolist()) / n
         for sizes in (table.row_sizes, table.column_sizes)
