@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.naive import measures as naive
 
 from conclust.exceptions import InputError
 from conclust.membership import entropy, vat_order
-from tests.naive import measures as naive
 
 
 def test_entropy_is_between_certain_and_even():
@@ -21,7 +21,7 @@ def test_entropy_is_between_certain_and_even():
 
 
 def test_entropy_refuses_what_is_no_probability():
-    with pytest.raises(InputError, match="row 1 with smallest value 0.2 and sum 0.5"):
+    with pytest.raises(InputError, match=r"row 1 with smallest value 0\.2 and sum 0\.5"):
         entropy([[0.5, 0.5], [0.2, 0.3]])
 
 

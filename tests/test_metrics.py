@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
+from tests.naive import measures as naive
 
 from conclust import Ensemble, metrics
 from conclust.exceptions import (
@@ -15,7 +16,6 @@ from conclust.exceptions import (
     ParameterError,
     UnsupportedEnsembleError,
 )
-from tests.naive import measures as naive
 
 TWO = [
     metrics.consistency_index,
@@ -55,7 +55,7 @@ def observed(a, b):
 
 
 def ari_of(pairs):
-    both, only_a, only_b, neither = pairs
+    both, only_a, only_b, _ = pairs
     total, a, b = sum(pairs), both + only_a, both + only_b
     if total == 0 or (a + b) / 2 == a * b / total:
         return 1.0
@@ -96,7 +96,7 @@ def test_definitions_with_missing_and_noise(labels):
     a, b = labels
     assume(observed(a, b))
     pairs = naive.pairs(a, b)
-    both, only_a, only_b, neither = pairs
+    both, only_a, only_b, _ = pairs
     found = metrics.pair_confusion(a, b)
     assert (found.both, found.only_true, found.only_pred, found.neither) == pairs
     assert found.n_pairs == sum(pairs)

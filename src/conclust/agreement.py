@@ -202,7 +202,8 @@ def _all_ari(
     own = _per_member(members, sizes * (sizes - 1) / 2)
     n_pairs = shared * (shared - 1) / 2
     # 0 / 0: both members are one cluster, or both all single objects.
-    same = ((own == 0) & (own.T == 0)) | ((own == n_pairs) & (own.T == n_pairs))
+    none, all_pairs = own == 0, own == n_pairs
+    same = (none & none.T) | (all_pairs & all_pairs.T)
     expected = own * own.T / np.maximum(n_pairs, 1.0)
     most = (own + own.T) / 2
     return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))
