@@ -1,0 +1,154 @@
+"""Data sets by name, generators of the synthetic ones, and ensembles of known make.
+
+Nothing is ever downloaded. Published sets are read from the folder that the environment variable
+``CONCLUST_DATA`` names.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from conclust._random import RandomStateLike
+from conclust._validation import refuse
+from conclust.datasets import folder
+from conclust.datasets.catalogue import BUNDLED, PUBLISHED
+from conclust.datasets.dataset import Dataset
+from conclust.datasets.ensembles import planted_ensemble, random_ensemble
+from conclust.datasets.generators import (
+    GENERATORS,
+    cigars,
+    gaussian_mixture,
+    half_rings,
+    image_1,
+    image_c,
+    rings,
+    spirals,
+)
+
+__all__ = [
+    "Dataset",
+    "available",
+    "cigars",
+    "gaussian_mixture",
+    "half_rings",
+    "image_1",
+    "image_c",
+    "load",
+    "names",
+    "planted_ensemble",
+    "random_ensemble",
+    "rings",
+    "spirals",
+]
+
+
+def names() -> list[str]:
+    """List the names of all sets that `load` knows, on this machine or not.
+
+    Returns
+    -------
+    list of str
+        In order of the alphabet.
+
+    Examples
+    --------
+    >>> from conclust import datasets
+    >>> datasets.names()[:4]
+    ['breast_cancer', 'breast_cancer_683', 'breast_cancer_699', 'cigar']
+    """
+    return sorted([*BUNDLED, *GENERATORS, *PUBLISHED])
+
+
+def available() -> list[str]:
+    """List the names of the sets that can be loaded now, on this machine.
+
+    Returns
+    -------
+    list of str
+        The sets that come with scikit-learn, the generated ones, and those whose file is in the
+        folder that CONCLUST_DATA names.
+
+    Raises
+    ------
+    FileFormatError
+        If the folder's manifest.json is damaged.
+
+    Examples
+    --------
+    >>> from conclust import datasets
+    >>> {"iris", "rings", "image_c"} <= set(datasets.available())
+    True
+    """
+    there = [name for name, entry in PUBLISHED.items() if folder.is_there(name, entry)]
+    return sorted([*BUNDLED, *GENERATORS, *there])
+
+
+def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
+    """Load a data set by name.
+
+    Three kinds of sets have names: those that come with scikit-learn (iris, wine, digits,
+    breast_cancer), the generated ones (rings, half_rings, spirals, cigars, gaussian_mixture,
+    image_1, image_c, with their default parameters), and published sets, which are read from the
+    folder that the environment variable CONCLUST_DATA names. In that folder a ``manifest.json``,
+    a list of records with ``name``, ``file`` and ``sha256``, vouches for every file.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    random_state : None, int, Generator, SeedSequence or RandomState, default=0
+        Source of the randomness of a generated set; plays no part for the others.
+
+    Returns
+    -------
+    Dataset
+        Raw values: nothing is scaled, missing values are NaN. Words in a column (the three of
+        kdd99_10percent) are coded as whole numbers, 0 on, in order of the alphabet. Classes are
+        numbered in order of their names.
+
+    Raises
+    ------
+    ParameterError
+        If the name is not known; says which are close.
+    DatasetNotFoundError
+        If the set is published but not on this machine; says where it is published and which
+        folder to put it in.
+    FileFormatError
+        If a file is damaged, or not the one that the manifest describes.
+
+    Examples
+    --------
+    >>> from conclust import datasets
+    >>> iris = datasets.load("iris")
+    >>> iris
+    Dataset('iris', X of 150 x 4, 3 classes)
+    >>> iris.target_names
+    ('setosa', 'versicolor', 'virginica')
+    """
+    if not isinstance(name, str) or name not in names():
+        close = get_close_matches(name, names(), n=3) if isinstance(name, str) else []
+        hint = f", such as {' or '.join(map(repr, close))}" if close else ""
+        refuse("name", "load", f"one of the data sets that datasets.names() lists{hint}", name)
+    if name in GENERATORS:
+        return GENERATORS[name](random_state=random_state)
+    if name in BUNDLED:
+        return _bundled(name)
+    return folder.read(name, PUBLISHED[name])
+
+
+def _bundled(name: str) -> Dataset:
+    # Here and not above: the generators need no scikit-learn, and its data sets load much.
+    from sklearn import datasets
+
+    found: Any = getattr(datasets, f"load_{name}")()
+    return Dataset(
+        name=name,
+        X=np.asarray(found.data, dtype=np.float64),
+        y=np.asarray(found.target, dtype=np.int64),
+        feature_names=tuple(str(feature) for feature in found.feature_names),
+        target_names=tuple(str(target) for target in found.target_names),
+        source=BUNDLED[name],
+    )

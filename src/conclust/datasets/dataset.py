@@ -1,0 +1,50 @@
+"""What a data set is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Dataset"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Points (or ready label matrices) with their known classes.
+
+    The classes are for scoring only: no estimator, generator or selection reads them.
+
+    Attributes
+    ----------
+    name : str
+        The name it is loaded by.
+    X : (n_samples, n_features) float64 array
+        Features, missing values NaN. For ready ensembles the integer label matrix
+        (n_samples, n_partitions), for texts a scipy CSR array of word counts.
+    y : (n_samples,) int64
+        Classes, 0 .. n_classes - 1.
+    feature_names : tuple of str
+        A name per column of X.
+    target_names : tuple of str
+        A name per class.
+    source : str
+        What it is and where it comes from.
+    membership : (n_samples, n_classes) float64 array or None
+        The true probabilities of the classes, where the law that made the points is known.
+    """
+
+    name: str
+    X: Any
+    y: NDArray[np.int64]
+    feature_names: tuple[str, ...]
+    target_names: tuple[str, ...]
+    source: str
+    membership: NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        soft = ", with the true membership" if self.membership is not None else ""
+        return f"Dataset({self.name!r}, X of {n} x {d}, {len(self.target_names)} classes{soft})"

@@ -1,0 +1,566 @@
+"""Data sets: by name, from a formula, and only from files that are what they should be."""
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import os
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.stats import multivariate_normal
+from sklearn import datasets as sk
+
+from conclust import datasets, metrics
+from conclust.datasets.catalogue import PUBLISHED, Published
+from conclust.exceptions import (
+    DatasetNotFoundError,
+    FileFormatError,
+    InputError,
+    ParameterError,
+)
+
+# Name, points and class sizes.
+GENERATED = {
+    "rings": (75, 150, 225),
+    "half_rings": (100, 300),
+    "spirals": (100, 100),
+    "cigars": (100, 100, 25, 25),
+    "gaussian_mixture": (200, 200, 200, 200),
+    "image_1": (200, 100, 150, 150, 120, 120, 80, 80),
+    "image_c": (150, 130, 110, 120, 80, 89, 60),
+}
+
+
+# ------------------------------------------------------------------------------------ generators
+
+
+@pytest.mark.parametrize(("name", "sizes"), GENERATED.items(), ids=str)
+def test_generated_sets(name, sizes):
+    found = datasets.load(name)
+    assert found.name == name
+    assert found.X.shape == (sum(sizes), 2)
+    assert found.X.dtype == np.float64
+    assert np.isfinite(found.X).all()
+    assert found.y.dtype == np.int64
+    assert tuple(np.bincount(found.y)) == sizes
+    assert len(found.target_names) == len(sizes)
+    assert found.feature_names == ("x", "y")
+    again = getattr(datasets, name)(random_state=0)
+    assert (again.X == found.X).all()
+    assert (datasets.load(name, random_state=1).X != found.X).any()
+    with pytest.raises(FrozenInstanceError):
+        found.name = "other"
+
+
+def test_sizes_of_the_papers():
+    points = {name: sum(sizes) for name, sizes in GENERATED.items()}
+    assert points == {
+        "rings": 450,
+        "half_rings": 400,
+        "spirals": 200,
+        "cigars": 250,
+        "gaussian_mixture": 800,
+        "image_1": 1000,
+        "image_c": 739,
+    }
+
+
+def test_rings_have_their_radii():
+    found = datasets.rings((500, 500, 500), noise=0.1, random_state=0)
+    radius = np.hypot(*found.X.T)
+    for k in range(3):
+        own = radius[found.y == k]
+        assert own.mean() == pytest.approx(k + 1, abs=0.02)
+        assert own.std() == pytest.approx(0.1, abs=0.01)
+    exact = datasets.rings((9, 9), noise=0, random_state=0)
+    assert np.hypot(*exact.X.T) == pytest.approx(exact.y + 1)
+
+
+def test_half_rings_stay_apart():
+    found = datasets.half_rings(random_state=0)
+    upper, lower = found.X[found.y == 0], found.X[found.y == 1]
+    assert (upper[:, 1] >= 0).all()
+    assert (lower[:, 1] <= 0.25).all()
+    for points, centre in ((upper, (0, 0)), (lower, (0.875, 0.25))):
+        radius = np.hypot(*(points - centre).T)
+        assert radius.min() >= 0.75
+        assert radius.max() <= 1
+
+
+def test_spirals_are_one_curve_turned():
+    found = datasets.spirals((50, 50), turns=2, noise=0, random_state=0)
+    one, other = found.X[:50], found.X[50:]
+    assert other == pytest.approx(-one)
+    radius = np.hypot(*one.T)
+    assert np.diff(radius) == pytest.approx(4 * 2 / 49)
+    assert radius[0] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("name", ["half_rings", "spirals", "image_1", "image_c"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_groups_are_separate(name, seed):
+    found = datasets.load(name, random_state=seed)
+    groups = fcluster(linkage(found.X, "single"), len(found.target_names), "maxclust")
+    assert metrics.adjusted_rand_index(found.y, groups) == 1
+
+
+def test_membership_is_the_posterior():
+    means = [[0.0, 0, 0], [2, 1, 0], [0, -1, 3]]
+    covariances = [np.eye(3), np.diag([2.0, 1, 0.5]), [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 2]]]
+    sizes = (50, 100, 30)
+    found = datasets.gaussian_mixture(sizes, means=means, covariances=covariances, random_state=0)
+    density = np.column_stack(
+        [
+            size * multivariate_normal(mean, covariance).pdf(found.X)
+            for size, mean, covariance in zip(sizes, means, covariances, strict=True)
+        ]
+    )
+    assert found.membership == pytest.approx(density / density.sum(axis=1, keepdims=True))
+    assert found.feature_names == ("x1", "x2", "x3")
+
+
+def test_mixture_of_the_paper():
+    found = datasets.gaussian_mixture((4000, 4000, 4000, 4000), random_state=3)
+    means = np.array([found.X[found.y == k].mean(axis=0) for k in range(4)])
+    assert [tuple(np.sign(mean)) for mean in means] == [(1, 1), (-1, 1), (-1, -1), (1, -1)]
+    assert ((np.abs(means) > 0.9) & (np.abs(means) < 3.1)).all()
+    spread = [np.cov(found.X[found.y == k].T) for k in range(4)]
+    assert np.array(spread) == pytest.approx(np.tile(np.eye(2), (4, 1, 1)), abs=0.1)
+    assert found.membership.sum(axis=1) == pytest.approx(1)
+    # The soft truth is calibrated: of the points with probability p, a share p is of the class.
+    assert found.membership.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.01)
+
+
+def test_cigars_have_a_soft_truth():
+    found = datasets.cigars(random_state=0)
+    assert (found.membership.argmax(axis=1) == found.y).mean() > 0.98
+    assert found.X[found.y == 1].std(axis=0) == pytest.approx([0.1, 1], rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: datasets.rings((10, 0)),
+            r"'sizes' parameter of rings must be an int in the range",
+        ),
+        (lambda: datasets.rings(()), "'sizes' parameter of rings must be a sequence of ints"),
+        (lambda: datasets.rings("12"), "'sizes' parameter of rings"),
+        (lambda: datasets.rings(450), "'sizes' parameter of rings"),
+        (lambda: datasets.cigars((10, 10)), "'sizes' parameter of cigars must be a sequence of 4"),
+        (lambda: datasets.half_rings((1, 2, 3)), "a sequence of 2 ints"),
+        (lambda: datasets.rings(noise=-0.1), "'noise' parameter of rings must be a float"),
+        (lambda: datasets.half_rings(noise=1.5), r"'noise' parameter of half_rings .* \[0, 1\]"),
+        (lambda: datasets.spirals(turns=0), "'turns' parameter of spirals"),
+        (lambda: datasets.image_1(random_state=-1), "'random_state' parameter of image_1"),
+        (lambda: datasets.gaussian_mixture((5, 5)), "given for 2 components"),
+        (lambda: datasets.gaussian_mixture((5, 5), means=[[0, 0]]), r"shape \(2, n_features\)"),
+        (lambda: datasets.gaussian_mixture((5,), means=[["a"]]), "numbers"),
+        (lambda: datasets.gaussian_mixture((5,), means=[[np.nan]]), "finite"),
+        (lambda: datasets.gaussian_mixture(covariances=-1.0), "positive definite"),
+        (lambda: datasets.gaussian_mixture(covariances=[1, 2]), "positive definite"),
+        (
+            lambda: datasets.gaussian_mixture(
+                (5,), means=[[0, 0]], covariances=[[[1, 0.5], [0, 1]]]
+            ),
+            "positive definite",
+        ),
+    ],
+)
+def test_bad_parameters_of_generators(call, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        call()
+
+
+# ------------------------------------------------------------------------------------- ensembles
+
+
+def test_planted_ensemble_follows_the_membership():
+    rows = np.array([[1.0, 0, 0], [0, 0, 1], [0.5, 0, 0.5], [0.2, 0.3, 0.5], [0, 1, 0]])
+    ensemble = datasets.planted_ensemble(rows, 20_000, random_state=0)
+    names = np.array(
+        [[ensemble.names[u][c] for c in codes] for u, codes in enumerate(ensemble.codes.T)]
+    )
+    shares = np.array([(names == k).mean(axis=0) for k in range(3)]).T
+    assert shares == pytest.approx(rows, abs=0.015)
+    assert (shares[rows == 0] == 0).all()
+    again = datasets.planted_ensemble(rows, 20_000, random_state=0)
+    assert again == ensemble
+
+
+def test_planted_ensemble_draws_objects_independently():
+    ensemble = datasets.planted_ensemble(np.full((2, 2), 0.5), 4000, random_state=0)
+    together = (ensemble.codes[0] == ensemble.codes[1]).mean()
+    assert together == pytest.approx(0.5, abs=0.03)
+
+
+def test_planted_ensemble_of_rows_that_rounding_left_short():
+    rows = np.array([[1 / 3 - 3e-7, 2 / 3 - 3e-7, 0.0]] * 5000)
+    ensemble = datasets.planted_ensemble(rows, 20, random_state=0)
+    assert set(ensemble.cluster_counts) == {2}
+
+
+def test_random_ensemble():
+    ensemble = datasets.random_ensemble(200, 6, 4, missing=0.25, noise=0.1, random_state=0)
+    assert ensemble.shape == (200, 6)
+    assert set(ensemble.cluster_counts) == {4}
+    labels = ensemble.labels
+    assert ((labels == -1).sum(axis=0) == 50).all()
+    assert ((labels == -2).sum(axis=0) == 20).all()
+    similar = metrics.partition_similarities(ensemble, measure="ari")
+    assert np.abs(similar[~np.eye(6, dtype=bool)]).max() < 0.1
+    assert datasets.random_ensemble(200, 6, 4, random_state=1) != ensemble
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: datasets.planted_ensemble([[0.5, 0.4]], 2), InputError, "row 0"),
+        (lambda: datasets.planted_ensemble([[1.0]] * 3, 0), ParameterError, "'n_partitions'"),
+        (lambda: datasets.random_ensemble(1, 2), ParameterError, "'n_samples'"),
+        (lambda: datasets.random_ensemble(5, 2, 0), ParameterError, "'n_clusters'"),
+        (lambda: datasets.random_ensemble(5, 2, missing=1.0), ParameterError, "'missing'"),
+        (
+            lambda: datasets.random_ensemble(5, 2, missing=0.5, noise=0.5),
+            ParameterError,
+            r"'noise' .* \[0, 0.5\)",
+        ),
+    ],
+)
+def test_bad_parameters_of_ensembles(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call()
+
+
+# ----------------------------------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "digits", "breast_cancer"])
+def test_sets_of_scikit_learn(name):
+    found = datasets.load(name)
+    expected = getattr(sk, f"load_{name}")()
+    assert np.array_equal(found.X, expected.data)
+    assert (found.y == expected.target).all()
+    assert found.target_names == tuple(str(target) for target in expected.target_names)
+    assert len(found.feature_names) == found.X.shape[1]
+
+
+def test_names_and_available(monkeypatch):
+    monkeypatch.delenv("CONCLUST_DATA", raising=False)
+    known = datasets.names()
+    assert known == sorted(set(known))
+    assert datasets.available() == sorted([*GENERATED, "iris", "wine", "digits", "breast_cancer"])
+    assert set(datasets.available()) < set(known)
+
+
+@pytest.mark.parametrize(
+    "name", ["irsi", "../iris", "/etc/passwd", "iris.csv.gz", "", "zoo\0", 3, None, ["iris"]]
+)
+def test_unknown_names(name):
+    with pytest.raises(
+        ParameterError, match="'name' parameter of load must be one of the data sets"
+    ):
+        datasets.load(name)
+
+
+def test_close_names_are_offered():
+    with pytest.raises(ParameterError, match="such as 'iris'"):
+        datasets.load("irsi")
+
+
+# ---------------------------------------------------------------------------------------- folder
+
+
+class Folder:
+    """A folder of published sets as a user would make it, and ways to spoil it."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.records: list[dict[str, object]] = []
+
+    def put(self, name: str, file: str, content: bytes) -> None:
+        (self.path / file).write_bytes(content)
+        digest = hashlib.sha256(content).hexdigest()
+        self.records.append({"name": name, "file": file, "sha256": digest})
+        self.write()
+
+    def write(self) -> None:
+        (self.path / "manifest.json").write_text(json.dumps(self.records))
+
+    def table(self, rows: list[list[object]], header: str = "") -> None:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        self.put("zoo", "zoo.csv.gz", gzip.compress((header + text.getvalue()).encode()))
+
+    def arrays(self, name: str, **arrays: np.ndarray) -> None:
+        content = io.BytesIO()
+        np.savez_compressed(content, **arrays)
+        self.put(name, f"{name}.npz", content.getvalue())
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONCLUST_DATA", str(tmp_path))
+    return Folder(tmp_path)
+
+
+def small(monkeypatch, name, **changes):
+    """Make a set of the catalogue small enough to be made up."""
+    entry = PUBLISHED[name]
+    fields = {field: getattr(entry, field) for field in Published.__dataclass_fields__}
+    monkeypatch.setitem(PUBLISHED, name, Published(**{**fields, **changes}))
+
+
+HEADER = ["hair", "kind", "label"]
+
+
+@pytest.fixture
+def zoo(folder, monkeypatch):
+    small(monkeypatch, "zoo", n_samples=4, n_features=2, n_classes=2, text_features=("kind",))
+    return folder
+
+
+def test_table(zoo):
+    zoo.table([HEADER, [1, "b", "10"], ["", "a", "9"], ["2.5", "c", "10"], ["-1e3", "a", "9"]])
+    found = datasets.load("zoo")
+    np.testing.assert_array_equal(found.X, [[1, 1], [np.nan, 0], [2.5, 2], [-1000, 0]])
+    assert found.y.tolist() == [1, 0, 1, 0]  # classes that are numbers, in their order
+    assert found.target_names == ("9", "10")
+    assert found.feature_names == ("hair", "kind")
+    assert "UCI" in found.source
+    assert "zoo" in datasets.available()
+
+
+def test_table_with_a_byte_order_mark(zoo):
+    zoo.table([HEADER, *[[i, "a", "xy"[i % 2]] for i in range(4)]], header="\ufeff")
+    assert datasets.load("zoo").feature_names[0] == "hair"
+
+
+def test_table_longer_than_a_block(folder, monkeypatch):
+    n = 40_000
+    small(monkeypatch, "zoo", n_samples=n, n_features=2, n_classes=3, text_features=("kind",))
+    words = np.array(["tcp", "udp", "icmp", "other"])[np.arange(n) % 4]
+    folder.table([HEADER, *[[i, words[i], i % 3] for i in range(n)]])
+    found = datasets.load("zoo")
+    assert (found.X[:, 0] == np.arange(n)).all()
+    assert (found.X[:, 1] == np.array([2, 3, 0, 1])[np.arange(n) % 4]).all()
+    assert (found.y == np.arange(n) % 3).all()
+
+
+FOUR = [[1, "b", "x"], [2, "a", "y"], [3, "a", "x"], [4, "a", "y"]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([HEADER, *FOUR[:3]], "holds 3 rows. Expected 4 rows of 2 values and a label"),
+        ([HEADER, *FOUR, FOUR[0]], "holds more rows"),
+        ([HEADER[:2], *FOUR], "has 2 columns"),
+        ([["hair", "kind", "class"], *FOUR], "the last named"),
+        ([HEADER, *FOUR[:3], [1, "b"]], "has 2 fields in row 4"),
+        ([HEADER, *FOUR[:3], ["many", "b", "x"]], "numbers in column 'hair'. Got 'many' in row 4"),
+        ([HEADER, *[[1, "b", i] for i in range(4)]], "holds 4 classes"),
+        ([], "has 0 columns"),
+    ],
+    ids=["short", "long", "narrow", "no label", "ragged", "text", "classes", "empty"],
+)
+def test_damaged_tables(zoo, rows, sentence):
+    zoo.table(rows)
+    with pytest.raises(FileFormatError, match=sentence):
+        datasets.load("zoo")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"not packed at all", "cannot be unpacked"),
+        (gzip.compress(b"a,b,label\n")[:-6], "cut off"),
+        (gzip.compress(b"a," * 10_000_000), "unpacks to more than"),
+        (gzip.compress(b"x") + gzip.compress(b"y"), "unpacks to more than"),
+        (gzip.compress(b"\xff\xfe\xfa"), "no UTF-8"),
+        (gzip.compress(b'hair,kind,label\n"1,b,x\n'), "is damaged"),
+    ],
+    ids=["plain", "cut", "bomb", "two members", "bytes", "quote"],
+)
+def test_damaged_packing(zoo, content, sentence):
+    zoo.put("zoo", "zoo.csv.gz", content)
+    with pytest.raises(FileFormatError, match=sentence):
+        datasets.load("zoo")
+
+
+def test_arrays(folder, monkeypatch):
+    small(monkeypatch, "sc_yan", n_samples=3, n_features=2, n_classes=2)
+    X = np.arange(6, dtype=np.float32).reshape(3, 2)
+    folder.arrays("sc_yan", X=X, y=np.array(["b", "a", "b"]), features=np.array(["G1", "G2"]))
+    found = datasets.load("sc_yan")
+    assert found.X.dtype == np.float64
+    assert (found.X == X).all()
+    assert found.y.tolist() == [1, 0, 1]
+    assert found.feature_names == ("G1", "G2")
+
+
+def test_ready_ensembles_stay_labels(folder, monkeypatch):
+    small(monkeypatch, "pool_lwea_mfeat", n_samples=3, n_features=2, n_classes=2)
+    X = np.array([[1, 7], [2, 7], [2, 3]], dtype=np.uint8)
+    folder.arrays("pool_lwea_mfeat", X=X, y=np.array([1, 1, 2], dtype=np.int16))
+    found = datasets.load("pool_lwea_mfeat")
+    assert found.X.dtype == np.uint8
+    assert (found.X == X).all()
+    assert found.feature_names == ("p1", "p2")
+    folder.arrays("pool_lwea_mfeat", X=X.astype(float), y=np.array([1, 1, 2]))
+    with pytest.raises(FileFormatError, match="labels of float64"):
+        datasets.load("pool_lwea_mfeat")
+
+
+TEXT = sp.csr_array(np.array([[0, 2, 0], [1, 0, 0], [0, 0, 5]]))
+
+
+def put_text(folder, monkeypatch, **changes):
+    small(monkeypatch, "webkb_1041", n_samples=3, n_features=3, n_classes=2)
+    arrays = {
+        "indptr": TEXT.indptr,
+        "indices": TEXT.indices,
+        "counts": TEXT.data.astype(np.uint16),
+        "shape": np.array(TEXT.shape),
+        "vocabulary": np.array(["a", "b", "c"]),
+        "y": np.array(["p", "q", "p"]),
+    }
+    folder.arrays("webkb_1041", **{**arrays, **changes})
+
+
+def test_word_counts_are_sparse(folder, monkeypatch):
+    put_text(folder, monkeypatch)
+    found = datasets.load("webkb_1041")
+    assert sp.issparse(found.X)
+    assert (found.X.toarray() == TEXT.toarray()).all()
+    assert found.feature_names == ("a", "b", "c")
+    assert repr(found) == "Dataset('webkb_1041', X of 3 x 3, 2 classes)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"indices": np.array([0, 1, 3])}, "does not fit together"),
+        ({"indices": np.array([0, -1, 2])}, "does not fit together"),
+        ({"indptr": np.array([0, 2, 1, 3])}, "does not fit together"),
+        ({"indptr": np.array([0, 1, 3])}, "does not fit together"),
+        ({"counts": np.array([1, 2], dtype=np.uint16)}, "does not fit together"),
+        ({"counts": np.array([1.0, 2, 3])}, "must hold 1-D data 'counts'. Got an array of float64"),
+        ({"shape": np.array([3, 4])}, "counts of shape"),
+        ({"vocabulary": np.array(["a"])}, "names 1 columns"),
+        ({"y": np.array([["p", "q", "p"]])}, "1-D data 'y'"),
+        ({"y": np.array(["p", "q"])}, "and 2 labels"),
+    ],
+)
+def test_damaged_word_counts(folder, monkeypatch, changes, sentence):
+    put_text(folder, monkeypatch, **changes)
+    with pytest.raises(FileFormatError, match=sentence):
+        datasets.load("webkb_1041")
+
+
+def test_pickles_are_not_read(folder, monkeypatch):
+    small(monkeypatch, "sc_yan", n_samples=2, n_features=1, n_classes=2)
+    folder.arrays("sc_yan", X=np.array([[1.0], [2.0]]), y=np.array(["a", None], dtype=object))
+    with pytest.raises(FileFormatError, match="pickle"):
+        datasets.load("sc_yan")
+
+
+def test_arrays_larger_than_the_set_are_not_unpacked(folder, monkeypatch):
+    small(monkeypatch, "sc_yan", n_samples=2, n_features=1, n_classes=2)
+    folder.arrays("sc_yan", X=np.zeros((5000, 5000)), y=np.array(["a", "b"]))
+    with pytest.raises(FileFormatError, match="unpacks to"):
+        datasets.load("sc_yan")
+    folder.arrays("sc_yan", y=np.array(["a", "b"]))
+    with pytest.raises(FileFormatError, match="must hold 2-D data 'X'"):
+        datasets.load("sc_yan")
+
+
+def test_the_hash_must_be_right(zoo):
+    zoo.table([HEADER, *FOUR])
+    path = zoo.path / "zoo.csv.gz"
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="not the file that its manifest describes"):
+        datasets.load("zoo")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"file": "../zoo.csv.gz"}, r"names the file '\.\./zoo.csv.gz'"),
+        ({"file": "iris.csv.gz"}, "Expected 'zoo.csv.gz'"),
+        ({"file": None}, "names the file None"),
+        ({"sha256": "00"}, "must give the SHA-256"),
+        ({"sha256": 7}, "must give the SHA-256"),
+    ],
+)
+def test_bad_records(zoo, change, sentence):
+    zoo.table([HEADER, *FOUR])
+    zoo.records[0].update(change)
+    zoo.write()
+    with pytest.raises(FileFormatError, match=sentence):
+        datasets.load("zoo")
+
+
+@pytest.mark.parametrize("text", ["{", "{}", "[1]", '[{"file": "zoo.csv.gz"}]', '[{"name": 1}]'])
+def test_damaged_manifest(zoo, text):
+    (zoo.path / "manifest.json").write_text(text)
+    for call in (datasets.available, lambda: datasets.load("zoo")):
+        with pytest.raises(FileFormatError, match=r"manifest.json is damaged"):
+            call()
+
+
+def test_sets_that_are_not_there(folder, monkeypatch):
+    def refused(state):
+        with pytest.raises(DatasetNotFoundError) as caught:
+            datasets.load("ionosphere")
+        sentence = str(caught.value)
+        for part in ("radar", "351 x 34", "UCI", "'ionosphere.csv.gz'", "CONCLUST_DATA", state):
+            assert part in sentence
+        assert isinstance(caught.value, FileNotFoundError)
+        assert "ionosphere" not in datasets.available()
+
+    refused("no manifest.json")
+    folder.write()
+    refused("lacks it")
+    folder.put("ionosphere", "ionosphere.csv.gz", b"")
+    (folder.path / "ionosphere.csv.gz").unlink()
+    refused("file is missing")
+    monkeypatch.setenv("CONCLUST_DATA", str(folder.path / "nowhere"))
+    refused("no manifest.json")
+    monkeypatch.delenv("CONCLUST_DATA")
+    refused("not set")
+
+
+def test_set_under_another_file_name(folder, monkeypatch):
+    small(monkeypatch, "iris_uci", n_samples=2, n_features=1, n_classes=2)
+    content = gzip.compress(b"length,label\n1,a\n2,b\n")
+    folder.put("iris", "iris.csv.gz", content)
+    assert datasets.load("iris_uci").X.tolist() == [[1], [2]]
+    assert datasets.load("iris").X.shape == (150, 4)  # scikit-learn's, as ever
+
+
+REAL = os.environ.get("CONCLUST_DATA", "")
+with_data = pytest.mark.skipif(not REAL, reason="CONCLUST_DATA names no folder of published sets")
+
+
+@with_data
+@pytest.mark.parametrize("name", sorted(set(PUBLISHED) - {"kdd99_10percent"}))
+def test_published_sets(name):
+    if name not in datasets.available():
+        pytest.skip(f"{name} is not in the folder that CONCLUST_DATA names")
+    found = datasets.load(name)
+    entry = PUBLISHED[name]
+    assert found.X.shape == (entry.n_samples, entry.n_features)
+    assert len(np.unique(found.y)) == entry.n_classes == len(found.target_names)
+    if name == "house_votes_435":
+        assert np.isnan(found.X).sum() == 392
+    elif not sp.issparse(found.X):
+        assert np.isnan(found.X).sum() == (16 if name == "breast_cancer_699" else 0)
