@@ -1,0 +1,371 @@
+"""The shape of the house: floors, doors, public names, what a repository must not hold."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+import conclust
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "conclust"
+
+# Imports go down only: a module may import what stands on a lower floor, on a lower step of its own
+# floor, or on its own step. A module that is not here fails the test: give it a floor.
+FLOORS = {
+    # 1 the thing
+    "exceptions": (1, 0),
+    "_validation": (1, 1),
+    "_progress": (1, 2),
+    "_random": (1, 2),
+    "_storage": (1, 2),
+    "_threads": (1, 2),
+    "_kernels": (1, 2),
+    "_labels": (1, 3),
+    "_memberships": (1, 4),
+    "_ensemble_file": (1, 5),
+    "ensemble": (1, 5),
+    # 2 quantities
+    "contingency": (2, 0),
+    "evidence": (2, 0),
+    "divergences": (2, 0),
+    "matching": (2, 1),
+    "membership": (2, 1),
+    "comparison": (2, 2),
+    "agreement": (2, 3),
+    "metrics": (2, 4),
+    # 3 stages
+    "generation": (3, 0),
+    "weighting": (3, 0),
+    "consensus": (3, 1),
+    "pipeline": (3, 2),
+    # 4 judging
+    "selection": (4, 0),
+    "confidence": (4, 0),
+    # 5 edges
+    "datasets": (5, 0),
+    "plotting": (5, 0),
+    "report": (5, 1),
+    "cli": (5, 2),
+}
+
+MODULES = sorted(
+    path.relative_to(PACKAGE.parent).with_suffix("").as_posix().replace("/", ".")
+    for path in PACKAGE.rglob("*.py")
+)
+
+
+def name_of(module):
+    return module.removesuffix(".__init__")
+
+
+def tree_of(module):
+    return ast.parse((PACKAGE.parent / (module.replace(".", "/") + ".py")).read_text("utf-8"))
+
+
+def imported(module):
+    """List what a module imports, at the top or inside a function."""
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}, line {node.lineno}: write imports in full"
+            if node.module == "conclust":
+                yield from (f"conclust.{alias.name}" for alias in node.names)
+            else:
+                yield node.module or ""
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room(module):
+    return module.split(".")[1]
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m != "conclust.__init__"])
+def test_imports_go_down_the_floors(module):
+    own = room(module)
+    assert own in FLOORS, f"{own} has no floor: give it one in this file and in ARCHITECTURE.md"
+    for target in imported(module):
+        if not target.startswith("conclust."):
+            assert target != "conclust", f"{module} imports the whole package"
+            continue
+        other = room(target)
+        assert other in FLOORS, f"{module} imports {target}: import from the module that defines it"
+        assert FLOORS[other] <= FLOORS[own], (
+            f"{module} on {FLOORS[own]} imports {target} from above"
+        )
+
+
+def test_the_top_imports_nothing_at_all():
+    found = set(imported("conclust.__init__"))
+    assert not [name for name in found if not name.startswith("importlib")]
+
+
+def test_only_one_door_leads_to_the_extension():
+    door = "conclust._kernels.__init__"
+    assert any(target.startswith("conclust._kernels._core") for target in imported(door))
+    for module in MODULES:
+        if module != door:
+            assert "_core" not in {
+                part for target in imported(module) for part in target.split(".")
+            }
+            assert "_kernels._core" not in "".join(strings_of(module))
+
+
+def strings_of(module):
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+HEAVY = ("numpy", "scipy", "sklearn", "joblib", "pandas", "polars", "pyarrow", "matplotlib")
+
+
+def test_import_loads_nothing_heavy():
+    script = f"import sys, conclust; print(sorted(set(sys.modules) & set({HEAVY!r})))"
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert found.stdout.strip() == "[]"
+
+
+# --------------------------------------------------------------------------------- public names
+
+
+def stub_names():
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            return ast.literal_eval(node.value)
+    raise AssertionError("the stub lists no __all__")
+
+
+def test_the_stub_lists_the_public_names():
+    assert sorted(stub_names()) == sorted(conclust.__all__)
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8"))
+    homes = {
+        alias.name: node.module
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module != "conclust"
+        for alias in node.names
+    }
+    assert homes == conclust._HOMES
+
+
+@pytest.mark.parametrize("name", stub_names())
+def test_public_names_resolve(name):
+    assert getattr(conclust, name) is not None
+    assert name in dir(conclust)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonesuch'"):
+        _ = conclust.nonesuch
+
+
+def loaded(module):
+    return importlib.import_module(name_of(module))
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if not m.endswith("__main__")])
+def test_all_lists_what_is_there(module):
+    found = loaded(module)
+    for name in getattr(found, "__all__", ()):
+        assert hasattr(found, name), f"{module} lists {name!r} and does not have it"
+
+
+def public_objects():
+    """List the public functions and classes, by the names that users write."""
+    found = {}
+    for name in stub_names():
+        if name.startswith("_"):
+            continue
+        try:
+            value = getattr(conclust, name)
+        except ModuleNotFoundError:  # told by test_public_names_resolve, name by name
+            continue
+        if inspect.ismodule(value):
+            found |= {f"{name}.{inner}": getattr(value, inner) for inner in value.__all__}
+        else:
+            found[name] = value
+    return {
+        name: value
+        for name, value in found.items()
+        if callable(value)
+        and not (inspect.isclass(value) and issubclass(value, BaseException | Warning))
+    }
+
+
+PUBLIC = public_objects()
+
+
+def methods_of(value):
+    """List the public methods of a class that conclust itself defines."""
+    for name, method in inspect.getmembers(value, inspect.isroutine):
+        module = getattr(method, "__module__", "") or ""
+        if not name.startswith("_") and module.startswith("conclust") and method.__doc__:
+            yield name, method
+
+
+def section(doc, title):
+    """Return the lines of one section of a numpydoc docstring, None where it is absent."""
+    lines = inspect.cleandoc(doc).splitlines()
+    for i in range(len(lines) - 1):
+        if lines[i] == title and set(lines[i + 1]) == {"-"}:
+            rest = lines[i + 2 :]
+            ends = [j for j in range(len(rest) - 1) if rest[j] and set(rest[j + 1]) == {"-"}]
+            return rest[: ends[0]] if ends else rest
+    return None
+
+
+def documented(doc, title="Parameters"):
+    """List the names that a section describes."""
+    names = []
+    for line in section(doc, title) or []:
+        if line and not line.startswith(" "):
+            names += [name.strip().lstrip("*") for name in line.split(" : ")[0].split(",")]
+    return names
+
+
+def parameters(signature):
+    return [name for name in signature.parameters if name not in ("self", "cls")]
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_docstrings_name_the_parameters(name):
+    value = PUBLIC[name]
+    doc = value.__doc__
+    assert doc, f"{name} has no docstring"
+    if is_dataclass(value):
+        told, there = documented(doc, "Attributes"), [field.name for field in fields(value)]
+        # Most are made by conclust, and describe what they hold; some are made by the user.
+        assert told == there or documented(doc) == there
+    else:
+        assert documented(doc) == parameters(inspect.signature(value))
+    if inspect.isclass(value):
+        for method_name, method in methods_of(value):
+            if section(method.__doc__, "Parameters") is not None:
+                told = documented(method.__doc__)
+                assert told == parameters(inspect.signature(method)), f"{name}.{method_name}"
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if not m.endswith("__main__")])
+def test_a_list_of_parameters_is_a_whole_list(module):
+    for name, value in vars(loaded(module)).items():
+        if getattr(value, "__module__", "") != name_of(module) or not inspect.isfunction(value):
+            continue
+        if section(value.__doc__ or "", "Parameters") is not None:
+            told = documented(value.__doc__)
+            assert told == parameters(inspect.signature(value)), f"{module}.{name}"
+
+
+@pytest.mark.parametrize("name", sorted(n for n in PUBLIC if not is_dataclass(PUBLIC[n])))
+def test_docstrings_have_an_example(name):
+    assert section(PUBLIC[name].__doc__, "Examples"), f"{name} has no example"
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if not m.endswith("__main__")])
+def test_examples_run(module):
+    found = doctest.testmod(loaded(module), report=True)
+    assert found.failed == 0
+
+
+def test_the_walk_finds_every_module():
+    walked = {m.name for m in pkgutil.walk_packages(conclust.__path__, "conclust.")}
+    assert {name_of(m) for m in MODULES} - {"conclust"} <= walked
+
+
+# ------------------------------------------------------------------------------- the repository
+
+
+def tracked():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+TRACKED = tracked()
+
+# Put together here, so that this file does not hold them.
+HOSTS = [
+    "pypi" + ".org",
+    "python" + "hosted",
+    "ana" + "conda.org",
+    "conda" + ".io",
+    "npm" + "js.org",
+]
+ADDRESS = re.compile(
+    "|".join([*map(re.escape, HOSTS), r"\w+://[^\s\"'<>]+\.(?:whl|tar\.gz|tar\.bz2|conda)\b"])
+)
+
+
+def test_no_file_holds_a_download_address_of_a_package():
+    assert TRACKED
+    assert ADDRESS.search("https:" + "//a.example/simple/x-1.0-py3-none-any" + ".whl")
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group()}"
+        for path in TRACKED
+        if (match := ADDRESS.search(path.read_text("utf-8", errors="replace")))
+    ]
+    assert not found
+
+
+def test_there_are_no_lock_files():
+    locks = {"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pylock.toml"}
+    assert not [path for path in TRACKED if path.name in locks]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "constraints").glob("*")), ids=lambda path: path.name
+)
+def test_constraints_are_names_and_versions(path):
+    assert path.suffix == ".txt"
+    lines = path.read_text("utf-8").splitlines()
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.!+]*", line), line
+    names = [re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in lines]
+    assert names == sorted(set(names))
+
+
+def test_files_are_of_a_readable_length():
+    sources = [path for path in TRACKED if path.suffix in (".py", ".pyi", ".cpp", ".h", ".sh")]
+    long = {
+        str(path.relative_to(ROOT)): n
+        for path in sources
+        if (n := len(path.read_text("utf-8").splitlines())) > 600
+    }
+    assert not long
+
+
+def test_no_module_has_a_name_that_says_nothing():
+    nothing = {"utils", "util", "core", "common", "helpers", "misc"}
+    named = {part.strip("_") for m in MODULES for part in m.split(".")}
+    assert not named & nothing
+
+
+def test_nothing_is_left_undone():
+    mark = re.compile(
+        "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3 + r"\b", "raise Not" + "ImplementedError"])
+    )
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group()}"
+        for path in TRACKED
+        if path.suffix in (".py", ".pyi", ".cpp", ".h", ".md", ".toml", ".txt", ".sh", ".cff")
+        if (match := mark.search(path.read_text("utf-8")))
+    ]
+    assert not found
