@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -188,8 +189,21 @@ def test_noise_is_a_cluster_of_one():
         pd.Series([4, 4, None, 6], dtype="Int64"),
         pd.Series(["x", "x", None, "y"], dtype="category"),
         np.array([4, 4, -1, 6], dtype=np.int8),
+        pl.Series(["x", "x", None, "y"]),
+        pl.Series([4, 4, None, 6]),
+        np.array([6, -1, 4, 4])[::-1],
     ],
-    ids=["names", "ints", "floats", "nullable", "category", "int8"],
+    ids=[
+        "names",
+        "ints",
+        "floats",
+        "nullable",
+        "category",
+        "int8",
+        "polars names",
+        "polars",
+        "view",
+    ],
 )
 def test_containers_and_missing(column):
     assert metrics.rand_index(column, [0, 0, 1, 1]) == 1.0

@@ -159,16 +159,18 @@ def _check_dissimilarity(D: ArrayLike) -> NDArray[Any]:
         )
     if array.dtype.kind not in "biuf":
         raise InputError(f"'D' must hold real numbers. Got an array of {array.dtype}.")
-    n = array.shape[0]
-    for begin in range(0, n, ROW_BLOCK):
-        rows = array[begin : begin + ROW_BLOCK]
-        columns = array[:, begin : begin + ROW_BLOCK].T
-        off = np.arange(n) != np.arange(begin, begin + rows.shape[0])[:, np.newaxis]
-        if not np.isfinite(rows, out=np.ones(rows.shape, dtype=bool), where=off).all():
+    for begin in range(0, array.shape[0], ROW_BLOCK):
+        end = begin + ROW_BLOCK
+        # The block right of the diagonal, and the one below it turned over.
+        right = np.array(array[begin:end, begin:], dtype=np.float64)
+        below = np.array(array[begin:, begin:end].T, dtype=np.float64)
+        np.fill_diagonal(right, 0.0)
+        np.fill_diagonal(below, 0.0)
+        if not (np.isfinite(right).all() and np.isfinite(below).all()):
             raise InputError(
                 "'D' must hold finite numbers. Got NaN or infinity: give pairs that were never seen "
                 "together the largest dissimilarity."
             )
-        if not np.allclose(rows[off], columns[off], rtol=1e-6, atol=1e-12):
+        if (np.abs(right - below) > 1e-6 * np.abs(right) + 1e-12).any():
             raise InputError("'D' must be symmetric. Got D[i, j] != D[j, i] for some pair.")
     return array
