@@ -1,0 +1,12 @@
+"""Making ensembles: points to a label matrix (floor 3).
+
+``generator.py`` is the estimator, ``plan.py`` turns its parameters into tasks, ``members.py`` and
+``mixed.py`` hold what one member is, ``running.py`` runs them, ``cache.py`` keeps them on disk,
+``corruption.py`` spoils an ensemble on purpose.
+"""
+
+from conclust.generation.corruption import corrupt
+from conclust.generation.generator import EnsembleGenerator
+from conclust.generation.members import Member
+
+__all__ = ["EnsembleGenerator", "Member", "corrupt"]

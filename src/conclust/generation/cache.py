@@ -1,0 +1,329 @@
+"""Finished members on disk, so that an interrupted run resumes and two runs share the work.
+
+A member is an NPY of labels (another of centres, where it has them) and a JSON written last, with
+the SHA-256 of both. Its name is the SHA-256 of all that determines it. Who computes a member holds
+the lock of its lock file, which the system takes from a process that dies, however it dies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import stat
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cache as once
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._storage import PathLike, atomic_write, open_regular, read_json, read_npy, write_json
+from conclust._validation import refuse
+from conclust.ensemble import NOISE
+from conclust.exceptions import CacheWarning, FileFormatError, ParameterError
+from conclust.generation.members import Labelled, Task
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["CacheReport", "MemberCache", "open_cache", "points_digest", "render_clusterer"]
+
+_FORMAT = 1
+_FOLDER = "members"
+_OWNER = "EnsembleGenerator"
+_POLL = 0.05  # seconds between two looks at a lock that another process holds
+_STALE = 3600.0  # seconds after which a temporary file is what a killed process left
+
+
+@dataclass
+class CacheReport:
+    """What the cache did: members read from it, and sentences on damaged ones."""
+
+    n_read: int = 0
+    damaged: list[str] = field(default_factory=list)
+
+    def add(self, other: CacheReport) -> None:
+        """Count another report in."""
+        self.n_read += other.n_read
+        self.damaged += other.damaged
+
+    def warn(self, stacklevel: int) -> None:
+        """Warn of each damaged member."""
+        for sentence in self.damaged:
+            warnings.warn(sentence, CacheWarning, stacklevel=stacklevel)
+
+
+def points_digest(points: NDArray[np.float64]) -> str:
+    """Return the SHA-256 of the shape, dtype and bytes of C-contiguous points."""
+    digest = hashlib.sha256(f"{points.shape} {points.dtype.str} ".encode())
+    digest.update(points.data)
+    return digest.hexdigest()
+
+
+def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> MemberCache:
+    """Return the cache in `folder`, made if need be; its entries are the user's alone to read."""
+    if sys.platform == "win32":
+        refuse("cache_dir", _OWNER, "None where there are no POSIX file locks", folder)
+    home = Path(folder)
+    members = home / _FOLDER
+    if home.exists() and not home.is_dir():
+        refuse("cache_dir", _OWNER, "a folder or a path where one can be made", os.fspath(folder))
+    home.parent.mkdir(parents=True, exist_ok=True)
+    home.mkdir(mode=0o700, exist_ok=True)
+    members.mkdir(mode=0o700, exist_ok=True)
+    status = os.lstat(members)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        refuse(
+            "cache_dir",
+            _OWNER,
+            f"a folder whose {_FOLDER!r} is a folder (no link) that belongs to you",
+            os.fspath(folder),
+        )
+    if stat.S_IMODE(status.st_mode) != 0o700:
+        members.chmod(0o700)
+    _sweep(members)
+    return MemberCache(members, digest, scale, n)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the temporary files that killed processes left."""
+    for path in folder.glob(".conclust-*.tmp"):
+        try:
+            if time.time() - path.stat().st_mtime > _STALE:
+                path.unlink()
+        except FileNotFoundError:
+            continue  # another process swept it
+
+
+@dataclass(frozen=True)
+class MemberCache:
+    """The members in one folder, for one set of points and its scaling."""
+
+    folder: Path
+    digest: str
+    scale: str | None
+    n: int
+
+    def description(self, task: Task, asked: int | None) -> dict[str, Any]:
+        """Return all that determines a member, as JSON can hold it."""
+        return {
+            "points": self.digest,
+            "scale": self.scale,
+            "recipe": task.recipe.parameters(),
+            "n_clusters": asked,
+            # One run of an algorithm may serve several members, and its numerics know of all.
+            "n_clusters_of_the_run": list(task.n_clusters),
+            "n_objects": task.n_objects,
+            "n_features": task.n_features,
+            "seed": task.seed,
+            "versions": _versions(),
+        }
+
+    def key(self, task: Task, asked: int | None) -> str:
+        """Return the name of a member's files."""
+        return _hash(self.description(task, asked))
+
+    def _path(self, key: str, kind: str) -> Path:
+        return self.folder / f"{key}{kind}"
+
+    def read_all(self, keys: Sequence[str]) -> tuple[list[Labelled | None], CacheReport]:
+        """Read the members that are there; say which ones are damaged."""
+        members: list[Labelled | None] = []
+        report = CacheReport()
+        for key in keys:
+            try:
+                members.append(self._read(key))
+            except FileFormatError as error:
+                members.append(None)
+                report.damaged.append(
+                    f"A cached member is damaged and was computed anew ({error}). Nothing is lost; "
+                    "if it happens again, look after the disk."
+                )
+        report.n_read = sum(member is not None for member in members)
+        return members, report
+
+    def _read(self, key: str) -> Labelled | None:
+        path = self._path(key, ".json")
+        try:
+            entry = read_json(path)
+        except FileNotFoundError:
+            return None
+        try:
+            found, hashes = entry["n_clusters_found"], entry["sha256"]
+            sound = entry["format"] == _FORMAT and entry["key"] == key
+            sound = sound and type(found) is int and 0 <= found <= self.n
+            # The key is the hash of the description: the two cannot be changed apart.
+            sound = sound and _hash(entry["member"]) == key
+        except (KeyError, TypeError) as error:
+            raise FileFormatError(f"{path} lacks {error}.") from error
+        if not sound:
+            raise FileFormatError(f"{path} describes another member.")
+        labels = self._payload(key, ".npy", hashes)
+        shape, kind = labels.shape, labels.dtype.kind
+        if shape != (self.n,) or kind != "i" or labels.min() < NOISE or labels.max() >= found:
+            raise FileFormatError(f"{self._path(key, '.npy')} holds no labels of {self.n} objects.")
+        centers = None
+        if ".centers.npy" in hashes:
+            centers = self._payload(key, ".centers.npy", hashes)
+            if centers.dtype != np.float64 or centers.ndim != 2 or len(centers) != found:
+                raise FileFormatError(f"{self._path(key, '.centers.npy')} holds no centres.")
+        return Labelled(labels.astype(np.int32), found, centers)
+
+    def _payload(self, key: str, kind: str, hashes: dict[str, str]) -> NDArray[Any]:
+        path = self._path(key, kind)
+        try:
+            with open_regular(path) as file:
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
+            if actual != hashes.get(kind):
+                raise FileFormatError(f"{path} does not have the SHA-256 noted beside it.")
+            array: NDArray[Any] = read_npy(path)
+            return array
+        except FileNotFoundError as error:
+            raise FileFormatError(f"{path} is not there.") from error
+
+    def write(self, key: str, task: Task, asked: int | None, member: Labelled) -> None:
+        """Keep a member: payloads first, the JSON that makes them count last."""
+        highest = np.min_scalar_type(-max(1, member.n_clusters) - 1)  # a signed type
+        payloads = {".npy": member.labels.astype(highest)}
+        if member.centers is not None:
+            payloads[".centers.npy"] = member.centers
+        hashes = {}
+        for kind, array in payloads.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            content = buffer.getvalue()
+            hashes[kind] = hashlib.sha256(content).hexdigest()
+            atomic_write(self._path(key, kind), lambda file, content=content: file.write(content))
+        entry = {
+            "format": _FORMAT,
+            "key": key,
+            "member": self.description(task, asked),
+            "n_clusters_found": member.n_clusters,
+            "sha256": hashes,
+        }
+        write_json(self._path(key, ".json"), entry)
+
+    @contextmanager
+    def locked(self, keys: Sequence[str], *, wait: bool) -> Iterator[bool]:
+        """Hold the locks of all `keys`, or none (False) if another process holds one.
+
+        Waiting is a matter of asking again, with nothing held in between: no two processes can
+        wait for each other.
+        """
+        while True:
+            with ExitStack() as stack:
+                taken = True
+                for key in keys:
+                    lock = _lock(self._path(key, ".lock"))
+                    if lock is None:
+                        taken = False
+                        break
+                    stack.callback(_unlock, *lock)
+                if taken or not wait:
+                    yield taken
+                    return
+            time.sleep(_POLL)
+
+
+if sys.platform != "win32":
+
+    def _lock(path: Path) -> tuple[Path, int] | None:
+        """Lock the file `path`, or return None if it is locked already."""
+        while True:
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+            descriptor = os.open(path, flags, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Whoever held it removed the file: then this is the lock of a nameless file.
+                if os.fstat(descriptor).st_nlink:
+                    return path, descriptor
+            except BlockingIOError:
+                os.close(descriptor)
+                return None
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+
+
+def _unlock(path: Path, descriptor: int) -> None:
+    path.unlink(missing_ok=True)
+    os.close(descriptor)
+
+
+# ------------------------------------------------------------------------------------- what counts
+
+
+def _hash(description: Any) -> str:
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@once
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("conclust", "numpy", "scikit-learn", "scipy")}
+
+
+def render_clusterer(clusterer: Any) -> dict[str, Any]:
+    """Return the class and all parameters of a clusterer as plain values.
+
+    ``random_state`` is left out: each member's seed takes its place.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter has no lasting rendering (a function, an object that is no estimator).
+    """
+    rendered: dict[str, Any] = {"class": _class_name(clusterer), "version": _version_of(clusterer)}
+    for name, value in clusterer.get_params(deep=True).items():
+        if name != "random_state" and not name.endswith("__random_state"):
+            rendered[f"parameter {name}"] = _render(value, name, type(clusterer).__name__)
+    return rendered
+
+
+def _render(value: Any, name: str, owner: str) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return {"float": value.hex()}  # infinity and NaN are no JSON
+    if isinstance(value, list | tuple):
+        return [_render(item, name, owner) for item in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _render(item, name, owner) for key, item in value.items()}
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        content = np.ascontiguousarray(value)
+        return {
+            "dtype": value.dtype.str,
+            "shape": list(value.shape),
+            "sha256": hashlib.sha256(content.tobytes()).hexdigest(),
+        }
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return render_clusterer(value)
+    raise ParameterError(
+        f"The 'cache_dir' parameter of {_OWNER} must be None with {owner}({name}={value!r}): a "
+        f"{type(value).__name__} says nothing lasting about what it does, so its members could not "
+        "be told from others."
+    )
+
+
+def _class_name(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _version_of(value: Any) -> str | None:
+    """Return the version of the package that a clusterer comes from, where it has one."""
+    try:
+        return version(type(value).__module__.partition(".")[0])
+    except PackageNotFoundError:
+        return None

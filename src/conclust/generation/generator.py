@@ -1,0 +1,363 @@
+"""EnsembleGenerator: points in, many partitions of them out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from conclust._random import RandomStateLike
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_option, refuse
+from conclust.exceptions import InputError
+from conclust.generation.cache import open_cache, points_digest
+from conclust.generation.members import Labelled, Member, Task, drawn_features, nearest_center
+from conclust.generation.plan import METHODS, Plan, make_plan
+from conclust.generation.running import Progress, run_tasks
+
+__all__ = ["EnsembleGenerator"]
+
+_OWNER = "EnsembleGenerator"
+_SCALERS = {"minmax": MinMaxScaler, "standard": StandardScaler}
+
+
+class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Make an ensemble: many partitions of the same points.
+
+    Parameters
+    ----------
+    method : {"kmeans", "mixed"}, clusterer or list of clusterers, default="kmeans"
+        How the members are made.
+
+        - "kmeans": k-means from randomly chosen points, one start, n_clusters drawn uniformly.
+        - "mixed": single, average, ward and centroid linkage (Euclidean), spectral clustering and
+          k-means, each for every number of clusters. Needs matrices of n x n.
+        - A scikit-learn clusterer, or a list of them to be taken in turn: cloned for each member,
+          every ``random_state`` in it set from the member's seed, ``n_clusters`` drawn from the
+          parameter of that name where both have it. Its label -1 is noise.
+    n_partitions : int, default=None
+        How many partitions. None: 100; with a list of clusterers one of each; with "mixed" as many
+        as there are algorithms times numbers of clusters (no other number is allowed).
+    n_clusters : int, range or list of int, default=None
+        The numbers of clusters to choose from. None: from 2 to min(50, max(10, cube root of
+        n_samples)), never more than the distinct points that a member draws; clusterers keep what
+        they were given.
+    sample_fraction : float in (0, 1], default=1.0
+        Share of the objects that each member draws, without repetition. The others are missing in
+        it. (The cuts of a tree share its draw.)
+    feature_fraction : float in (0, 1], default=1.0
+        Share of the features that each member draws, without repetition.
+    scale : {"minmax", "standard"} or None, default=None
+        Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; or as they are. Use
+        "minmax" where columns have different units.
+    max_dense : int, default=20000
+        Most objects for which "mixed" may allocate matrices of n x n.
+    random_state : int, Generator, SeedSequence, RandomState or None, default=None
+        Where all randomness comes from. The result depends on nothing else: not on `n_jobs`, the
+        backend or the cache; the first members stay the same when more are asked for.
+    n_jobs : int or None, default=None
+        Members made at a time, through joblib: None means 1 unless a ``joblib.parallel_config``
+        says otherwise, -1 all processors. Each member runs on one thread.
+    cache_dir : path-like or None, default=None
+        A folder in which finished members are kept and found again by a later run with the same
+        points, parameters and versions of the libraries: after an interruption it goes on where it
+        was. Runs at the same time share the work. Needs an int (or a SeedSequence) as
+        `random_state`. Delete the folder when done.
+    verbose : int, default=0
+        1: about ten lines of progress on standard error; 2: one for each run of an algorithm.
+
+    Attributes
+    ----------
+    members_ : list of Member
+        How each partition was made: method, clusters found, seed, features, centres.
+    scaler_ : MinMaxScaler, StandardScaler or None
+        The fitted scaling.
+    n_cached_ : int
+        Members that were read from `cache_dir`.
+    n_features_in_ : int
+        Features of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has string names.
+
+    Notes
+    -----
+    ``fit_transform`` returns the partitions of the points given. ``transform`` labels points, new
+    ones too, by the nearest centre of each member, where the members have centres: "kmeans", and a
+    KMeans or MiniBatchKMeans of your own. With ``sample_fraction=1`` the two agree on the same
+    points. With less, ``fit_transform`` leaves out the objects that a member did not draw, as the
+    consensus wants, while ``transform`` labels all. Members without centres cannot label new
+    points; ``transform`` then returns the labels of the very points given to ``fit``, and raises for
+    others.
+
+    Labels are uint8 if none can be missing or noise and there are at most 254 clusters, else int32
+    with -1 for an object that was not drawn and -2 for noise. The clusters of each partition are
+    numbered by first appearance.
+
+    The two ensembles are those of Lourenco, Rota Bulo, Rebagliati, Fred, Figueiredo & Pelillo
+    (2013), "Probabilistic consensus clustering using evidence accumulation", section 7.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust import EnsembleGenerator
+    >>> X = load_iris().data
+    >>> generator = EnsembleGenerator(n_partitions=20, random_state=0)
+    >>> labels = generator.fit_transform(X)
+    >>> labels.shape
+    (150, 20)
+    >>> (generator.transform(X) == labels).all()
+    np.True_
+    >>> from sklearn.cluster import HDBSCAN
+    >>> EnsembleGenerator([HDBSCAN(copy=True)]).fit_transform(X).min()  # noise
+    np.int32(-2)
+    """
+
+    members_: list[Member]
+
+    def __init__(
+        self,
+        method: Any = "kmeans",
+        n_partitions: int | None = None,
+        *,
+        n_clusters: int | Sequence[int] | None = None,
+        sample_fraction: float = 1.0,
+        feature_fraction: float = 1.0,
+        scale: str | None = None,
+        max_dense: int = 20_000,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        cache_dir: str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.n_partitions = n_partitions
+        self.n_clusters = n_clusters
+        self.sample_fraction = sample_fraction
+        self.feature_fraction = feature_fraction
+        self.scale = scale
+        self.max_dense = max_dense
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.cache_dir = cache_dir
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Make the members; keep what is needed to label points, not the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points: at least two, finite.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self : EnsembleGenerator
+            The fitted generator.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is out of its range, or more clusters are asked for than objects drawn.
+        DenseLimitError
+            If method="mixed" would need matrices larger than `max_dense` allows.
+        """
+        self._generate(X, None)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: None = None) -> NDArray[Any]:
+        """Make the members and return their partitions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points: at least two, finite.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_partitions)
+            Labels, one partition a column; -1 where an object was not drawn, -2 where it is noise.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is out of its range, or more clusters are asked for than objects drawn.
+        DenseLimitError
+            If method="mixed" would need matrices larger than `max_dense` allows.
+        """
+        columns: list[NDArray[Any]] = []
+        self._generate(X, columns)
+        return columns[0]
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Label points by the members made in ``fit``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_partitions)
+            Labels, with the cluster numbers of ``fit``: every object is labelled by every member
+            that has centres.
+
+        Raises
+        ------
+        InputError
+            If some members cannot label new points, and X is not the X given to ``fit``.
+        """
+        check_is_fitted(self)
+        raw = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        if self._seen and points_digest(raw) != self._seen_digest:
+            names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
+            raise InputError(
+                f"transform cannot label new points: {len(self._seen)} of the {len(self.members_)} "
+                f"members ({names}) have no centres and know only the X given to fit. Use "
+                "method='kmeans', or a KMeans or MiniBatchKMeans as method, to label new points."
+            )
+        points = self._scaled(raw)
+        labels = np.empty((len(points), len(self.members_)), dtype=self._dtype)
+        predicting = [u for u in range(len(self.members_)) if u not in self._seen]
+        label = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        for u, column in zip(
+            predicting,
+            label(delayed(_predict)(self.members_[u], points) for u in predicting),
+            strict=True,
+        ):
+            labels[:, u] = column
+        for u, column in self._seen.items():
+            labels[:, u] = column
+        return labels
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the names of the partitions: "partition_0", "partition_1", ...
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Only checked against the features seen in ``fit``.
+
+        Returns
+        -------
+        ndarray of str objects
+            One name a partition.
+        """
+        names = super().get_feature_names_out(input_features)
+        return np.array([f"partition_{u}" for u in range(len(names))], dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.members_)
+
+    def _generate(self, X: ArrayLike, wanted: list[NDArray[Any]] | None) -> None:
+        """Fit; append the label matrix to `wanted` if there is such a list."""
+        verbose = self._check_plain()
+        raw = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        scaler = None if self.scale is None else _SCALERS[self.scale]().fit(raw)
+        self.scaler_ = scaler
+        points = self._scaled(raw)
+        plan = make_plan(self, points)
+        n = len(points)
+        cache = None
+        if self.cache_dir is not None:
+            cache = open_cache(self.cache_dir, points_digest(raw), self.scale, n)
+
+        self._dtype = np.dtype(np.uint8 if plan.compact else np.int32)
+        members: dict[int, Member] = {}
+        seen: dict[int, NDArray[np.int32]] = {}
+        matrix = None
+        if wanted is not None:
+            matrix = np.empty((n, plan.n_partitions), dtype=self._dtype)
+            wanted.append(matrix)
+
+        def keep(task: Task, results: Sequence[Labelled]) -> None:
+            for u, result in zip(task.columns, results, strict=True):
+                members[u] = _describe(task, result, points.shape[1])
+                if result.centers is None:
+                    seen[u] = result.labels
+                if matrix is not None:
+                    matrix[:, u] = result.labels
+
+        with warnings.catch_warnings():
+            if isinstance(self.method, str):  # said once, below, instead of once a member
+                warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
+            report = run_tasks(
+                plan.tasks,
+                points,
+                keep,
+                cache=cache,
+                n_jobs=self.n_jobs,
+                prefer=plan.prefer,
+                progress=Progress(plan.n_partitions, verbose),
+            )
+        self.members_ = [members[u] for u in range(plan.n_partitions)]
+        self.n_cached_ = report.n_read
+        self._seen = dict(sorted(seen.items()))
+        self._seen_digest = points_digest(raw) if seen else None
+        report.warn(stacklevel=4)
+        self._warn_of_fewer(plan)
+
+    def _check_plain(self) -> int:
+        if isinstance(self.method, str):
+            check_option(self.method, "method", _OWNER, METHODS)
+        check_option(self.scale, "scale", _OWNER, (None, *_SCALERS))
+        thread_count(self.n_jobs, _OWNER)
+        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
+        checked = check_int(verbose, "verbose", _OWNER, low=0)
+        assert checked is not None
+        if self.cache_dir is not None and not isinstance(self.cache_dir, str | PathLike):
+            refuse("cache_dir", _OWNER, "a path or None", self.cache_dir)
+        return checked
+
+    def _scaled(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        return raw if self.scaler_ is None else np.ascontiguousarray(self.scaler_.transform(raw))
+
+    def _warn_of_fewer(self, plan: Plan) -> None:
+        if self.n_clusters is None or not isinstance(self.method, str):
+            return
+        short = sum(
+            asked is not None and self.members_[u].n_clusters < asked
+            for task in plan.tasks
+            for u, asked in zip(task.columns, task.n_clusters, strict=True)
+        )
+        if short:
+            warnings.warn(
+                f"{short} of {plan.n_partitions} members found fewer clusters than were asked of "
+                "them, probably because the points drawn have fewer distinct ones. members_ says "
+                "how many each found; a smaller 'n_clusters' avoids this.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+
+def _describe(task: Task, result: Labelled, d: int) -> Member:
+    features = drawn_features(d, task.n_features, task.seed)
+    return Member(
+        task.recipe.name,
+        result.n_clusters,
+        task.seed,
+        task.n_objects,
+        None if features is None else tuple(features.tolist()),
+        result.centers,
+    )
+
+
+def _predict(member: Member, points: NDArray[np.float64]) -> NDArray[np.int64]:
+    if member.features is not None:
+        points = np.ascontiguousarray(points[:, member.features])
+    assert member.centers is not None
+    return nearest_center(points, member.centers)

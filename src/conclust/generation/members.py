@@ -1,0 +1,295 @@
+"""What one member of an ensemble is: a recipe, its draw of objects and features, its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.cluster import KMeans, MiniBatchKMeans
+
+from conclust._random import spawn_generators
+from conclust.ensemble import MISSING, NOISE
+from conclust.exceptions import InputError
+
+__all__ = [
+    "ClustererRecipe",
+    "Found",
+    "KMeansRecipe",
+    "Labelled",
+    "Member",
+    "Recipe",
+    "Task",
+    "count_distinct",
+    "draw",
+    "drawn_features",
+    "drawn_points",
+    "finish",
+    "nearest_center",
+    "sole_parameter",
+    "streams",
+]
+
+_CELLS = 1 << 20  # distances held at once when objects are assigned to centres
+# Clusterers that are no more than their centres: theirs is a prediction that needs nothing else.
+_CENTER_BASED = (KMeans, MiniBatchKMeans)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """How one partition of a generated ensemble was made.
+
+    Attributes
+    ----------
+    method : str
+        The algorithm: "kmeans", "single", ..., or the name of the clusterer's class.
+    n_clusters : int
+        The clusters found.
+    seed : int
+        The member's own seed; it descends from the generator's ``random_state``.
+    n_objects : int
+        How many objects were drawn.
+    features : tuple of int or None
+        The columns of X that were drawn; None: all.
+    centers : ndarray of shape (n_clusters, n_drawn_features) or None
+        The cluster centres, in the units of the scaled X, where the member can label new points.
+    """
+
+    method: str
+    n_clusters: int
+    seed: int
+    n_objects: int
+    features: tuple[int, ...] | None
+    centers: NDArray[np.float64] | None = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a recipe found: a label for each point it was given, and centres if it has them."""
+
+    labels: NDArray[Any]
+    centers: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A finished member: labels of all objects, numbered by first appearance; -1 missing, -2 noise."""
+
+    labels: NDArray[np.int32]
+    n_clusters: int
+    centers: NDArray[np.float64] | None
+
+
+class Recipe(Protocol):
+    """One algorithm, told how many clusters and given a source of randomness."""
+
+    @property
+    def name(self) -> str:
+        """The name of the method, for people."""
+
+    def parameters(self) -> dict[str, Any]:
+        """All that determines the result but the points, n_clusters and the seed; plain values."""
+
+    def run(
+        self,
+        points: NDArray[np.float64],
+        n_clusters: Sequence[int | None],
+        rng: np.random.Generator,
+    ) -> list[Found]:
+        """Cluster the points once for each number of clusters."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of one algorithm. A tree is cut into several members, all others make one.
+
+    ``columns`` are the members' places in the ensemble, ``n_clusters`` what is asked of each.
+    """
+
+    recipe: Recipe
+    columns: tuple[int, ...]
+    n_clusters: tuple[int | None, ...]
+    seed: int
+    n_objects: int
+    n_features: int
+
+
+def streams(seed: int) -> list[np.random.Generator]:
+    """Return a member's generators, one a purpose: n_clusters, objects, features, algorithm.
+
+    So the objects drawn do not depend on how n_clusters was chosen, nor the algorithm's start on
+    whether objects were drawn.
+    """
+    return spawn_generators(np.random.SeedSequence(seed), 4)
+
+
+def draw(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64] | None:
+    """Draw `size` of `n` things without repetition, in rising order; None stands for all."""
+    if size == n:
+        return None
+    return np.sort(rng.choice(n, size=size, replace=False, shuffle=False)).astype(np.int64)
+
+
+def drawn_features(d: int, size: int, seed: int) -> NDArray[np.int64] | None:
+    """Return the features that the member of this seed draws; None: all."""
+    return draw(d, size, streams(seed)[2])
+
+
+def drawn_points(
+    points: NDArray[np.float64], n_objects: int, n_features: int, seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    """Return what the member of this seed sees of the points, and which objects these are."""
+    rows = draw(len(points), n_objects, streams(seed)[1])
+    features = drawn_features(points.shape[1], n_features, seed)
+    if rows is not None:
+        points = points[rows]
+    if features is not None:
+        points = np.ascontiguousarray(points[:, features])
+    return points, rows
+
+
+def finish(found: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
+    """Number the clusters by first appearance and spread the labels over all n objects."""
+    labels = found.labels
+    first = np.full(int(labels.max(initial=-1)) + 1, len(labels), dtype=np.int64)
+    clustered = np.flatnonzero(labels >= 0)[::-1]
+    first[labels[clustered]] = clustered  # the last one written stays: the first appearance
+    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(labels))]
+    number = np.empty(len(first) + 2, dtype=np.int32)
+    number[order] = np.arange(len(order))
+    number[[MISSING, NOISE]] = MISSING, NOISE  # negative labels index from the end
+    full = np.full(n, MISSING, dtype=np.int32)
+    full[slice(None) if rows is None else rows] = number[labels]
+    # A centre that won no object is dropped.
+    centers = None if found.centers is None else np.ascontiguousarray(found.centers[order])
+    return Labelled(full, len(order), centers)
+
+
+def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the nearest centre of each point, the first one of a tie.
+
+    Differences are squared and summed as they stand (no expansion into dot products), so that the
+    label of a point never depends on which other points it comes with.
+    """
+    labels = np.empty(len(points), dtype=np.int64)
+    step = max(1, _CELLS // len(centers))
+    for start in range(0, len(points), step):
+        block = slice(start, start + step)
+        cdist(points[block], centers, "sqeuclidean").argmin(axis=1, out=labels[block])
+    return labels
+
+
+def count_distinct(points: NDArray[np.float64], enough: int) -> int:
+    """Return the number of distinct points, or `enough` if there are at least as many."""
+    return len(_first_distinct(points, np.arange(len(points)), enough))
+
+
+def _first_distinct(
+    points: NDArray[np.float64], order: NDArray[np.int64], enough: int
+) -> NDArray[np.int64]:
+    """Return the first `enough` objects in `order` that are distinct points (fewer: all of them)."""
+    size = 2 * enough
+    while True:
+        head = order[:size]
+        _, first = np.unique(points[head], axis=0, return_index=True)
+        if len(first) >= enough or size >= len(order):
+            return head[np.sort(first)[:enough]]
+        size *= 4
+
+
+@dataclass(frozen=True)
+class KMeansRecipe:
+    """Lloyd's k-means from randomly chosen, distinct points.
+
+    Asked for more clusters than there are distinct points, it finds as many as there are.
+    """
+
+    name: str = "kmeans"
+    max_iter: int = 300
+    tol: float = 1e-4
+
+    def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
+        return {"method": self.name, "max_iter": self.max_iter, "tol": self.tol, "init": "random"}
+
+    def run(  # noqa: D102
+        self,
+        points: NDArray[np.float64],
+        n_clusters: Sequence[int | None],
+        rng: np.random.Generator,
+    ) -> list[Found]:
+        return [self._run(points, k, rng) for k in n_clusters if k is not None]
+
+    def _run(self, points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Found:
+        start = points[_first_distinct(points, rng.permutation(len(points)), k)]
+        model = KMeans(len(start), init=start, n_init=1, max_iter=self.max_iter, tol=self.tol)
+        centers = model.fit(points).cluster_centers_
+        # Not model.labels_: k-means shifts the points to their mean first, and a tie may then fall
+        # otherwise than for the same points when they come again to be labelled.
+        return Found(nearest_center(points, centers), centers)
+
+
+@dataclass(frozen=True)
+class ClustererRecipe:
+    """A clusterer of the user, in scikit-learn's manner."""
+
+    clusterer: Any
+    rendered: dict[str, Any] | None = None
+
+    @property
+    def name(self) -> str:  # noqa: D102
+        return type(self.clusterer).__name__
+
+    def parameters(self) -> dict[str, Any]:  # noqa: D102
+        if self.rendered is None:
+            raise AssertionError("the clusterer's parameters are rendered only with a cache_dir")
+        return self.rendered
+
+    def run(  # noqa: D102
+        self,
+        points: NDArray[np.float64],
+        n_clusters: Sequence[int | None],
+        rng: np.random.Generator,
+    ) -> list[Found]:
+        return [self._run(points, k, rng) for k in n_clusters]
+
+    def _run(self, points: NDArray[np.float64], k: int | None, rng: np.random.Generator) -> Found:
+        model = clone(self.clusterer)
+        values: dict[str, Any] = {}
+        for name in sorted(model.get_params(deep=True)):
+            if name == "random_state" or name.endswith("__random_state"):
+                values[name] = int(rng.integers(2**31 - 1))
+        if k is not None:
+            values[sole_parameter(model, "n_clusters")] = k
+        model.set_params(**values)
+        private = points.copy()  # the clusterer may write to it; the others need it as it was
+        if type(model) in _CENTER_BASED:
+            centers = np.asarray(model.fit(private).cluster_centers_, dtype=np.float64)
+            return Found(nearest_center(points, centers), centers)
+        return Found(self._check(model.fit_predict(private), len(points)))
+
+    def _check(self, labels: Any, n: int) -> NDArray[np.int64]:
+        labels = np.asarray(labels)
+        if labels.shape != (n,) or labels.dtype.kind not in "iu":
+            raise InputError(
+                f"{self.name} must label {n} objects with ints, one each. "
+                f"Got shape {labels.shape} and dtype {labels.dtype} instead."
+            )
+        values, codes = np.unique(labels, return_inverse=True)
+        if values[0] < -1:
+            raise InputError(
+                f"{self.name} must label objects from 0 on, or -1 for noise. "
+                f"Got {values[0]} instead."
+            )
+        if values[0] == -1:
+            return np.where(codes == 0, NOISE, codes - 1)
+        return codes
+
+
+def sole_parameter(clusterer: Any, name: str) -> str:
+    """Return the parameter `name` of a clusterer, or of the last step of a pipeline; "" if none."""
+    names = [key for key in clusterer.get_params(deep=True) if f"__{key}".endswith(f"__{name}")]
+    return min(reversed(names), key=lambda key: key.count("__"), default="")

@@ -1,0 +1,274 @@
+"""From the parameters of EnsembleGenerator to its tasks; owns their errors."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._random import seed_sequence, spawn_seeds
+from conclust._validation import check_int, check_real, refuse
+from conclust.exceptions import DenseLimitError, ParameterError
+from conclust.generation.cache import render_clusterer
+from conclust.generation.members import (
+    ClustererRecipe,
+    KMeansRecipe,
+    Recipe,
+    Task,
+    count_distinct,
+    drawn_points,
+    sole_parameter,
+    streams,
+)
+from conclust.generation.mixed import TREES, SpectralRecipe, TreeRecipe
+
+__all__ = ["METHODS", "Plan", "make_plan"]
+
+METHODS = ("kmeans", "mixed")
+_OWNER = "EnsembleGenerator"
+_DEFAULT_PARTITIONS = 100
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All members to make, grouped into tasks."""
+
+    tasks: tuple[Task, ...]
+    n_partitions: int
+    compact: bool  # whether labels fit uint8: none missing, no noise, at most 254 clusters
+    prefer: str | None  # what joblib should prefer
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """How much each member draws."""
+
+    n: int
+    n_objects: int
+    d: int
+    n_features: int
+    sample_fraction: float
+
+    def task(
+        self, recipe: Recipe, columns: Sequence[int], n_clusters: Sequence[int | None], seed: int
+    ) -> Task:
+        return Task(
+            recipe, tuple(columns), tuple(n_clusters), seed, self.n_objects, self.n_features
+        )
+
+
+def make_plan(generator: Any, points: NDArray[np.float64]) -> Plan:
+    """Check the generator's parameters against the scaled points, draw all seeds and sizes."""
+    n, d = points.shape
+    rows = _fraction(generator.sample_fraction, "sample_fraction")
+    columns = _fraction(generator.feature_fraction, "feature_fraction")
+    sizes = _Sizes(n, max(2, round(rows * n)), d, max(1, round(columns * d)), rows)
+    n_partitions = check_int(generator.n_partitions, "n_partitions", _OWNER, none=True)
+    max_dense = check_int(generator.max_dense, "max_dense", _OWNER)
+    root = seed_sequence(generator.random_state, _OWNER)
+    choices = _choices(generator.n_clusters)
+    method = generator.method
+    if isinstance(method, str) and method == "mixed":
+        if max_dense is not None and sizes.n_objects > max_dense:
+            raise DenseLimitError(
+                f"method='mixed' needs matrices of {sizes.n_objects} x {sizes.n_objects}; max_dense "
+                f"allows {max_dense} objects. Use method='kmeans', which needs none, draw fewer "
+                "objects (sample_fraction), or raise max_dense if the memory is there."
+            )
+        _check_choices(choices, sizes)
+        return _plan_mixed(points, sizes, choices, n_partitions, root)
+    if isinstance(method, str) and method == "kmeans":
+        _check_choices(choices, sizes)
+        return _plan_kmeans(points, sizes, choices, n_partitions, root)
+    clusterers = _clusterers(method)
+    return _plan_clusterers(generator, clusterers, sizes, choices, n_partitions, root)
+
+
+def _fraction(value: Any, name: str) -> float:
+    fraction = check_real(value, name, _OWNER, low=0.0, high=1.0, closed="right")
+    assert fraction is not None
+    return fraction
+
+
+# -------------------------------------------------------------------------------- n_clusters
+
+
+def _choices(value: Any) -> Sequence[int] | None:
+    """Return the numbers of clusters to choose from; None: the default range."""
+    if value is None:
+        return None
+    if _whole(value):
+        value = [value]
+    good = isinstance(value, range | list | tuple | np.ndarray) and len(value) > 0
+    if isinstance(value, range) and good:
+        good = min(value) >= 1  # a range may be too long to look at each of its numbers
+    elif good:
+        good = all(_whole(k) and k >= 1 for k in value)
+        value = [int(k) for k in value] if good else value
+    if not good:
+        refuse(
+            "n_clusters",
+            _OWNER,
+            "an int in the range [1, inf), a non-empty range or list of them, or None",
+            value,
+        )
+    return value  # type: ignore[no-any-return]
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _check_choices(choices: Sequence[int] | None, sizes: _Sizes) -> None:
+    if choices is None or max(choices) <= sizes.n_objects:
+        return
+    drawn = f"n_samples={sizes.n}"
+    if sizes.n_objects < sizes.n:
+        drawn = (
+            f"{sizes.n_objects} objects that a member draws ({drawn}, "
+            f"sample_fraction={sizes.sample_fraction:g})"
+        )
+    raise ParameterError(
+        f"The 'n_clusters' parameter of {_OWNER} must be at most {drawn}. "
+        f"Got {max(choices)} instead."
+    )
+
+
+def _default_choices(n: int) -> range:
+    """2 .. min(50, max(10, cube root of n)): small numbers suit the consensus best."""
+    return range(2, min(50, max(10, round(n ** (1 / 3)))) + 1)
+
+
+def _clip(choices: range, distinct: int) -> range:
+    """Leave out the numbers above the distinct points; one cluster is always possible."""
+    return range(min(choices.start, distinct), min(choices.stop, distinct + 1))
+
+
+# ------------------------------------------------------------------------------------- methods
+
+
+def _plan_kmeans(
+    points: NDArray[np.float64],
+    sizes: _Sizes,
+    choices: Sequence[int] | None,
+    n_partitions: int | None,
+    root: np.random.SeedSequence,
+) -> Plan:
+    if choices is None:
+        wide = _default_choices(sizes.n)
+        # Of the points drawn some may be equal: then the recipe finds as many as there are.
+        choices = _clip(wide, min(count_distinct(points, wide.stop), sizes.n_objects))
+    total = n_partitions or _DEFAULT_PARTITIONS
+    seeds = spawn_seeds(root, total)
+    recipe = KMeansRecipe()
+    tasks = [sizes.task(recipe, [u], [_pick(choices, seed)], seed) for u, seed in enumerate(seeds)]
+    return Plan(tuple(tasks), total, _compact(sizes, choices), "threads")
+
+
+def _pick(choices: Sequence[int], seed: int) -> int:
+    return int(choices[int(streams(seed)[0].integers(len(choices)))])
+
+
+def _compact(sizes: _Sizes, choices: Sequence[int]) -> bool:
+    return sizes.n_objects == sizes.n and max(choices) <= 254
+
+
+def _plan_mixed(
+    points: NDArray[np.float64],
+    sizes: _Sizes,
+    choices: Sequence[int] | None,
+    n_partitions: int | None,
+    root: np.random.SeedSequence,
+) -> Plan:
+    runs: list[Recipe] = [*(TreeRecipe(name) for name in TREES), SpectralRecipe()]
+    if choices is None:
+        wide = _default_choices(sizes.n)
+        seeds = spawn_seeds(root, len(runs) + len(wide))
+        # A tree would part equal points at random: no run may be asked for more than it draws.
+        distinct = min(
+            count_distinct(
+                drawn_points(points, sizes.n_objects, sizes.n_features, seed)[0], wide.stop
+            )
+            for seed in seeds
+        )
+        choices = _clip(wide, distinct)
+    ks = sorted(set(choices))
+    seeds = spawn_seeds(root, len(runs) + len(ks))
+    total = (len(runs) + 1) * len(ks)
+    if n_partitions not in (None, total):
+        refuse(
+            "n_partitions",
+            _OWNER,
+            f"None or {total} with method='mixed' ({len(runs) + 1} algorithms, {len(ks)} numbers of "
+            "clusters)",
+            n_partitions,
+        )
+    at = range(0, total, len(ks))
+    tasks = [
+        sizes.task(recipe, range(start, start + len(ks)), ks, seed)
+        for recipe, start, seed in zip(runs, at, seeds, strict=False)
+    ]
+    kmeans = KMeansRecipe()
+    tasks += [
+        sizes.task(kmeans, [at[-1] + i], [k], seed)
+        for i, (k, seed) in enumerate(zip(ks, seeds[len(runs) :], strict=True))
+    ]
+    return Plan(tuple(tasks), total, _compact(sizes, ks), None)
+
+
+def _clusterers(method: Any) -> list[Any]:
+    found = list(method) if isinstance(method, list | tuple) else [method]
+    if not found or not all(
+        hasattr(clusterer, "fit_predict")
+        and hasattr(clusterer, "get_params")
+        and not isinstance(clusterer, type)
+        for clusterer in found
+    ):
+        refuse(
+            "method",
+            _OWNER,
+            "'kmeans', 'mixed', a scikit-learn clusterer (an instance) or a non-empty list of them",
+            method,
+        )
+    return found
+
+
+def _plan_clusterers(
+    generator: Any,
+    clusterers: list[Any],
+    sizes: _Sizes,
+    choices: Sequence[int] | None,
+    n_partitions: int | None,
+    root: np.random.SeedSequence,
+) -> Plan:
+    single = not isinstance(generator.method, list | tuple)
+    total = n_partitions or (_DEFAULT_PARTITIONS if single else len(clusterers))
+    takes = [choices is not None and sole_parameter(c, "n_clusters") != "" for c in clusterers]
+    if choices is not None:
+        if not any(takes):
+            names = ", ".join(sorted({type(c).__name__ for c in clusterers}))
+            refuse("n_clusters", _OWNER, f"None with {names}, which has no such parameter", choices)
+        _check_choices(choices, sizes)
+    whole = sizes.n_objects == sizes.n and sizes.n_features == sizes.d
+    for clusterer, taken in zip(clusterers, takes, strict=True):
+        random = sole_parameter(clusterer, "random_state") != ""
+        drawn = taken and choices is not None and len(choices) > 1
+        if total > len(clusterers) and whole and not random and not drawn:
+            raise ParameterError(
+                f"The {total} partitions of {_OWNER} would hold the same one several times: "
+                f"{type(clusterer).__name__} has nothing random. Draw objects (sample_fraction), "
+                "features (feature_fraction) or numbers of clusters (n_clusters), or ask for "
+                f"n_partitions={len(clusterers)}."
+            )
+    cached = generator.cache_dir is not None
+    recipes = [ClustererRecipe(c, render_clusterer(c) if cached else None) for c in clusterers]
+    tasks = []
+    for u, seed in enumerate(spawn_seeds(root, total)):
+        which = u % len(clusterers)
+        asked = _pick(choices, seed) if choices is not None and takes[which] else None
+        tasks.append(sizes.task(recipes[which], [u], [asked], seed))
+    return Plan(tuple(tasks), total, False, None)

@@ -1,0 +1,124 @@
+"""Running the tasks: draws, one inner thread a member, the cache, joblib, progress."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from conclust.generation.cache import CacheReport, MemberCache
+from conclust.generation.members import Labelled, Task, drawn_points, finish, streams
+
+__all__ = ["Progress", "run_tasks"]
+
+Keep = Callable[[Task, Sequence[Labelled]], None]
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    points: NDArray[np.float64],
+    keep: Keep,
+    *,
+    cache: MemberCache | None,
+    n_jobs: int | None,
+    prefer: str | None,
+    progress: Progress,
+) -> CacheReport:
+    """Run all tasks and hand each one's members to `keep`, in no particular order.
+
+    A task that another process is at work on is put off, and waited for at the end.
+    """
+    total = CacheReport()
+    remaining = list(tasks)
+    wait = False
+    # Each member limits itself too, for workers in other processes. Here it is for threads: their
+    # limits are undone in any order, and only what encloses them all restores the true setting.
+    with threadpool_limits(limits=1):
+        while remaining:
+            jobs = [
+                delayed(_run_task)(i, task, points, cache, wait) for i, task in enumerate(remaining)
+            ]
+            deferred = []
+            for i, members, report in _parallel(n_jobs, prefer)(jobs):
+                if members is None:
+                    deferred.append(i)
+                else:
+                    total.add(report)
+                    keep(remaining[i], members)
+                    progress.advance(remaining[i], members)
+            remaining, wait = [remaining[i] for i in sorted(deferred)], True
+    return total
+
+
+def _parallel(n_jobs: int | None, prefer: str | None) -> Parallel:
+    try:
+        return Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator_unordered")
+    except ValueError:  # a backend chosen by the user that cannot hand out results one by one
+        return Parallel(n_jobs=n_jobs, prefer=prefer)
+
+
+def _run_task(
+    i: int, task: Task, points: NDArray[np.float64], cache: MemberCache | None, wait: bool
+) -> tuple[int, list[Labelled] | None, CacheReport]:
+    """Return the task's members, or None if another process computes one of them just now."""
+    if cache is None:
+        return i, _compute(task, points), CacheReport()
+    keys = [cache.key(task, k) for k in task.n_clusters]
+    members, report = cache.read_all(keys)
+    if all(member is not None for member in members):
+        return i, [member for member in members if member is not None], report
+    with cache.locked(keys, wait=wait) as locked:
+        if not locked:
+            return i, None, CacheReport()
+        members, report = cache.read_all(keys)  # another process may have written meanwhile
+        if all(member is not None for member in members):
+            return i, [member for member in members if member is not None], report
+        # All of the task's members, also those that are there: what a member is must not depend on
+        # which others were found.
+        made = _compute(task, points)
+        for key, asked, member, there in zip(keys, task.n_clusters, made, members, strict=True):
+            if there is None:
+                cache.write(key, task, asked, member)
+    return i, made, report
+
+
+def _compute(task: Task, points: NDArray[np.float64]) -> list[Labelled]:
+    drawn, rows = drawn_points(points, task.n_objects, task.n_features, task.seed)
+    rng = streams(task.seed)[-1]
+    with threadpool_limits(limits=1):
+        return [
+            finish(found, rows, len(points))
+            for found in task.recipe.run(drawn, task.n_clusters, rng)
+        ]
+
+
+class Progress:
+    """Plain lines on standard error: at ``verbose=1`` about ten, from 2 on one a task."""
+
+    def __init__(self, total: int, verbose: int) -> None:
+        self._total = total
+        self._verbose = verbose
+        self._done = 0
+        self._said = 0
+        self._start = time.perf_counter()
+
+    def advance(self, task: Task, members: Sequence[Any]) -> None:
+        """Count the members of a finished task."""
+        self._done += len(members)
+        if self._verbose == 0:
+            return
+        tenth = self._done - self._said >= self._total / 10
+        if self._verbose > 1 or tenth or self._done == self._total:
+            self._said = self._done
+            seconds = time.perf_counter() - self._start
+            last = f" (last: {task.recipe.name})" if self._verbose > 1 else ""
+            sys.stderr.write(
+                f"EnsembleGenerator: {self._done} of {self._total} members, {seconds:.1f} s{last}\n"
+            )
+            sys.stderr.flush()
