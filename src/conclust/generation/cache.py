@@ -19,9 +19,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache as once
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ class CacheReport:
     def warn(self, stacklevel: int) -> None:
         """Warn of each damaged member."""
         for sentence in self.damaged:
-            warnings.warn(sentence, CacheWarning, stacklevel=stacklevel)
+            warnings.warn(sentence, CacheWarning, stacklevel=stacklevel + 1)
 
 
 def points_digest(points: NDArray[np.float64]) -> str:
@@ -182,8 +183,10 @@ class MemberCache:
         path = self._path(key, kind)
         try:
             with open_regular(path) as file:
-                actual = hashlib.file_digest(file, "sha256").hexdigest()
-            if actual != hashes.get(kind):
+                digest = hashlib.sha256()
+                while chunk := file.read(1 << 20):
+                    digest.update(chunk)
+            if digest.hexdigest() != hashes.get(kind):
                 raise FileFormatError(f"{path} does not have the SHA-256 noted beside it.")
             array: NDArray[Any] = read_npy(path)
             return array
@@ -200,9 +203,8 @@ class MemberCache:
         for kind, array in payloads.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
-            content = buffer.getvalue()
-            hashes[kind] = hashlib.sha256(content).hexdigest()
-            atomic_write(self._path(key, kind), lambda file, content=content: file.write(content))
+            hashes[kind] = hashlib.sha256(buffer.getvalue()).hexdigest()
+            atomic_write(self._path(key, kind), partial(_copy, buffer.getvalue()))
         entry = {
             "format": _FORMAT,
             "key": key,
@@ -258,6 +260,10 @@ if sys.platform != "win32":
 def _unlock(path: Path, descriptor: int) -> None:
     path.unlink(missing_ok=True)
     os.close(descriptor)
+
+
+def _copy(content: bytes, file: BinaryIO) -> None:
+    file.write(content)
 
 
 # ------------------------------------------------------------------------------------- what counts

@@ -70,8 +70,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     cache_dir : path-like or None, default=None
         A folder in which finished members are kept and found again by a later run with the same
         points, parameters and versions of the libraries: after an interruption it goes on where it
-        was. Runs at the same time share the work. Needs an int (or a SeedSequence) as
-        `random_state`. Delete the folder when done.
+        was. Runs at the same time share the work. Needs a `random_state`. Delete the folder when done.
     verbose : int, default=0
         1: about ten lines of progress on standard error; 2: one for each run of an algorithm.
 
@@ -259,6 +258,11 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         names = super().get_feature_names_out(input_features)
         return np.array([f"partition_{u}" for u in range(len(names))], dtype=object)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []  # labels are whole numbers, whatever X is
+        return tags
+
     @property
     def _n_features_out(self) -> int:
         return len(self.members_)
@@ -308,8 +312,11 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.n_cached_ = report.n_read
         self._seen = dict(sorted(seen.items()))
         self._seen_digest = points_digest(raw) if seen else None
-        report.warn(stacklevel=4)
-        self._warn_of_fewer(plan)
+        depth = (
+            4 if wanted is None else 5
+        )  # to the user; fit_transform is wrapped once by set_output
+        report.warn(depth - 1)
+        self._warn_of_fewer(plan, depth)
 
     def _check_plain(self) -> int:
         if isinstance(self.method, str):
@@ -321,12 +328,19 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         assert checked is not None
         if self.cache_dir is not None and not isinstance(self.cache_dir, str | PathLike):
             refuse("cache_dir", _OWNER, "a path or None", self.cache_dir)
+        if self.cache_dir is not None and self.random_state is None:
+            refuse(
+                "random_state",
+                _OWNER,
+                "an int with cache_dir, or no later run could ask for the same members",
+                None,
+            )
         return checked
 
     def _scaled(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return raw if self.scaler_ is None else np.ascontiguousarray(self.scaler_.transform(raw))
 
-    def _warn_of_fewer(self, plan: Plan) -> None:
+    def _warn_of_fewer(self, plan: Plan, stacklevel: int) -> None:
         if self.n_clusters is None or not isinstance(self.method, str):
             return
         short = sum(
@@ -340,7 +354,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "them, probably because the points drawn have fewer distinct ones. members_ says "
                 "how many each found; a smaller 'n_clusters' avoids this.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
 
 

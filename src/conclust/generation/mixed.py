@@ -38,7 +38,8 @@ class TreeRecipe:
         n_clusters: Sequence[int | None],
         rng: np.random.Generator,
     ) -> list[Found]:
-        tree = linkage(points, method=self.name, metric="euclidean")
+        # Not linkage(points): points may look like a matrix of distances, and SciPy wonders aloud.
+        tree = linkage(pdist(points), method=self.name)
         return [Found(cut(tree, k)) for k in n_clusters if k is not None]
 
 

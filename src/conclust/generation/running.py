@@ -5,15 +5,23 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import cache as once
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust.generation.cache import CacheReport, MemberCache
-from conclust.generation.members import Labelled, Task, drawn_points, finish, streams
+from conclust.generation.members import (
+    ClustererRecipe,
+    Labelled,
+    Task,
+    drawn_points,
+    finish,
+    streams,
+)
 
 __all__ = ["Progress", "run_tasks"]
 
@@ -39,7 +47,7 @@ def run_tasks(
     wait = False
     # Each member limits itself too, for workers in other processes. Here it is for threads: their
     # limits are undone in any order, and only what encloses them all restores the true setting.
-    with threadpool_limits(limits=1):
+    with _pools().limit(limits=1):
         while remaining:
             jobs = [
                 delayed(_run_task)(i, task, points, cache, wait) for i, task in enumerate(remaining)
@@ -91,11 +99,19 @@ def _run_task(
 def _compute(task: Task, points: NDArray[np.float64]) -> list[Labelled]:
     drawn, rows = drawn_points(points, task.n_objects, task.n_features, task.seed)
     rng = streams(task.seed)[-1]
-    with threadpool_limits(limits=1):
+    # A clusterer of the user may just have loaded libraries of its own.
+    own = isinstance(task.recipe, ClustererRecipe)
+    with (ThreadpoolController() if own else _pools()).limit(limits=1):
         return [
             finish(found, rows, len(points))
             for found in task.recipe.run(drawn, task.n_clusters, rng)
         ]
+
+
+@once
+def _pools() -> ThreadpoolController:
+    """Return the thread pools of this process; looking for them takes longer than a small member."""
+    return ThreadpoolController()
 
 
 class Progress:

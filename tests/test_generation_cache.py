@@ -1,0 +1,419 @@
+import fcntl
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.datasets import load_iris
+from sklearn.feature_selection import SelectKBest
+from sklearn.pipeline import make_pipeline
+
+from conclust import EnsembleGenerator
+from conclust.exceptions import CacheWarning, ParameterError
+from conclust.generation import cache as cache_module
+from conclust.generation import mixed
+
+IRIS = load_iris().data
+
+# A clusterer that notes each of its runs in a file, and takes its time.
+SLOW = """
+import os, sys, time
+import numpy as np
+from sklearn.cluster import KMeans
+
+class Slow(KMeans):
+    def fit_predict(self, X, y=None):
+        with open(os.environ["RUNS"], "a") as file:
+            file.write(f"{self.random_state}\\n")
+        time.sleep(float(os.environ["PAUSE"]))
+        return super().fit_predict(X)
+"""
+RUN = """
+import sys
+import numpy as np
+from sklearn.datasets import load_iris
+from conclust import EnsembleGenerator
+from slow_clusterer import Slow
+
+generator = EnsembleGenerator(
+    Slow(3, n_init=1), 10, random_state=0, cache_dir=sys.argv[1], n_jobs=int(sys.argv[2])
+)
+np.save(sys.argv[3], generator.fit_transform(load_iris().data))
+print(generator.n_cached_)
+"""
+
+
+class Laboratory:
+    """Runs of the slow generator in processes of their own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.cache = folder / "cache"
+        self.members = self.cache / "members"
+        self.runs = folder / "runs.txt"
+        self.runs.touch()
+        (folder / "slow_clusterer.py").write_text(SLOW)
+
+    def start(self, name, *, pause, n_jobs=1):
+        environment = dict(os.environ, RUNS=str(self.runs), PAUSE=str(pause))
+        environment["PYTHONPATH"] = str(self.folder)
+        return subprocess.Popen(
+            [sys.executable, "-c", RUN, self.cache, str(n_jobs), self.folder / f"{name}.npy"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def finish(self, process, name):
+        """Return the labels, and how many members came from the cache."""
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert err == ""
+        return np.load(self.folder / f"{name}.npy"), int(out)
+
+    def computed(self):
+        return self.runs.read_text().split()
+
+    def kept(self):
+        return len(list(self.members.glob("*.json")))
+
+
+@pytest.fixture
+def laboratory(tmp_path):
+    return Laboratory(tmp_path)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_kill_in_the_middle_and_resume(laboratory, n_jobs):
+    victim = laboratory.start("victim", pause=0.3, n_jobs=n_jobs)
+    deadline = time.monotonic() + 60
+    while laboratory.kept() < 3:
+        assert victim.poll() is None, victim.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    victim.send_signal(signal.SIGKILL)
+    victim.communicate()
+    assert victim.returncode == -signal.SIGKILL
+    assert not (laboratory.folder / "victim.npy").exists()
+    # Workers in other processes end what they are at and see that their parent is gone.
+    labels, n_cached = laboratory.finish(laboratory.start("heir", pause=0), "heir")
+    assert n_cached >= 3
+    # Each member once, and once more those that the kill interrupted (one a job).
+    assert set(map(laboratory.computed().count, laboratory.computed())) <= {1, 2}
+    assert 10 <= len(laboratory.computed()) <= 10 + n_jobs
+    assert laboratory.kept() == 10
+    assert not list(laboratory.members.glob("*.lock"))
+    again, n_cached = laboratory.finish(laboratory.start("again", pause=0), "again")
+    assert n_cached == 10
+    assert np.array_equal(labels, again)
+
+
+def test_two_processes_at_once_share_the_work(laboratory):
+    pair = [laboratory.start(name, pause=0.3) for name in ("one", "two")]
+    (first, a), (second, b) = (
+        laboratory.finish(process, name) for process, name in zip(pair, ("one", "two"), strict=True)
+    )
+    assert np.array_equal(first, second)
+    assert len(laboratory.computed()) == 10
+    assert len(set(laboratory.computed())) == 10
+    assert (10 - a) + (10 - b) == 10
+    assert 0 < a < 10  # neither waited for the other to do it all
+    assert not list(laboratory.members.glob("*.lock"))
+
+
+# ------------------------------------------------------------------------------ in this process
+
+
+@pytest.fixture
+def generator(tmp_path):
+    return EnsembleGenerator(n_partitions=4, random_state=0, cache_dir=tmp_path / "cache")
+
+
+def _files(generator, pattern):
+    return sorted((Path(generator.cache_dir) / "members").glob(pattern))
+
+
+@pytest.mark.parametrize("method", ["kmeans", "mixed", "clusterers"])
+@pytest.mark.parametrize("sample_fraction", [1.0, 0.6])
+def test_what_comes_from_the_cache_is_what_went_in(tmp_path, method, sample_fraction):
+    plain = {
+        "kmeans": EnsembleGenerator(n_partitions=4),
+        "mixed": EnsembleGenerator("mixed", n_clusters=[2, 3]),
+        "clusterers": EnsembleGenerator([DBSCAN(eps=0.4), KMeans(3, n_init=1)], 4),
+    }[method].set_params(
+        random_state=0, sample_fraction=sample_fraction, feature_fraction=0.7, scale="minmax"
+    )
+    expected = plain.fit_transform(IRIS)
+    m = expected.shape[1]
+    cached = clone(plain).set_params(cache_dir=tmp_path / "a" / "cache")
+    for n_cached in (0, m):
+        labels = cached.fit_transform(IRIS)
+        assert cached.n_cached_ == n_cached
+        assert np.array_equal(labels, expected)
+        assert labels.dtype == expected.dtype
+        assert cached.members_ == plain.members_
+        for ours, theirs in zip(cached.members_, plain.members_, strict=True):
+            assert np.array_equal(ours.centers, theirs.centers)
+        assert np.array_equal(cached.transform(IRIS), plain.transform(IRIS))
+    assert len(_files(cached, "*.json")) == m
+
+
+def test_only_npy_and_json_and_only_the_user_may_look(generator):
+    generator.fit(IRIS)
+    suffixes = {path.suffix for path in _files(generator, "*")}
+    assert suffixes == {".npy", ".json"}
+    for folder in (Path(generator.cache_dir), Path(generator.cache_dir) / "members"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for path in _files(generator, "*.npy"):
+        np.load(path, allow_pickle=False)
+    entry = json.loads(_files(generator, "*.json")[0].read_text())
+    assert entry["member"]["recipe"]["method"] == "kmeans"
+    assert set(entry["member"]["versions"]) == {"conclust", "numpy", "scikit-learn", "scipy"}
+
+
+@pytest.mark.parametrize("kind", ["labels", "centres", "json"])
+@pytest.mark.parametrize("where", [0, 0.5, -1])
+def test_a_flipped_byte_is_found_and_the_member_computed_anew(generator, kind, where):
+    expected = generator.fit_transform(IRIS)
+    pattern = {"labels": "?" * 64 + ".npy", "centres": "*.centers.npy", "json": "*.json"}[kind]
+    victim = _files(generator, pattern)[1]
+    content = bytearray(victim.read_bytes())
+    place = where if where in (0, -1) else len(content) // 2
+    content[place] ^= 0b100
+    victim.write_bytes(content)
+    with pytest.warns(CacheWarning, match="computed anew") as caught:
+        labels = generator.fit_transform(IRIS)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert np.array_equal(labels, expected)
+    assert generator.n_cached_ == 3
+    assert np.array_equal(generator.fit_transform(IRIS), expected)
+    assert generator.n_cached_ == 4
+
+
+def _rewrite(path, change):
+    entry = json.loads(path.read_text())
+    change(entry)
+    path.write_text(json.dumps(entry))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda files: files[".json"].write_text("{}"),
+        lambda files: files[".json"].write_text("[1, 2]"),
+        lambda files: files[".json"].write_bytes(files[".json"].read_bytes()[:-40]),
+        lambda files: files[".npy"].unlink(),
+        lambda files: files[".centers.npy"].unlink(),
+        lambda files: files[".npy"].write_bytes(files[".npy"].read_bytes()[:-1]),
+        lambda files: _rewrite(files[".json"], lambda entry: entry.update(format=2)),
+        lambda files: _rewrite(files[".json"], lambda entry: entry.update(key="0" * 64)),
+        lambda files: _rewrite(files[".json"], lambda entry: entry["member"].update(seed=1)),
+        lambda files: _rewrite(files[".json"], lambda entry: entry.update(n_clusters_found=1)),
+        lambda files: _rewrite(files[".json"], lambda entry: entry.update(n_clusters_found=-1)),
+        lambda files: _rewrite(files[".json"], lambda entry: entry.update(n_clusters_found=99)),
+        lambda files: _rewrite(files[".json"], lambda entry: entry.update(n_clusters_found="3")),
+        lambda files: _rewrite(files[".json"], lambda entry: entry.update(sha256=[])),
+        lambda files: _rewrite(files[".json"], lambda entry: entry.update(sha256={})),
+    ],
+)
+def test_other_damage(generator, damage):
+    expected = generator.fit_transform(IRIS)
+    first = _files(generator, "*.json")[0]
+    damage({kind: first.with_suffix(kind) for kind in (".json", ".npy", ".centers.npy")})
+    with pytest.warns(CacheWarning, match="computed anew"):
+        labels = generator.fit_transform(IRIS)
+    assert np.array_equal(labels, expected)
+    assert generator.fit(IRIS).n_cached_ == 4
+
+
+def test_swapped_members_are_found(generator):
+    expected = generator.fit_transform(IRIS)
+    one, two = _files(generator, "*.json")[:2]
+    text = one.read_text()
+    one.write_text(two.read_text())
+    two.write_text(text)
+    with pytest.warns(CacheWarning, match="describes another member") as caught:
+        assert np.array_equal(generator.fit_transform(IRIS), expected)
+    assert len(caught) == 2
+
+
+def test_other_points_or_parameters_are_other_members(generator, monkeypatch):
+    generator.fit(IRIS)
+    touched = IRIS.copy()
+    touched[77, 2] = np.nextafter(touched[77, 2], 9)
+    assert generator.fit(touched).n_cached_ == 0
+    assert generator.fit(IRIS[:, :3]).n_cached_ == 0
+    assert generator.fit(IRIS.reshape(75, 8)).n_cached_ == 0
+    for change in (
+        {"random_state": 1},
+        {"scale": "minmax"},
+        {"scale": "standard"},
+        {"sample_fraction": 0.9},
+        {"feature_fraction": 0.5},
+        {"n_clusters": [17]},
+        {"method": KMeans(3, n_init=1)},
+        {"method": KMeans(3, n_init=1, tol=1e-3)},
+        {"method": KMeans(3, n_init=1, init=IRIS[:3])},
+        {"method": KMeans(3, n_init=1, init=IRIS[1:4])},
+    ):
+        assert clone(generator).set_params(**change).fit(IRIS).n_cached_ == 0, change
+    assert clone(generator).fit(IRIS).n_cached_ == 4
+    assert clone(generator).set_params(n_partitions=6, n_jobs=2).fit(IRIS).n_cached_ == 4
+    assert clone(generator).fit(np.asfortranarray(IRIS)).n_cached_ == 4
+    monkeypatch.setattr(cache_module, "_versions", lambda: {"numpy": "99"})
+    assert clone(generator).fit(IRIS).n_cached_ == 0
+
+
+def test_a_partly_kept_tree_gives_the_same_members(tmp_path):
+    generator = EnsembleGenerator(
+        "mixed", n_clusters=[2, 4, 6], random_state=0, cache_dir=tmp_path, sample_fraction=0.9
+    )
+    expected = generator.fit_transform(IRIS)
+    for path in _files(generator, "*.json"):
+        if json.loads(path.read_text())["member"]["n_clusters"] == 4:
+            path.unlink()
+    assert np.array_equal(generator.fit_transform(IRIS), expected)
+    assert generator.n_cached_ == 12
+
+
+def test_no_tree_is_grown_when_all_cuts_are_kept(tmp_path, monkeypatch):
+    generator = EnsembleGenerator("mixed", n_clusters=[2], random_state=0, cache_dir=tmp_path)
+    expected = generator.fit_transform(IRIS)
+    monkeypatch.setattr(mixed, "linkage", None)
+    assert np.array_equal(generator.fit_transform(IRIS), expected)
+
+
+# ----------------------------------------------------------------------------- locks and folders
+
+
+def _locks(generator):
+    """Return the lock files of a generator's members, by letting it run."""
+    return [path.with_suffix(".lock") for path in _files(generator, "*.json")]
+
+
+def test_a_member_that_another_process_computes_is_waited_for(generator):
+    expected = generator.fit_transform(IRIS)
+    path = _locks(generator)[1]
+    entry = path.with_suffix(".json")
+    content = entry.read_bytes()
+    entry.unlink()
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+        def done():
+            entry.write_bytes(content)
+            path.unlink()
+            file.close()
+
+        timer = threading.Timer(0.5, done)
+        timer.start()
+        labels = generator.fit_transform(IRIS)
+        timer.join()
+    assert np.array_equal(labels, expected)
+    assert generator.n_cached_ == 4
+
+
+def test_a_lock_whose_holder_died_is_taken_over(generator):
+    expected = generator.fit_transform(IRIS)
+    for path in _locks(generator):
+        path.with_suffix(".json").unlink()
+        path.touch()  # a file is left, nobody holds it
+    assert np.array_equal(generator.fit_transform(IRIS), expected)
+    assert generator.n_cached_ == 0
+    assert not _files(generator, "*.lock")
+
+
+def test_a_lock_that_was_removed_while_it_was_waited_for_is_no_lock(tmp_path, monkeypatch):
+    path = tmp_path / "a.lock"
+    original = fcntl.flock
+    calls = []
+
+    def flock(descriptor, operation):
+        if not calls:
+            path.unlink()  # as the holder does just before it lets go
+        calls.append(descriptor)
+        original(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    lock = cache_module._lock(path)
+    assert len(calls) == 2
+    assert path.exists()
+    cache_module._unlock(*lock)
+    assert not path.exists()
+
+
+def test_old_temporaries_are_swept(generator):
+    generator.fit(IRIS)
+    folder = Path(generator.cache_dir) / "members"
+    old, young = folder / ".conclust-0.tmp", folder / ".conclust-1.tmp"
+    old.touch()
+    young.touch()
+    os.utime(old, (0, 0))
+    generator.fit(IRIS)
+    assert not old.exists()
+    assert young.exists()
+
+
+def test_a_folder_open_to_others_is_closed(generator):
+    generator.fit(IRIS)
+    members = Path(generator.cache_dir) / "members"
+    members.chmod(0o755)
+    generator.fit(IRIS)
+    assert stat.S_IMODE(members.stat().st_mode) == 0o700
+
+
+def test_bad_folders(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    generator = EnsembleGenerator(n_partitions=2, random_state=0, cache_dir=file)
+    with pytest.raises(
+        ParameterError, match=r"'cache_dir' .*a folder or a path where .*Got '.*file'"
+    ):
+        generator.fit(IRIS)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "cache" / "members").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ParameterError, match=r"\(no link\) that belongs to you"):
+        generator.set_params(cache_dir=tmp_path / "cache").fit(IRIS)
+
+
+def test_without_random_state_there_is_nothing_to_find_again(tmp_path):
+    with pytest.raises(ParameterError, match="'random_state' .*an int with cache_dir"):
+        EnsembleGenerator(n_partitions=2, cache_dir=tmp_path).fit(IRIS)
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "name"),
+    [
+        (DBSCAN(metric=lambda a, b: abs(a - b).sum()), "metric"),
+        (KMeans(3, init=np.array([[None] * 4] * 3)), "init"),
+        (make_pipeline(SelectKBest(), KMeans(3)), "score_func"),
+    ],
+)
+def test_parameters_that_have_no_lasting_name(tmp_path, clusterer, name):
+    generator = EnsembleGenerator(clusterer, 1, random_state=0, cache_dir=tmp_path)
+    with pytest.raises(ParameterError, match=rf"'cache_dir' .* must be None with \w+\(.*{name}="):
+        generator.fit(IRIS)
+
+
+def test_rendering_of_parameters():
+    one = cache_module.render_clusterer(make_pipeline(KMeans(3, tol=np.float64(0.1)), DBSCAN()))
+    same = cache_module.render_clusterer(make_pipeline(KMeans(3, tol=0.1), DBSCAN()))
+    other = cache_module.render_clusterer(make_pipeline(KMeans(3, tol=0.2), DBSCAN()))
+    assert one == same != other
+    json.dumps(one, allow_nan=False)
+    seeded = cache_module.render_clusterer(KMeans(3, random_state=np.random.RandomState(0)))
+    assert seeded == cache_module.render_clusterer(KMeans(3))
+    infinite = cache_module.render_clusterer(DBSCAN(eps=np.inf, metric_params={"p": (1, None)}))
+    json.dumps(infinite, allow_nan=False)
