@@ -91,3 +91,61 @@ def factored_stride(k: int) -> int: ...
 
 # squared_evidence
 def squared_evidence(c: NDArray[Any], N: NDArray[Any], first: int) -> float: ...
+# agglomerate
+def agglomerate_average(
+    matrix: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    heights: NDArray[np.float64],
+) -> None: ...
+def agglomerate_complete(
+    matrix: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    heights: NDArray[np.float64],
+) -> None: ...
+def agglomerate_single(
+    matrix: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    heights: NDArray[np.float64],
+) -> None: ...
+def agglomerate_ward(
+    matrix: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    heights: NDArray[np.float64],
+) -> None: ...
+
+# dendrogram
+def cut_tree(tree: NDArray[np.float64], n_clusters: int, labels: NDArray[np.int64]) -> None: ...
+def label_merges(
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    heights: NDArray[np.float64],
+    tree: NDArray[np.float64],
+) -> None: ...
+
+# sparse_linkage: counts and copresence are both uint32 or both float64
+def sparse_average(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    counts: NDArray[Any],
+    copresence: NDArray[Any],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    heights: NDArray[np.float64],
+) -> int: ...
+def sparse_single(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    counts: NDArray[Any],
+    copresence: NDArray[Any],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    heights: NDArray[np.float64],
+) -> int: ...

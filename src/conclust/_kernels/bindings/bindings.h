@@ -17,8 +17,11 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+void bind_agglomerate(nb::module_& m);
 void bind_coassociation(nb::module_& m);
+void bind_dendrogram(nb::module_& m);
 void bind_factored(nb::module_& m);
 void bind_relabel(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_squared_evidence(nb::module_& m);
+void bind_sparse_linkage(nb::module_& m);

@@ -2,9 +2,12 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "conclust's C++ kernels. Import them through conclust._kernels only.";
+    bind_agglomerate(m);
     bind_coassociation(m);
+    bind_dendrogram(m);
     bind_factored(m);
     bind_relabel(m);
     bind_rows(m);
     bind_squared_evidence(m);
+    bind_sparse_linkage(m);
 }

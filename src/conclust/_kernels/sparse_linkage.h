@@ -1,0 +1,33 @@
+// Single and average linkage on the evidence of some pairs only.
+//
+// The pairs are a symmetric CSR pattern: row i holds its partners in rising order, each undirected
+// pair is there in both directions, and no diagonal. `counts` are c_ij, `copresence` N_ij > 0, both
+// equal in the two directions and, if they are whole numbers, exact in a double after summing.
+// n < 2^32.
+//
+// Written are n - 1 merges in order of height: a leaf of either side (any leaf for average) and the
+// height. What no chain of pairs connects joins last, at height 1, each piece to that of object 0,
+// in the order of their lowest objects. Returned is the number of pieces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace conclust {
+
+// The maximum spanning forest of c_ij / N_ij (Kruskal). Ties: the lowest pair (i, j), i < j.
+template <class Count>
+std::size_t sparse_single(const std::int64_t* indptr, const std::int32_t* indices,
+                          const Count* counts, const Count* copresence, std::size_t n,
+                          std::int64_t* left, std::int64_t* right, double* heights);
+
+// Merges the two clusters with the highest (sum of c_ij) / (sum of N_ij) over the pairs between
+// them, as long as there are any. Ties: the lowest pair of clusters, a cluster being named by the
+// object whose list of partners it carries on (the longer of two lists carries on, then the lower
+// name). O(E log^2 E) time for E pairs.
+template <class Count>
+std::size_t sparse_average(const std::int64_t* indptr, const std::int32_t* indices,
+                           const Count* counts, const Count* copresence, std::size_t n,
+                           std::int64_t* left, std::int64_t* right, double* heights);
+
+}  // namespace conclust
