@@ -1,0 +1,210 @@
+"""From an ensemble to a dendrogram: dense, by spanning tree, or on the evidence of some pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import (
+    agglomerate_average,
+    agglomerate_complete,
+    agglomerate_single,
+    agglomerate_ward,
+    group_rows,
+    sparse_average,
+    sparse_single,
+    spanning_tree,
+)
+from conclust._labels import missing_code, noise_code
+from conclust.evidence import SparseEvidence, coassociation, evidence
+from conclust.consensus.linkage.dendrogram import from_merges
+from conclust.ensemble import Ensemble, MicroClusters
+from conclust.exceptions import DenseLimitError
+
+__all__ = ["dense_tree", "sparse_tree", "spanning_forest_tree", "starting_clusters", "unseen_pairs"]
+
+_KERNELS = {
+    "single": agglomerate_single,
+    "average": agglomerate_average,
+    "complete": agglomerate_complete,
+    "ward": agglomerate_ward,
+}
+_BLOCK_ENTRIES = 1 << 24
+# Dissimilarities that are no whole numbers are put on this grid, so that what is equal on paper is
+# a tie in floating point too, whatever the order in which weights were summed.
+_GRID = 2.0**40
+
+
+def starting_clusters(ensemble: Ensemble) -> MicroClusters:
+    """Return the groups of objects that are at distance 0 of each other by having the same labels.
+
+    Two objects with the same row agree wherever both have a cluster. Not so with noise (each is
+    with nobody), in soft partitions (p.p < 1), or where all that observed them weighs nothing:
+    such objects start alone.
+    """
+    n = ensemble.n_samples
+    weights = ensemble.weights
+    weightless = weights is not None and not weights.all() and ensemble.has_missing
+    if ensemble.is_soft or weightless:
+        alone = np.arange(n)
+        return MicroClusters(alone, alone, np.ones(n, dtype=np.int64))
+    same = ensemble.micro_clusters
+    if not ensemble.has_noise:
+        return same
+    noisy = (ensemble.codes == noise_code(ensemble.codes.dtype)).any(axis=1)
+    first = np.where(noisy, np.arange(n), same.representatives[same.inverse])
+    representatives, inverse, counts = np.unique(first, return_inverse=True, return_counts=True)
+    return MicroClusters(representatives, inverse, counts)
+
+
+def dense_tree(
+    ensemble: Ensemble, linkage: str, *, max_dense: int, n_jobs: int | None
+) -> tuple[NDArray[np.float64], int]:
+    """Agglomerate on the evidence of all pairs.
+
+    Returns the linkage matrix and the number of pairs of objects that no partition saw together.
+    """
+    start = starting_clusters(ensemble)
+    n = len(start)
+    if n > max_dense:
+        raise DenseLimitError(
+            f"linkage={linkage!r} needs a matrix of all pairs of the {n} distinct rows of labels "
+            f"({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use "
+            "linkage='single', which needs no such matrix, pairs= (for instance pairs=50: single "
+            "and average linkage on sampled pairs), or a larger max_dense."
+        )
+    if n == 1:
+        return _expand(start, _no_merges(), 1.0), 0
+    sizes = start.counts.astype(np.float64)
+    summed = linkage in ("average", "ward")
+    matrix, scale, unseen = _dissimilarities(_representatives(ensemble, start), sizes, summed, n_jobs)
+    merges = _empty_merges(n)
+    _KERNELS[linkage](matrix, sizes, *merges)
+    return _expand(start, merges, np.sqrt(scale) if linkage == "ward" else scale), unseen
+
+
+def _dissimilarities(
+    ensemble: Ensemble, sizes: NDArray[np.float64], summed: bool, n_jobs: int | None
+) -> tuple[NDArray[np.float64], float, int]:
+    """Return `scale` (1 - c / N) for all pairs, `scale`, and how many pairs have N = 0.
+
+    Where every partition saw every object the entries are the whole numbers N - c: sums of them
+    are exact. `summed`: over the pairs of objects of the starting clusters.
+    """
+    n = ensemble.n_samples
+    whole = not ensemble.has_missing and not ensemble.is_soft and ensemble.weights is None
+    matrix = np.empty((n, n))
+    unseen = 0.0
+    for begin in range(0, n, max(1, _BLOCK_ENTRIES // n)):
+        rows = slice(begin, min(n, begin + max(1, _BLOCK_ENTRIES // n)))
+        block = matrix[rows]
+        if whole:
+            c = coassociation(ensemble, rows=rows, n_jobs=n_jobs)
+            np.subtract(float(ensemble.n_partitions), c, out=block)
+        else:
+            c, N = evidence(ensemble, rows=rows, n_jobs=n_jobs)
+            nothing = N == 0
+            unseen += float(sizes[rows] @ (nothing @ sizes))
+            np.divide(c, N, out=block, where=~nothing)
+            block[nothing] = 0.0
+            np.subtract(1.0, block, out=block)
+            np.rint(block * _GRID, out=block)
+            block /= _GRID
+        if summed and sizes.max() > 1.0:
+            block *= sizes[rows, None]
+            block *= sizes
+    return matrix, float(ensemble.n_partitions) if whole else 1.0, int(unseen) // 2
+
+
+def spanning_forest_tree(ensemble: Ensemble, *, n_threads: int) -> NDArray[np.float64]:
+    """Single linkage from the labels alone, in O(n) memory besides them. Not for soft partitions."""
+    start = starting_clusters(ensemble)
+    if len(start) == 1:
+        return _expand(start, _no_merges(), 1.0)
+    chosen = _representatives(ensemble, start)
+    order, heights = spanning_tree(chosen.codes, chosen.weights, n_threads)
+    # Prim's visiting order keeps every single-linkage cluster together, so that the order as a path
+    # has the same dendrogram as the spanning tree itself.
+    merges = np.ascontiguousarray(order[:-1]), np.ascontiguousarray(order[1:]), heights
+    return _expand(start, merges, 1.0)
+
+
+def sparse_tree(pairs: SparseEvidence, linkage: str) -> tuple[NDArray[np.float64], int]:
+    """Single or average linkage on some pairs. Returns the linkage matrix and the number of pieces."""
+    exact = np.uint32 if pairs.counts.dtype.kind == "u" else np.float64
+    merges = _empty_merges(len(pairs.indptr) - 1)
+    pieces = (sparse_single if linkage == "single" else sparse_average)(
+        np.ascontiguousarray(pairs.indptr, dtype=np.int64),
+        np.ascontiguousarray(pairs.indices, dtype=np.int32),
+        np.ascontiguousarray(pairs.counts, dtype=exact),
+        np.ascontiguousarray(pairs.copresence, dtype=exact),
+        *merges,
+    )
+    return from_merges(*merges), pieces
+
+
+def unseen_pairs(ensemble: Ensemble, *, max_patterns: int) -> int | None:
+    """Count the pairs of objects that no partition saw together, without an n x n matrix.
+
+    Objects with the same pattern of presence are counted together. None if there are more than
+    `max_patterns` patterns that could be without a common partition.
+    """
+    present = ensemble.present
+    if ensemble.weights is not None:
+        present = present[:, ensemble.weights > 0]
+    often = present.sum(axis=1)
+    # Two objects seen by more partitions in sum than there are share one.
+    present = present[often + often.min() <= present.shape[1]]
+    if not len(present):
+        return 0
+    packed = np.packbits(present, axis=1)
+    inverse = np.empty(len(packed), dtype=np.int64)
+    patterns = packed[group_rows(packed, inverse)]
+    if len(patterns) > max_patterns:
+        return None
+    counts = np.bincount(inverse)
+    total = 0
+    for pattern, count in zip(patterns, counts, strict=True):
+        apart = ~(patterns & pattern).any(axis=1)
+        total += int(count) * int(counts[apart].sum())
+        # An object that nothing of weight saw is no pair with itself.
+        total -= int(count) if not pattern.any() else 0
+    return total // 2
+
+
+def _representatives(ensemble: Ensemble, start: MicroClusters) -> Ensemble:
+    if len(start) == ensemble.n_samples:
+        return ensemble
+    codes = ensemble.codes[start.representatives]
+    labels = codes.astype(np.int64)
+    labels[codes == missing_code(codes.dtype)] = -1
+    labels[codes == noise_code(codes.dtype)] = -2
+    return Ensemble(labels, weights=ensemble.weights)
+
+
+def _empty_merges(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    return np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
+
+
+def _no_merges() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    return _empty_merges(1)
+
+
+def _expand(
+    start: MicroClusters,
+    merges: tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]],
+    scale: float,
+) -> NDArray[np.float64]:
+    """Return the linkage matrix over all objects: first the starting clusters, at height 0."""
+    first = start.representatives
+    own = np.arange(len(start.inverse))
+    owner = first[start.inverse]
+    member = owner != own
+    left, right, heights = merges
+    return from_merges(
+        np.concatenate([owner[member], first[left]]),
+        np.concatenate([own[member], first[right]]),
+        np.concatenate([np.zeros(np.count_nonzero(member)), heights / scale]),
+    )

@@ -1,0 +1,222 @@
+"""EAC: evidence accumulation clustering."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._random import RandomStateLike
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_option, refuse
+from conclust.evidence import SparseEvidence, sample_pairs
+from conclust.consensus.base import ConsensusClusterer
+from conclust.consensus.linkage.agglomeration import (
+    dense_tree,
+    spanning_forest_tree,
+    sparse_tree,
+    unseen_pairs,
+)
+from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
+from conclust.ensemble import Ensemble
+from conclust.exceptions import EvidenceWarning, InputError
+
+__all__ = ["EAC"]
+
+_UNSEEN = (
+    "Of {} pairs of objects no partition saw both: without evidence they count as dissimilarity 1."
+)
+_UNCOUNTED = (
+    "Pairs of objects that no partition saw together, if there are any, count as dissimilarity 1. "
+    "The patterns of missing labels are too many (more than max_dense) to count such pairs."
+)
+_PIECES = (
+    "The pairs leave the objects in {} pieces that no chain of pairs connects; they join at height 1. "
+    "Draw more pairs per object if that is not meant."
+)
+
+
+class EAC(ConsensusClusterer):
+    """Evidence accumulation clustering: agglomerative linkage on the co-association.
+
+    How often two objects are together over the partitions that saw both, c_ij / N_ij, is taken for
+    their similarity [1]_ [2]_. Single, average and complete linkage work on 1 - c / N; Ward on
+    sqrt(1 - c / N), which for complete labels is (but for the factor sqrt 2) the Euclidean distance
+    of the objects' rows of cluster indicators, so that it is Ward's method on the label vectors.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, at most the number of objects. None: the one with the longest lifetime
+        in the dendrogram, from 2 on (one cluster lives for ever and is not considered); of equal
+        lifetimes the smallest number.
+    linkage : {"single", "average", "complete", "ward"}, default="average"
+        Dissimilarity of two clusters. "single" is found from the labels without a matrix of all
+        pairs, for any number of objects; the others need one of all distinct rows of labels.
+    pairs : int or SparseEvidence, default=None
+        Evidence of some pairs only, for single and average linkage on more objects than a matrix of
+        all pairs allows: an int draws at least that many partners for each object, at random;
+        a SparseEvidence is ``conclust.evidence.sample_pairs``'s. Single linkage takes the
+        maximum spanning forest of the pairs; average linkage merges the two clusters with the
+        highest (sum of c) / (sum of N) over the pairs between them. What no chain of pairs
+        connects joins at height 1. None: all pairs.
+    max_dense : int, default=20000
+        Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry,
+        3.2 GB at the default).
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the partners where `pairs` is an int; nothing else is random.
+    n_jobs : int, default=None
+        Threads for counting evidence. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
+        The dendrogram in SciPy's form, for ``scipy.cluster.hierarchy.dendrogram`` and
+        :func:`conclust.consensus.linkage.cut`: the two clusters joined, height, number of objects.
+        Its leaves are the objects that any partition observed, in their order; those missing
+        everywhere are no part of it.
+    lifetimes_ : ndarray of shape (n_observed - 1,)
+        Entry k is the lifetime of k + 2 clusters.
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    EvidenceWarning
+        Pairs of objects that no partition saw together count as dissimilarity 1; pieces that no
+        chain of drawn pairs connects join at height 1.
+
+    Notes
+    -----
+    Objects with the same labels start merged at height 0, so that the work and the memory grow with
+    the number of distinct rows of labels. Average and Ward linkage add whole numbers where all
+    labels are there, so that equal averages are equal to the bit; ties go to the cluster that holds
+    the lowest object. O(n^2) time for n distinct rows, and O(n) memory besides the labels for single
+    linkage; sampled pairs take O(p log^2 p) for p pairs.
+
+    With missing labels, all pairs: average linkage is the mean of c_ij / N_ij; with `pairs` it is
+    weighted by N_ij. The two agree where all N_ij are equal.
+
+    References
+    ----------
+    .. [1] A. L. N. Fred and A. K. Jain, "Data clustering using evidence accumulation", ICPR 2002.
+    .. [2] A. L. N. Fred and A. K. Jain, "Combining multiple clusterings using evidence
+       accumulation", IEEE TPAMI 27(6), 2005.
+
+    Examples
+    --------
+    >>> from conclust import EAC
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = EAC(n_clusters=2).fit(labels)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.linkage_matrix_[:, 2].round(4)
+    array([0.    , 0.3333, 0.8333])
+    """
+
+    linkage_matrix_: NDArray[np.float64]
+    lifetimes_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        linkage: str = "average",
+        pairs: int | SparseEvidence | None = None,
+        max_dense: int = 20000,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.pairs = pairs
+        self.max_dense = max_dense
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _read(self, X: Any) -> Ensemble:
+        ensemble = super()._read(X)
+        if isinstance(self.pairs, SparseEvidence) and self.pairs.n_samples != ensemble.n_samples:
+            raise InputError(
+                f"The 'pairs' of EAC are evidence on {self.pairs.n_samples} objects, but the labels "
+                f"are of {ensemble.n_samples}. Draw the pairs from the same ensemble."
+            )
+        # The base hands on the observed objects only; given pairs number all of them.
+        self._given_pairs = (
+            _restrict(self.pairs, ensemble.observed)
+            if isinstance(self.pairs, SparseEvidence)
+            else None
+        )
+        return ensemble
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "EAC", high=ensemble.n_samples, none=True)
+        check_option(self.linkage, "linkage", "EAC", ("single", "average", "complete", "ward"))
+        check_int(self.max_dense, "max_dense", "EAC")
+        thread_count(self.n_jobs, "EAC")
+        if self.pairs is None:
+            return
+        if not isinstance(self.pairs, SparseEvidence):
+            check_int(self.pairs, "pairs", "EAC", none=True)
+        if self.linkage not in ("single", "average"):
+            refuse("linkage", "EAC with pairs=", "'single' or 'average'", self.linkage)
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        tree, doubt = self._tree(ensemble)
+        if doubt:
+            warnings.warn(doubt, EvidenceWarning, stacklevel=3)
+        self.linkage_matrix_ = tree
+        self.lifetimes_ = lifetimes(tree)
+        return cut(tree, longest_lifetime(tree) if self.n_clusters is None else self.n_clusters)
+
+    def _tree(self, ensemble: Ensemble) -> tuple[NDArray[np.float64], str]:
+        """Return the linkage matrix, and what the user should know of its evidence."""
+        given = self._given_pairs
+        del self._given_pairs
+        if ensemble.n_samples == 1:
+            return np.empty((0, 4)), ""
+        if self.pairs is not None:
+            if given is None:
+                given = sample_pairs(
+                    ensemble, self.pairs, random_state=self.random_state, n_jobs=self.n_jobs
+                )
+            tree, pieces = sparse_tree(given, self.linkage)
+            return tree, _PIECES.format(pieces) if pieces > 1 else ""
+        unseen: int | None
+        if self.linkage == "single" and not ensemble.is_soft:
+            tree = spanning_forest_tree(ensemble, n_threads=thread_count(self.n_jobs, "EAC"))
+            unseen = 0
+            # Below height 1 every join rests on a pair that was seen.
+            if ensemble.has_missing and tree[-1, 2] == 1.0:
+                unseen = unseen_pairs(ensemble, max_patterns=self.max_dense)
+        else:
+            tree, unseen = dense_tree(
+                ensemble, self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
+            )
+        if unseen == 0:
+            return tree, ""
+        return tree, _UNCOUNTED if unseen is None else _UNSEEN.format(unseen)
+
+
+def _restrict(pairs: SparseEvidence, observed: NDArray[np.bool_]) -> SparseEvidence:
+    """Renumber the evidence to the observed objects; the others are in no pair."""
+    if observed.all():
+        return pairs
+    if np.diff(pairs.indptr)[~observed].any():
+        raise InputError(
+            "The 'pairs' of EAC hold evidence on objects that are missing in every partition. Draw "
+            "the pairs from the same ensemble."
+        )
+    number = np.cumsum(observed) - 1
+    indptr = np.concatenate([[0], pairs.indptr[1:][observed]])
+    return SparseEvidence(indptr, number[pairs.indices], pairs.counts, pairs.copresence)
