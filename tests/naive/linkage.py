@@ -39,7 +39,7 @@ def between(D, A, B, linkage):
         return values.mean()
     # Ward: the squared distance of two centroids from all squared distances.
     a, b = len(A), len(B)
-    inside_a, inside_b = (D[np.ix_(X, X)] ** 2).sum() / 2 for X in (A, B)
+    inside_a, inside_b = ((D[np.ix_(X, X)] ** 2).sum() / 2 for X in (A, B))
     gap = (values**2).sum() / (a * b) - inside_a / a**2 - inside_b / b**2
     return np.sqrt(max(0.0, 2 * a * b / (a + b) * gap))
 

@@ -1,6 +1,8 @@
 #include "sparse_linkage.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "union_find.h"
@@ -56,6 +58,17 @@ struct Pair {
         return a != other.a ? a < other.a : b < other.b;
     }
 };
+
+// Whole counts divide to the same double where the fractions are the same. Sums of weights depend
+// on the order of adding, so they go on a grid, on which what is equal on paper is equal.
+template <class Count>
+double similarity(double count, double copresence) {
+    const double s = count / copresence;
+    if constexpr (std::is_floating_point_v<Count>) {
+        return std::rint(s * 0x1p40) * 0x1p-40;
+    }
+    return s;
+}
 
 double dissimilarity(double similarity) { return std::max(0.0, 1.0 - similarity); }
 
@@ -148,7 +161,8 @@ std::size_t sparse_single(const std::int64_t* indptr, const std::int32_t* indice
         for (std::int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
             const auto j = static_cast<std::uint32_t>(indices[e]);
             if (i < j) {
-                pairs.push_back({static_cast<double>(counts[e]) / static_cast<double>(copresence[e]),
+                pairs.push_back({similarity<Count>(static_cast<double>(counts[e]),
+                                                   static_cast<double>(copresence[e])),
                                  i, j});
             }
         }
@@ -174,7 +188,9 @@ std::size_t sparse_average(const std::int64_t* indptr, const std::int32_t* indic
     std::vector<std::vector<std::uint32_t>> partners(n);
     std::vector<Pair> heap;
     heap.reserve(n_pairs);
-    const auto similarity = [](PairTable::Sums sums) { return sums.count / sums.copresence; };
+    const auto frequency = [](PairTable::Sums sums) {
+        return similarity<Count>(sums.count, sums.copresence);
+    };
     for (std::uint32_t i = 0; i < n; ++i) {
         partners[i].assign(indices + indptr[i], indices + indptr[i + 1]);
         for (std::int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
@@ -183,7 +199,7 @@ std::size_t sparse_average(const std::int64_t* indptr, const std::int32_t* indic
                 const PairTable::Sums sums{static_cast<double>(counts[e]),
                                            static_cast<double>(copresence[e])};
                 table.insert(i, j, sums);
-                heap.push_back({similarity(sums), i, j});
+                heap.push_back({frequency(sums), i, j});
             }
         }
     }
@@ -197,7 +213,7 @@ std::size_t sparse_average(const std::int64_t* indptr, const std::int32_t* indic
         heap.pop_back();
         const std::size_t between = table.find(pair.a, pair.b);
         // Stale: one of the two is gone, or their evidence has changed and was pushed again.
-        if (between == PairTable::nowhere || similarity(table[between]) != pair.similarity) {
+        if (between == PairTable::nowhere || frequency(table[between]) != pair.similarity) {
             continue;
         }
         merges.add(pair.a, pair.b, dissimilarity(pair.similarity));
@@ -223,7 +239,7 @@ std::size_t sparse_average(const std::int64_t* indptr, const std::int32_t* indic
                 partners[kept].push_back(other);
                 partners[other].push_back(kept);
             }
-            heap.push_back({similarity(sums), std::min(kept, other), std::max(kept, other)});
+            heap.push_back({frequency(sums), std::min(kept, other), std::max(kept, other)});
             std::push_heap(heap.begin(), heap.end(), below);
         }
         std::vector<std::uint32_t>().swap(partners[gone]);

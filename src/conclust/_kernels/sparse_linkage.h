@@ -2,7 +2,7 @@
 //
 // The pairs are a symmetric CSR pattern: row i holds its partners in rising order, each undirected
 // pair is there in both directions, and no diagonal. `counts` are c_ij, `copresence` N_ij > 0, both
-// equal in the two directions and, if they are whole numbers, exact in a double after summing.
+// equal in the two directions. Fractions of sums of weights (floating Count) go on a grid of 2^-40.
 // n < 2^32.
 //
 // Written are n - 1 merges in order of height: a leaf of either side (any leaf for average) and the

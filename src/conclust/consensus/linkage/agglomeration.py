@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,17 +11,17 @@ from conclust._kernels import (
     agglomerate_single,
     agglomerate_ward,
     group_rows,
+    spanning_tree,
     sparse_average,
     sparse_single,
-    spanning_tree,
 )
 from conclust._labels import missing_code, noise_code
-from conclust.evidence import SparseEvidence, coassociation, evidence
 from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.ensemble import Ensemble, MicroClusters
+from conclust.evidence import SparseEvidence, coassociation, evidence
 from conclust.exceptions import DenseLimitError
 
-__all__ = ["dense_tree", "sparse_tree", "spanning_forest_tree", "starting_clusters", "unseen_pairs"]
+__all__ = ["dense_tree", "spanning_forest_tree", "sparse_tree", "starting_clusters", "unseen_pairs"]
 
 _KERNELS = {
     "single": agglomerate_single,
@@ -76,13 +74,17 @@ def dense_tree(
             "and average linkage on sampled pairs), or a larger max_dense."
         )
     if n == 1:
-        return _expand(start, _no_merges(), 1.0), 0
+        return _expand(start, _empty_merges(1)), 0
     sizes = start.counts.astype(np.float64)
     summed = linkage in ("average", "ward")
-    matrix, scale, unseen = _dissimilarities(_representatives(ensemble, start), sizes, summed, n_jobs)
+    matrix, scale, unseen = _dissimilarities(
+        _representatives(ensemble, start), sizes, summed, n_jobs
+    )
     merges = _empty_merges(n)
     _KERNELS[linkage](matrix, sizes, *merges)
-    return _expand(start, merges, np.sqrt(scale) if linkage == "ward" else scale), unseen
+    left, right, heights = merges
+    heights /= np.sqrt(scale) if linkage == "ward" else scale
+    return _expand(start, (left, right, heights)), unseen
 
 
 def _dissimilarities(
@@ -110,8 +112,7 @@ def _dissimilarities(
             np.divide(c, N, out=block, where=~nothing)
             block[nothing] = 0.0
             np.subtract(1.0, block, out=block)
-            np.rint(block * _GRID, out=block)
-            block /= _GRID
+            _snap(block)
         if summed and sizes.max() > 1.0:
             block *= sizes[rows, None]
             block *= sizes
@@ -122,13 +123,14 @@ def spanning_forest_tree(ensemble: Ensemble, *, n_threads: int) -> NDArray[np.fl
     """Single linkage from the labels alone, in O(n) memory besides them. Not for soft partitions."""
     start = starting_clusters(ensemble)
     if len(start) == 1:
-        return _expand(start, _no_merges(), 1.0)
+        return _expand(start, _empty_merges(1))
     chosen = _representatives(ensemble, start)
     order, heights = spanning_tree(chosen.codes, chosen.weights, n_threads)
-    # Prim's visiting order keeps every single-linkage cluster together, so that the order as a path
-    # has the same dendrogram as the spanning tree itself.
-    merges = np.ascontiguousarray(order[:-1]), np.ascontiguousarray(order[1:]), heights
-    return _expand(start, merges, 1.0)
+    # Prim's order visits every single-linkage cluster in one go, so that as a path, with equal
+    # heights in its own order, it has the same dendrogram as the spanning tree itself.
+    if chosen.weights is not None:
+        _snap(heights)
+    return _expand(start, (order[:-1], order[1:], heights))
 
 
 def sparse_tree(pairs: SparseEvidence, linkage: str) -> tuple[NDArray[np.float64], int]:
@@ -174,6 +176,13 @@ def unseen_pairs(ensemble: Ensemble, *, max_patterns: int) -> int | None:
     return total // 2
 
 
+def _snap(values: NDArray[np.float64]) -> None:
+    np.multiply(values, _GRID, out=values)
+    np.rint(values, out=values)
+    np.divide(values, _GRID, out=values)
+    np.abs(values, out=values)  # -0.0 looks odd
+
+
 def _representatives(ensemble: Ensemble, start: MicroClusters) -> Ensemble:
     if len(start) == ensemble.n_samples:
         return ensemble
@@ -188,14 +197,9 @@ def _empty_merges(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray
     return np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
 
 
-def _no_merges() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    return _empty_merges(1)
-
-
 def _expand(
     start: MicroClusters,
-    merges: tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]],
-    scale: float,
+    merges: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
     """Return the linkage matrix over all objects: first the starting clusters, at height 0."""
     first = start.representatives
@@ -206,5 +210,5 @@ def _expand(
     return from_merges(
         np.concatenate([owner[member], first[left]]),
         np.concatenate([own[member], first[right]]),
-        np.concatenate([np.zeros(np.count_nonzero(member)), heights / scale]),
+        np.concatenate([np.zeros(np.count_nonzero(member)), heights]),
     )

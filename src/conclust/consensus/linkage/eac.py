@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from conclust._random import RandomStateLike
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, refuse
-from conclust.evidence import SparseEvidence, sample_pairs
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.linkage.agglomeration import (
     dense_tree,
@@ -21,6 +20,7 @@ from conclust.consensus.linkage.agglomeration import (
 )
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.ensemble import Ensemble
+from conclust.evidence import SparseEvidence, sample_pairs
 from conclust.exceptions import EvidenceWarning, InputError
 
 __all__ = ["EAC"]
