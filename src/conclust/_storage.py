@@ -36,6 +36,7 @@ __all__ = [
     "read_json",
     "read_npy",
     "read_npz",
+    "reading_limit",
     "sync_folder",
     "write_json",
     "write_npy",
@@ -535,8 +536,13 @@ def _from_json(content: bytes, path: PathLike) -> Any:
         raise FileFormatError(f"{os.fspath(path)} is damaged: no valid JSON ({error}).") from error
 
 
+def reading_limit() -> int:
+    """Return how many bytes are read of a file by default: half of the machine's memory."""
+    return _memory() // 2
+
+
 def _check_size(n_bytes: int, max_bytes: int | None, path: PathLike) -> None:
-    limit = _memory() // 2 if max_bytes is None else max_bytes
+    limit = reading_limit() if max_bytes is None else max_bytes
     if n_bytes > limit:
         _refuse(path, f"unpacks to {_size(n_bytes)}; at most {_size(limit)} are read")
 

@@ -1,0 +1,196 @@
+"""The result folder: all of its files or none, and never a formula in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._storage import atomic_write, sync_folder, write_json
+from conclust.exceptions import OutputExistsError
+
+__all__ = ["RESULT_FILES", "OutputFolder", "guard_text", "write_labels", "write_memberships"]
+
+RESULT_FILES = ("labels.csv", "memberships.csv", "ensemble.npz", "result.json")
+"""Every file that a result can have; result.json is written last and seals it."""
+
+_CHUNK = 50_000
+_RISKY = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+class OutputFolder:
+    """A folder that is filled in one go: a context manager whose files appear at its end.
+
+    On entry a hidden folder is made where the files will go, which shows at once whether writing
+    is possible. Files are written there. When the block ends well they are moved to their places;
+    when it does not, or is interrupted, nothing is left and nothing has changed.
+
+    Parameters
+    ----------
+    path : Path
+        The folder; made, with its parents, if it is not there.
+    force : bool, default=False
+        Whether a folder that is not empty may be used. Our own files in it are replaced (those of
+        `names` that the new result lacks are removed); other files stay.
+    names : sequence of str, default=RESULT_FILES
+        The files that this kind of folder can have; the last one seals it.
+
+    Raises
+    ------
+    OutputExistsError
+        The folder is not empty and `force` is false, or the path is a file.
+    OSError
+        The folder cannot be written.
+    """
+
+    def __init__(
+        self, path: Path, *, force: bool = False, names: Sequence[str] = RESULT_FILES
+    ) -> None:
+        self.path = path
+        self._force = force
+        self._names = names
+        self._made: list[Path] = []
+
+    def __enter__(self) -> Self:
+        if self.path.exists() and not self.path.is_dir():
+            raise OutputExistsError(f"{self.path} is a file. Give --out the name of a folder.")
+        if self.path.is_dir() and not self._force and any(self.path.iterdir()):
+            raise OutputExistsError(
+                f"The folder {self.path} is not empty. Choose another with --out, or give --force "
+                "to replace the results in it."
+            )
+        blocked = [name for name in self._names if (self.path / name).is_dir()]
+        if blocked:
+            raise OutputExistsError(f"{self.path / blocked[0]} is a folder where a file will be.")
+        missing = [folder for folder in self.path.parents if not folder.exists()]
+        try:
+            for folder in reversed(missing):
+                folder.mkdir()
+                self._made.append(folder)
+            # Inside an existing folder (it may be a mount), else beside the one to be.
+            home = self.path if self.path.is_dir() else self.path.parent
+            self._temporary = home / f".conclust-{secrets.token_hex(8)}.tmp"
+            self._temporary.mkdir()
+        except OSError:
+            self._remove_made()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        done = False
+        try:
+            if kind is None:
+                self._publish()
+                done = True
+        finally:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+            if not done:
+                self._remove_made()
+
+    def file(self, name: str) -> Path:
+        """Return where to write the file `name` for now."""
+        if name not in self._names:
+            raise ValueError(f"{name!r} is no file of this folder.")
+        return self._temporary / name
+
+    def _publish(self) -> None:
+        if not self.path.is_dir():
+            self._temporary.rename(self.path)
+            sync_folder(self.path.parent)
+            return
+        # The seal goes first and comes last, so that a folder with a seal is always consistent.
+        (self.path / self._names[-1]).unlink(missing_ok=True)
+        for name in self._names:
+            written = self._temporary / name
+            if written.exists():
+                written.replace(self.path / name)
+            else:
+                (self.path / name).unlink(missing_ok=True)
+        sync_folder(self.path)
+
+    def _remove_made(self) -> None:
+        for folder in reversed(self._made):
+            if not any(folder.iterdir()):
+                folder.rmdir()
+
+
+def guard_text(text: str) -> str:
+    """Return `text` so that no spreadsheet takes it for a formula; numbers stay as they are."""
+    if text.startswith(_RISKY) and not _NUMBER.fullmatch(text):
+        return "'" + text
+    return text
+
+
+def write_labels(
+    path: Path,
+    labels: NDArray[np.int64],
+    *,
+    ids: Sequence[str] | None,
+    confidence: NDArray[np.float64] | None,
+    raw: bool,
+) -> None:
+    """Write one line per object: its name (or number from 0), its label, how sure it is."""
+    columns = ["object", "label", *(["confidence"] if confidence is not None else [])]
+    names = _object_names(ids, len(labels), raw)
+
+    def rows() -> Iterator[Iterable[Any]]:
+        for start in range(0, len(labels), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            sure = () if confidence is None else (np.round(confidence[part], 6).tolist(),)
+            yield from zip(names[part], labels[part].tolist(), *sure, strict=True)
+
+    _write_csv(path, columns, rows())
+
+
+def write_memberships(
+    path: Path, membership: NDArray[np.float64], *, ids: Sequence[str] | None, raw: bool
+) -> None:
+    """Write one line per object: its name (or number from 0), its probability of each cluster."""
+    n_samples, n_clusters = membership.shape
+    names = _object_names(ids, n_samples, raw)
+
+    def rows() -> Iterator[Iterable[Any]]:
+        for start in range(0, n_samples, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            values = np.round(membership[part], 9).tolist()
+            yield from ((name, *row) for name, row in zip(names[part], values, strict=True))
+
+    _write_csv(path, ["object", *(f"cluster_{k}" for k in range(n_clusters))], rows())
+
+
+def write_result(path: Path, content: dict[str, Any]) -> None:
+    """Write the settings, versions and figures of a run."""
+    write_json(path, content)
+
+
+def _object_names(ids: Sequence[str] | None, n: int, raw: bool) -> Sequence[str | int]:
+    if ids is None:
+        return range(n)
+    return ids if raw else [guard_text(text) for text in ids]
+
+
+def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
+    def write(file: Any) -> None:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        text.flush()
+        text.detach()
+
+    atomic_write(path, write)

@@ -1,0 +1,265 @@
+"""Pictures of the evidence and of a soft consensus. Needs the extra "plot" (matplotlib)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._random import generator
+from conclust._validation import check_int, check_option, missing_extra
+from conclust.coassociation import evidence, frequencies
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+from conclust.membership import check_membership, vat_order
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["coassociation_heatmap", "membership_heatmap"]
+
+_MAX_OBJECTS = 4000
+_COLOURS = "magma_r"  # even steps, light to dark: also right in grey print and to the colour-blind
+_NO_EVIDENCE = "#c9d7e3"
+
+
+def coassociation_heatmap(
+    ensemble_or_matrix: Ensemble | ArrayLike,
+    *,
+    order: str | None = "vat",
+    max_pixels: int = 1000,
+    random_state: Any = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show how often each pair of objects was put together.
+
+    Parameters
+    ----------
+    ensemble_or_matrix : Ensemble or array-like of shape (n_samples, n_samples)
+        An ensemble, or a symmetric matrix of shares between 0 and 1 (NaN: no evidence).
+    order : {"vat", None}, default="vat"
+        "vat" puts objects that belong together side by side, so that clusters are dark squares on
+        the diagonal (see `conclust.membership.vat_order`). None keeps the order given.
+    max_pixels : int, default=1000
+        Above this many objects, square blocks of them are averaged to one pixel.
+    random_state : int, Generator or None, default=0
+        Of more than 4,000 objects, 4,000 are drawn with it; the title says so.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure (``ax.figure``), unknown to pyplot.
+
+    Returns
+    -------
+    Axes
+        With the picture; ``ax.figure.savefig(path)`` writes it.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    InputError
+        The matrix is not square, not symmetric or not between 0 and 1.
+
+    References
+    ----------
+    Fred, Jain: Combining multiple clusterings using evidence accumulation. IEEE Transactions on
+    Pattern Analysis and Machine Intelligence 27 (2005).
+
+    Examples
+    --------
+    >>> from conclust import Ensemble
+    >>> from conclust.plotting import coassociation_heatmap
+    >>> ax = coassociation_heatmap(Ensemble([[0, 0], [1, 1], [0, 1], [1, 1]]))
+    >>> ax.get_title()
+    'Co-association of 4 objects'
+    """
+    check_option(order, "order", "coassociation_heatmap", ("vat", None))
+    pixels = check_int(max_pixels, "max_pixels", "coassociation_heatmap")
+    is_ensemble = isinstance(ensemble_or_matrix, Ensemble)
+    given: Any = ensemble_or_matrix if is_ensemble else _check_shares(ensemble_or_matrix)
+    n_samples = given.n_samples if is_ensemble else len(given)
+    drawn = None
+    if n_samples > _MAX_OBJECTS:
+        rng = generator(random_state, "coassociation_heatmap")
+        drawn = np.sort(rng.choice(n_samples, _MAX_OBJECTS, replace=False))
+    if is_ensemble:
+        shares = frequencies(*evidence(given if drawn is None else given.subset(samples=drawn)))
+    else:
+        shares = given if drawn is None else given[np.ix_(drawn, drawn)]
+    if order == "vat":
+        # A pair without evidence is as far apart as can be, as in evidence accumulation.
+        placed = vat_order(1.0 - np.where(np.isnan(shares), 0.0, shares))
+        shares = shares[np.ix_(placed, placed)]
+    n = len(shares)
+    picture = _average(_average(shares, pixels or n).T, pixels or n).T
+
+    ax = _axes(ax, (6.6, 5.6))
+    image = _show(ax, picture, (0, n, n, 0), aspect="equal")
+    bar = _colour_bar(ax, image)
+    bar.set_label("share of the partitions that put the pair together")
+    along = "object, in VAT order" if order == "vat" else "object, in the order given"
+    ax.set(xlabel=along, ylabel=along)
+    title = f"Co-association of {n_samples:,} objects"
+    if drawn is not None:
+        title = f"Co-association of {n:,} objects drawn from {n_samples:,}"
+    ax.set_title(title, pad=10)
+    if np.isnan(picture).any():
+        _explain_grey(ax)
+    return ax
+
+
+def membership_heatmap(
+    membership: ArrayLike,
+    *,
+    order: str | ArrayLike | None = "cluster",
+    max_pixels: int = 1000,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show the probability of every cluster for every object.
+
+    Parameters
+    ----------
+    membership : array-like of shape (n_samples, n_clusters)
+        Rows are probabilities.
+    order : {"cluster", None} or array-like of int of shape (n_samples,), default="cluster"
+        "cluster" sorts objects by their most probable cluster, the surest first; None keeps the
+        order given; an array gives the objects from top to bottom.
+    max_pixels : int, default=1000
+        Above this many objects, neighbours are averaged to one row of pixels.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure (``ax.figure``), unknown to pyplot.
+
+    Returns
+    -------
+    Axes
+        With the picture; ``ax.figure.savefig(path)`` writes it.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    InputError
+        Rows are no probabilities, or `order` does not hold every object once.
+
+    Examples
+    --------
+    >>> from conclust.plotting import membership_heatmap
+    >>> ax = membership_heatmap([[0.9, 0.1], [0.2, 0.8]])
+    >>> ax.get_xlabel()
+    'cluster'
+    """
+    pixels = check_int(max_pixels, "max_pixels", "membership_heatmap")
+    rows = check_membership(membership)
+    n_samples, n_clusters = rows.shape
+    along = "object"
+    if isinstance(order, str):
+        check_option(order, "order", "membership_heatmap", ("cluster", None))
+        best = rows.argmax(axis=1)
+        rows = rows[np.lexsort((-rows.max(axis=1), best))]
+        along = "object, by cluster, the surest first"
+    elif order is not None:
+        chosen = np.asarray(order)
+        whole = chosen.dtype.kind in "iu" and chosen.shape == (n_samples,)
+        if not whole or not np.array_equal(np.sort(chosen), np.arange(n_samples)):
+            raise InputError(
+                f"'order' must hold each of the {n_samples} objects once. Got an array of shape "
+                f"{chosen.shape} and dtype {chosen.dtype} that does not."
+            )
+        rows = rows[chosen]
+    picture = _average(rows, pixels or n_samples)
+
+    ax = _axes(ax, (max(3.6, min(9.0, 2.6 + 0.45 * n_clusters)), 5.6))
+    image = _show(ax, picture, (-0.5, n_clusters - 0.5, n_samples, 0), aspect="auto")
+    bar = _colour_bar(ax, image)
+    bar.set_label("probability")
+    if n_clusters <= 30:
+        ax.set_xticks(range(n_clusters))
+        ax.set_xticks(np.arange(n_clusters - 1) + 0.5, minor=True)
+        ax.grid(which="minor", axis="x", color="white", linewidth=1.5)
+    ax.tick_params(which="both", axis="x", length=0)
+    ax.set(xlabel="cluster", ylabel=along)
+    ax.set_title(f"Membership of {n_samples:,} objects", pad=10)
+    return ax
+
+
+def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        missing_extra("matplotlib", "plot", "Plotting")
+    if ax is not None:
+        return ax
+    # A figure of its own: pyplot would keep it alive, and choose a window system.
+    return Figure(figsize=size, dpi=150, layout="constrained").add_subplot()
+
+
+def _show(
+    ax: Axes, picture: NDArray[np.float64], extent: tuple[float, float, float, float], aspect: str
+) -> Any:
+    from matplotlib import colormaps
+
+    colours = colormaps[_COLOURS].with_extremes(bad=_NO_EVIDENCE)
+    image = ax.imshow(
+        np.ma.masked_invalid(picture),
+        cmap=colours,
+        vmin=0.0,
+        vmax=1.0,
+        extent=extent,
+        aspect=aspect,
+        interpolation="nearest",
+    )
+    for spine in ax.spines.values():
+        spine.set_color("#999999")
+        spine.set_linewidth(0.8)
+    return image
+
+
+def _colour_bar(ax: Axes, image: Any) -> Any:
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, ticks=[0, 0.25, 0.5, 0.75, 1])
+    bar.outline.set_visible(False)
+    return bar
+
+
+def _explain_grey(ax: Axes) -> None:
+    from matplotlib.patches import Patch
+
+    ax.legend(
+        handles=[Patch(facecolor=_NO_EVIDENCE, label="never in one partition together")],
+        loc="upper right",
+        framealpha=0.9,
+    )
+
+
+def _check_shares(matrix: ArrayLike) -> NDArray[np.float64]:
+    shares = np.asarray(matrix)
+    if shares.ndim != 2 or shares.shape[0] != shares.shape[1] or shares.shape[0] == 0:
+        raise InputError(
+            "Expected an Ensemble or a square matrix of shares (n_samples, n_samples). Got an array "
+            f"of shape {shares.shape} instead."
+        )
+    if shares.dtype.kind not in "biuf":
+        raise InputError(f"Expected shares between 0 and 1. Got an array of {shares.dtype} instead.")
+    known = shares[~np.isnan(shares)] if shares.dtype.kind == "f" else shares
+    if known.size and (known.min() < 0 or known.max() > 1 + 1e-9):
+        raise InputError(
+            f"Expected shares between 0 and 1. Got values from {known.min()} to {known.max()} "
+            "instead: divide counts by the number of partitions that saw both objects "
+            "(conclust.coassociation.frequencies)."
+        )
+    if not np.allclose(shares, shares.T, equal_nan=True):
+        raise InputError("Expected a symmetric matrix. Got one with M[i, j] != M[j, i].")
+    return shares.astype(np.float64, copy=False)
+
+
+def _average(rows: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """Average neighbouring rows to at most `most`, leaving out NaN."""
+    n = len(rows)
+    if n <= most:
+        return rows
+    edges = np.linspace(0, n, most + 1).astype(np.int64)[:-1]
+    known = ~np.isnan(rows)
+    total: Callable[..., Any] = np.add.reduceat
+    weight = total(known, edges, axis=0, dtype=np.int64)
+    summed = total(np.where(known, rows, 0.0), edges, axis=0)
+    return np.divide(summed, weight, out=np.full(summed.shape, np.nan), where=weight > 0)
