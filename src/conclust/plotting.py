@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["coassociation_heatmap", "membership_heatmap"]
 
 _MAX_OBJECTS = 4000
-_COLOURS = "magma_r"  # even steps, light to dark: also right in grey print and to the colour-blind
-_NO_EVIDENCE = "#c9d7e3"
+# Ever darker, so that it also reads in grey print and to the colour-blind.
+_COLOURS = ("#fafcfb", "#d5ebe4", "#8fcdc2", "#439fab", "#276691", "#1d2f62", "#0b0f2b")
+_NO_EVIDENCE = "#f0d9c8"
 
 
 def coassociation_heatmap(
@@ -75,7 +75,7 @@ def coassociation_heatmap(
     'Co-association of 4 objects'
     """
     check_option(order, "order", "coassociation_heatmap", ("vat", None))
-    pixels = check_int(max_pixels, "max_pixels", "coassociation_heatmap")
+    pixels = check_int(max_pixels, "max_pixels", "coassociation_heatmap") or 1
     is_ensemble = isinstance(ensemble_or_matrix, Ensemble)
     given: Any = ensemble_or_matrix if is_ensemble else _check_shares(ensemble_or_matrix)
     n_samples = given.n_samples if is_ensemble else len(given)
@@ -92,12 +92,12 @@ def coassociation_heatmap(
         placed = vat_order(1.0 - np.where(np.isnan(shares), 0.0, shares))
         shares = shares[np.ix_(placed, placed)]
     n = len(shares)
-    picture = _average(_average(shares, pixels or n).T, pixels or n).T
+    picture = _average(shares, pixels, pixels)
 
     ax = _axes(ax, (6.6, 5.6))
     image = _show(ax, picture, (0, n, n, 0), aspect="equal")
-    bar = _colour_bar(ax, image)
-    bar.set_label("share of the partitions that put the pair together")
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    _colour_bar(ax, image, "share of the partitions that put the pair together", 28)
     along = "object, in VAT order" if order == "vat" else "object, in the order given"
     ax.set(xlabel=along, ylabel=along)
     title = f"Co-association of {n_samples:,} objects"
@@ -149,7 +149,7 @@ def membership_heatmap(
     >>> ax.get_xlabel()
     'cluster'
     """
-    pixels = check_int(max_pixels, "max_pixels", "membership_heatmap")
+    pixels = check_int(max_pixels, "max_pixels", "membership_heatmap") or 1
     rows = check_membership(membership)
     n_samples, n_clusters = rows.shape
     along = "object"
@@ -167,16 +167,15 @@ def membership_heatmap(
                 f"{chosen.shape} and dtype {chosen.dtype} that does not."
             )
         rows = rows[chosen]
-    picture = _average(rows, pixels or n_samples)
+    picture = _average(rows, pixels, n_clusters)
 
     ax = _axes(ax, (max(3.6, min(9.0, 2.6 + 0.45 * n_clusters)), 5.6))
     image = _show(ax, picture, (-0.5, n_clusters - 0.5, n_samples, 0), aspect="auto")
-    bar = _colour_bar(ax, image)
-    bar.set_label("probability")
+    _colour_bar(ax, image, "probability", 36)
     if n_clusters <= 30:
         ax.set_xticks(range(n_clusters))
         ax.set_xticks(np.arange(n_clusters - 1) + 0.5, minor=True)
-        ax.grid(which="minor", axis="x", color="white", linewidth=1.5)
+        ax.grid(which="minor", axis="x", color="#c4c9cc", linewidth=0.8)
     ax.tick_params(which="both", axis="x", length=0)
     ax.set(xlabel="cluster", ylabel=along)
     ax.set_title(f"Membership of {n_samples:,} objects", pad=10)
@@ -197,9 +196,9 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 def _show(
     ax: Axes, picture: NDArray[np.float64], extent: tuple[float, float, float, float], aspect: str
 ) -> Any:
-    from matplotlib import colormaps
+    from matplotlib.colors import LinearSegmentedColormap
 
-    colours = colormaps[_COLOURS].with_extremes(bad=_NO_EVIDENCE)
+    colours = LinearSegmentedColormap.from_list("conclust", _COLOURS).with_extremes(bad=_NO_EVIDENCE)
     image = ax.imshow(
         np.ma.masked_invalid(picture),
         cmap=colours,
@@ -212,13 +211,16 @@ def _show(
     for spine in ax.spines.values():
         spine.set_color("#999999")
         spine.set_linewidth(0.8)
+    ax.tick_params(color="#999999")
+    ax.yaxis.set_major_formatter("{x:,.0f}")
     return image
 
 
-def _colour_bar(ax: Axes, image: Any) -> Any:
-    bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, ticks=[0, 0.25, 0.5, 0.75, 1])
+def _colour_bar(ax: Axes, image: Any, label: str, aspect: float) -> None:
+    ticks = [0, 0.25, 0.5, 0.75, 1]
+    bar = ax.figure.colorbar(image, ax=ax, pad=0.03, aspect=aspect, ticks=ticks, format="%g")
+    bar.set_label(label)
     bar.outline.set_visible(False)
-    return bar
 
 
 def _explain_grey(ax: Axes) -> None:
@@ -227,7 +229,9 @@ def _explain_grey(ax: Axes) -> None:
     ax.legend(
         handles=[Patch(facecolor=_NO_EVIDENCE, label="never in one partition together")],
         loc="upper right",
-        framealpha=0.9,
+        bbox_to_anchor=(1.0, -0.11),
+        frameon=False,
+        borderaxespad=0.0,
     )
 
 
@@ -252,14 +256,14 @@ def _check_shares(matrix: ArrayLike) -> NDArray[np.float64]:
     return shares.astype(np.float64, copy=False)
 
 
-def _average(rows: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    """Average neighbouring rows to at most `most`, leaving out NaN."""
-    n = len(rows)
-    if n <= most:
-        return rows
-    edges = np.linspace(0, n, most + 1).astype(np.int64)[:-1]
-    known = ~np.isnan(rows)
-    total: Callable[..., Any] = np.add.reduceat
-    weight = total(known, edges, axis=0, dtype=np.int64)
-    summed = total(np.where(known, rows, 0.0), edges, axis=0)
+def _average(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
+    """Average blocks of neighbours to at most (rows, columns) pixels, leaving out NaN."""
+    known = ~np.isnan(values)
+    summed, weight = np.where(known, values, 0.0), known.astype(np.float64)
+    for axis, most in enumerate((rows, columns)):
+        n = values.shape[axis]
+        if n > most:
+            edges = np.arange(most) * n // most
+            summed = np.add.reduceat(summed, edges, axis=axis)
+            weight = np.add.reduceat(weight, edges, axis=axis)
     return np.divide(summed, weight, out=np.full(summed.shape, np.nan), where=weight > 0)
