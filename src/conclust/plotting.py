@@ -76,14 +76,18 @@ def coassociation_heatmap(
     """
     check_option(order, "order", "coassociation_heatmap", ("vat", None))
     pixels = check_int(max_pixels, "max_pixels", "coassociation_heatmap") or 1
-    is_ensemble = isinstance(ensemble_or_matrix, Ensemble)
-    given: Any = ensemble_or_matrix if is_ensemble else _check_shares(ensemble_or_matrix)
-    n_samples = given.n_samples if is_ensemble else len(given)
+    given: Ensemble | NDArray[np.float64]
+    if isinstance(ensemble_or_matrix, Ensemble):
+        given = ensemble_or_matrix
+        n_samples = given.n_samples
+    else:
+        given = _check_shares(ensemble_or_matrix)
+        n_samples = len(given)
     drawn = None
     if n_samples > _MAX_OBJECTS:
         rng = generator(random_state, "coassociation_heatmap")
         drawn = np.sort(rng.choice(n_samples, _MAX_OBJECTS, replace=False))
-    if is_ensemble:
+    if isinstance(given, Ensemble):
         shares = frequencies(*evidence(given if drawn is None else given.subset(samples=drawn)))
     else:
         shares = given if drawn is None else given[np.ix_(drawn, drawn)]
@@ -194,11 +198,13 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def _show(
-    ax: Axes, picture: NDArray[np.float64], extent: tuple[float, float, float, float], aspect: str
+    ax: Axes, picture: NDArray[np.float64], extent: tuple[float, float, float, float], aspect: Any
 ) -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    colours = LinearSegmentedColormap.from_list("conclust", _COLOURS).with_extremes(bad=_NO_EVIDENCE)
+    colours = LinearSegmentedColormap.from_list("conclust", _COLOURS).with_extremes(
+        bad=_NO_EVIDENCE
+    )
     image = ax.imshow(
         np.ma.masked_invalid(picture),
         cmap=colours,
@@ -243,7 +249,9 @@ def _check_shares(matrix: ArrayLike) -> NDArray[np.float64]:
             f"of shape {shares.shape} instead."
         )
     if shares.dtype.kind not in "biuf":
-        raise InputError(f"Expected shares between 0 and 1. Got an array of {shares.dtype} instead.")
+        raise InputError(
+            f"Expected shares between 0 and 1. Got an array of {shares.dtype} instead."
+        )
     known = shares[~np.isnan(shares)] if shares.dtype.kind == "f" else shares
     if known.size and (known.min() < 0 or known.max() > 1 + 1e-9):
         raise InputError(
@@ -266,4 +274,6 @@ def _average(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np
             edges = np.arange(most) * n // most
             summed = np.add.reduceat(summed, edges, axis=axis)
             weight = np.add.reduceat(weight, edges, axis=axis)
-    return np.divide(summed, weight, out=np.full(summed.shape, np.nan), where=weight > 0)
+    picture = np.full(summed.shape, np.nan)
+    np.divide(summed, weight, out=picture, where=weight > 0)
+    return picture

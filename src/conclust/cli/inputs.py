@@ -350,7 +350,9 @@ def _read_parquet(
             # Equal values are stored once, so that a small file can be a giant table.
             cells = file.metadata.num_rows * file.metadata.num_columns
             if cells * 8 > reading_limit():
-                raise FileFormatError(f"{path} unpacks to {cells} cells, too many for this machine.")
+                raise FileFormatError(
+                    f"{path} unpacks to {cells} cells, too many for this machine."
+                )
             table = file.read()
     except pyarrow.ArrowException as error:
         raise FileFormatError(f"{path} is no sound Parquet file ({error}).") from error

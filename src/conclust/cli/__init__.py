@@ -1,0 +1,124 @@
+"""The command line: ``conclust demo | cluster | combine | compare``.
+
+Exit codes: 0 done; 1 the input, the data or the disk does not allow it; 2 the command line is
+wrong; 70 an error in conclust itself; 130 interrupted. Errors are one sentence on standard error;
+``--debug`` adds the traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from conclust.cli.parser import build_parser
+from conclust.exceptions import ConclustError
+
+__all__ = ["main"]
+
+EXIT_FAILURE = 1
+EXIT_INTERNAL = 70  # EX_SOFTWARE of sysexits.h
+EXIT_INTERRUPTED = 130  # as shells report SIGINT
+EXIT_TERMINATED = 143
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        The arguments; None takes those of the process.
+
+    Returns
+    -------
+    int
+        The exit code: see the module's text. A wrong command line and ``--help`` end in
+        SystemExit, as argparse has it.
+    """
+    parser = build_parser()
+    arguments = parser.parse_args(argv)
+    try:
+        with _terminable(), _plain_warnings(arguments.quiet):
+            arguments.run(arguments)
+            sys.stdout.flush()
+    except ConclustError as error:
+        return _fail(arguments, EXIT_FAILURE, str(error))
+    except KeyboardInterrupt:
+        kept = ""
+        if getattr(arguments, "cache", None):
+            kept = (
+                f" The members finished are kept in {arguments.cache}: give the same command "
+                "again to go on."
+            )
+        return _fail(arguments, EXIT_INTERRUPTED, f"interrupted; nothing was written.{kept}")
+    except _Terminated:
+        return _fail(arguments, EXIT_TERMINATED, "terminated; nothing was written.")
+    except BrokenPipeError:
+        # Who read our output has gone. Python flushes once more at exit: into nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILURE
+    except OSError as error:
+        return _fail(arguments, EXIT_FAILURE, _describe(error))
+    except MemoryError:
+        return _fail(
+            arguments, EXIT_FAILURE, "the memory of this machine does not suffice for these data."
+        )
+    except Exception as error:  # the last door: whatever comes through is our own mistake
+        text = f"internal error: {type(error).__name__}: {error}"
+        hint = "" if arguments.debug else " Please report it with what --debug prints."
+        return _fail(arguments, EXIT_INTERNAL, text + hint)
+    return 0
+
+
+class _Terminated(BaseException):
+    """SIGTERM, as an exception, so that temporary files are removed."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    def stop(number: int, frame: object) -> None:
+        raise _Terminated
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not in the main thread: whoever runs us there sees to it
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _plain_warnings(quiet: bool) -> Iterator[None]:
+    """Show a warning for the user as a sentence, and leave out those for programmers."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if not quiet:
+            print(f"conclust: warning: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+def _describe(error: OSError) -> str:
+    what = error.strerror or str(error)
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return f"{where}{what}."
+
+
+def _fail(arguments: Any, code: int, sentence: str) -> int:
+    if arguments.debug:
+        traceback.print_exc()
+    print(f"conclust {arguments.command}: {sentence}", file=sys.stderr)
+    return code

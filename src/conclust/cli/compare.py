@@ -1,0 +1,88 @@
+"""``conclust compare``: how alike two clusterings of the same objects are."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust import metrics
+from conclust.cli.consensus import reading
+from conclust.cli.inputs import read_labelling
+from conclust.exceptions import InputError
+
+__all__ = ["run"]
+
+_MEASURES = (
+    ("H", "consistency_index", "share of objects in matched clusters, best matching"),
+    ("Rand", "rand_index", "share of pairs on which both agree"),
+    ("ARI", "adjusted_rand_index", "Rand corrected for chance: 0 expected, 1 equal"),
+    ("NMI", "normalized_mutual_information", "shared information over the geometric mean"),
+    ("F1 pairs", "pairwise_f1", "of the pairs put together"),
+    ("F1 class", "class_f1", "each cluster of A against the best of B"),
+    ("VI", "variation_of_information", "bits lost and gained: 0 equal"),
+)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the measures of two label files."""
+    how = reading(arguments)
+    first, first_ids = read_labelling(arguments.first, how, arguments.column)
+    second, second_ids = read_labelling(arguments.second, how, arguments.column)
+    by_name = first_ids is not None and second_ids is not None
+    if first_ids is not None and second_ids is not None:
+        second = _align(arguments, first_ids, second_ids, second)
+    elif len(first) != len(second):
+        raise InputError(
+            f"{arguments.first} has {len(first)} objects and {arguments.second} has {len(second)}: "
+            "they can only be compared object by object. Name the objects in both files and give "
+            "--id-column."
+        )
+    table = metrics.contingency(first, second)
+    values = {name: float(getattr(metrics, name)(first, second)) for _, name, _ in _MEASURES}
+    if arguments.json:
+        content = {
+            "objects": table.n_samples,
+            "left_out": len(first) - table.n_samples,
+            "matched_by": "name" if by_name else "order",
+            "clusters": table.shape,
+            **values,
+        }
+        print(json.dumps(content, indent=2))
+        return
+    left_out = len(first) - table.n_samples
+    print(f"A  {arguments.first}: {_clusters(table.shape[0])}")
+    print(f"B  {arguments.second}: {_clusters(table.shape[1])}")
+    print(
+        f"{table.n_samples:,} objects compared, matched by {'name' if by_name else 'order'}"
+        + (f"; {left_out:,} without a label in one of them left out" if left_out else "")
+    )
+    print()
+    for short, name, meaning in _MEASURES:
+        print(f"  {short:<9} {values[name]:7.4f}   {meaning}")
+
+
+def _align(
+    arguments: argparse.Namespace, first: list[str], second: list[str], labels: NDArray[Any]
+) -> NDArray[Any]:
+    for path, names in ((arguments.first, first), (arguments.second, second)):
+        name, times = Counter(names).most_common(1)[0]
+        if times > 1:
+            raise InputError(f"{path} has the object {name!r} more than once.")
+    place = {name: row for row, name in enumerate(second)}
+    strangers = [name for name in first if name not in place]
+    if strangers or len(first) != len(second):
+        found = strangers[0] if strangers else next(iter(set(second) - set(first)))
+        where = arguments.first if strangers else arguments.second
+        raise InputError(
+            f"The two files are not about the same objects: {found!r} is only in {where}."
+        )
+    return np.asarray(labels[[place[name] for name in first]])
+
+
+def _clusters(number: int) -> str:
+    return f"{number} cluster" + ("" if number == 1 else "s")
