@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._threads import thread_count
 from conclust.cli.csvfile import DELIMITERS
 from conclust.cli.inputs import Reading, read_ensemble, read_points
 from conclust.cli.outputs import OutputFolder, write_labels, write_memberships, write_result
 from conclust.ensemble import Ensemble
 from conclust.metrics import adjusted_rand_index, consistency_index
 
-__all__ = ["Talk", "reading", "run_cluster", "run_combine", "score", "versions"]
+__all__ = ["Talk", "jobs", "reading", "run_cluster", "run_combine", "score", "versions"]
 
 _SCALES = {
     "minmax": "columns scaled to [0, 1] (--scale minmax)",
@@ -71,7 +72,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
             feature_fraction=arguments.feature_fraction,
             scale=None if arguments.scale == "none" else arguments.scale,
             random_state=arguments.seed,
-            n_jobs=arguments.jobs,
+            n_jobs=jobs(arguments),
             cache_dir=arguments.cache,
             verbose=talk.verbosity,
         )
@@ -135,6 +136,11 @@ def reading(arguments: argparse.Namespace) -> Reading:
     )
 
 
+def jobs(arguments: argparse.Namespace) -> int:
+    """Return how many processors to use: those asked for, else all that this process may use."""
+    return thread_count(None) if arguments.jobs is None else int(arguments.jobs)
+
+
 def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float]:
     """Return H and ARI against known classes; an empty class is one that is not known."""
     known = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
@@ -172,14 +178,14 @@ def _model(arguments: argparse.Namespace) -> Any:
     if arguments.method == "pcc":
         from conclust.consensus.probabilistic import PCC
 
-        return PCC(arguments.max_clusters, random_state=arguments.seed, n_jobs=arguments.jobs)
+        return PCC(arguments.max_clusters, random_state=arguments.seed, n_jobs=jobs(arguments))
     from conclust.consensus.linkage import EAC
 
     return EAC(
         arguments.clusters,
         linkage=arguments.linkage or "average",
         random_state=arguments.seed,
-        n_jobs=arguments.jobs,
+        n_jobs=jobs(arguments),
     )
 
 
