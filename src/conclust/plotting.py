@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._random import generator
 from conclust._validation import check_int, check_option, missing_extra
-from conclust.coassociation import evidence, frequencies
+from conclust.evidence import evidence, frequencies
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.membership import check_membership, vat_order
@@ -257,7 +257,7 @@ def _check_shares(matrix: ArrayLike) -> NDArray[np.float64]:
         raise InputError(
             f"Expected shares between 0 and 1. Got values from {known.min()} to {known.max()} "
             "instead: divide counts by the number of partitions that saw both objects "
-            "(conclust.coassociation.frequencies)."
+            "(conclust.evidence.frequencies)."
         )
     if not np.allclose(shares, shares.T, equal_nan=True):
         raise InputError("Expected a symmetric matrix. Got one with M[i, j] != M[j, i].")

@@ -14,7 +14,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, count, islice
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ Rows = list[list[str]]
 
 
 class CsvRows:
-    r"""The rows of a CSV file, all of the same length, in chunks.
+    r"""The rows of a CSV file, all of the same length, in chunks; a context that closes the file.
 
     Parameters
     ----------
@@ -69,16 +69,30 @@ class CsvRows:
         header: bool | None = None,
     ) -> None:
         self.path = path
+        self._labels = labels
+        self._open(delimiter, header)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def rewind(self) -> None:
+        """Begin again at the first row."""
+        self._file.close()
+        self._open(self.delimiter, self.has_header)
+
+    def _open(self, delimiter: str | None, header: bool | None) -> None:
         self.lines = array("q")
         self.odd = False  # whether a line so far holds what float() reads and we do not
         self._n_lines = 0
-        self._labels = labels
-        binary = open_regular(path)
-        if binary.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-            binary.close()
-            self._refuse("is in UTF-16. Save it as CSV in UTF-8")
+        binary = open_regular(self.path)
+        marked = binary.read(2) in (b"\xff\xfe", b"\xfe\xff")
         binary.seek(0)
         self._file = io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
+        if marked:
+            self._refuse("is in UTF-16. Save it as CSV in UTF-8")
         lines = self._read_lines()
         sample = list(islice(lines, _SNIFFED_LINES))
         if not "".join(sample).strip():
@@ -86,7 +100,6 @@ class CsvRows:
         self.delimiter = delimiter or _sniff(sample)
         self._remaining = chain(sample, lines)
         self._rows = self._read_rows(self._remaining)
-        self._first: Rows = []
         first = next(self._rows)
         self._width = len(first)
         if self._width > _MAX_FIELDS:
@@ -109,13 +122,12 @@ class CsvRows:
             yield start, rows
             start += len(rows)
             rows = self._take()
-        self._file.close()
 
     def table(self, dtype: type[Any]) -> NDArray[Any] | None:
         """Read all rows as one table of int or float, in a quarter of the time.
 
-        Returns None for anything but a plain number in every place: `again` then reads row by row,
-        and says what is wrong where.
+        Returns None for anything but a plain number in every place: rewound and row by row, the
+        reading then says what is wrong where.
         """
         cells = chain.from_iterable(self._first)
         try:
@@ -133,17 +145,8 @@ class CsvRows:
             raise
         except (ValueError, OverflowError, Warning):
             return None
-        finally:
-            self._file.close()
         # A single column may hold empty lines, which this way would be dropped unseen.
         return block if self._width > 1 and not self.odd else None
-
-    def again(self) -> CsvRows:
-        """Open the file anew, with what is known of it by now."""
-        self._file.close()
-        return CsvRows(
-            self.path, labels=self._labels, delimiter=self.delimiter, header=self.has_header
-        )
 
     def column(self, wanted: str, option: str) -> int:
         """Return the number of the column called `wanted`, by its name or counted from 1."""
@@ -260,8 +263,7 @@ class CsvRows:
         return tuple(names)
 
     def _refuse(self, what: str) -> NoReturn:
-        if hasattr(self, "_file"):
-            self._file.close()
+        self._file.close()
         raise FileFormatError(f"{self.path} {what}.")
 
 
@@ -284,7 +286,7 @@ def read_number_columns(
         table = rows.table(float)
         if table is not None and np.isfinite(table).all():
             return table[:, list(columns)] if len(columns) < table.shape[1] else table, []
-        rows = rows.again()
+        rows.rewind()
     blocks = []
     kept: list[list[str]] = [[] for _ in texts]
     for start, chunk in rows.chunks():
@@ -335,7 +337,7 @@ def read_label_columns(
             if noise:
                 table[table == -1] = -2
             return table[:, list(columns)] if len(columns) < table.shape[1] else table, []
-        rows = rows.again()
+        rows.rewind()
     # Each distinct spelling gets a number on sight: one dictionary look-up a cell.
     spellings: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in columns]
     blocks = []

@@ -217,12 +217,15 @@ def _draw(name: str, ensemble: Ensemble, model: Any, folder: OutputFolder, talk:
     except MissingExtraError as error:
         talk.step(f"No pictures: {error}")
         return False
-    pair.set_title(f"How often pairs are together: {shown}", pad=10)
-    pair.figure.savefig(folder.file(f"{name}_coassociation.png"), format="png")
+    _save(pair, f"How often pairs are together: {shown}", folder.file(f"{name}_coassociation.png"))
     soft = membership_heatmap(model.membership_)
-    soft.set_title(f"PCC: {name}", pad=10)
-    soft.figure.savefig(folder.file(f"{name}_membership.png"), format="png")
+    _save(soft, f"PCC: {name}", folder.file(f"{name}_membership.png"))
     return True
+
+
+def _save(ax: Any, title: str, path: Path) -> None:
+    ax.set_title(title, pad=10)
+    ax.figure.savefig(path, format="png")
 
 
 def _files() -> list[str]:

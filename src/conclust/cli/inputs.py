@@ -85,12 +85,12 @@ def read_points(path: Path, how: Reading) -> Points:
     """
     kind = _kind(path)
     if kind == "csv":
-        rows = CsvRows(path, labels=False, delimiter=how.delimiter, header=how.header)
-        ids, classes, columns = _roles(rows.names, rows.column, how)
-        texts = [column for column in (ids, classes) if column is not None]
-        notes = _describe_csv(rows, ids, how)
-        names = tuple(rows.names[j] for j in columns)
-        X, kept = read_number_columns(rows, columns, texts)
+        with CsvRows(path, labels=False, delimiter=how.delimiter, header=how.header) as rows:
+            ids, classes, columns = _roles(rows.names, rows.column, how)
+            texts = [column for column in (ids, classes) if column is not None]
+            notes = _describe_csv(rows, ids, how)
+            names = tuple(rows.names[j] for j in columns)
+            X, kept = read_number_columns(rows, columns, texts)
         return Points(X, names, *_text_columns(kept, ids, classes), notes)
     if kind == "parquet":
         frame, ids_, classes_ = _read_parquet(path, how)
@@ -186,20 +186,7 @@ def read_labelling(
     """
     kind = _kind(path)
     if kind == "csv":
-        rows = CsvRows(path, labels=True, delimiter=how.delimiter, header=how.header)
-        wanted = column or ("label" if rows.has_header and "label" in rows.names else None)
-        ids, _, columns = _roles(rows.names, rows.column, how)
-        if wanted is not None:
-            columns = [rows.column(wanted, "--column")]
-            if ids is None and rows.has_header and rows.names[0] == _OBJECT:
-                ids = 0
-        if len(columns) != 1:
-            raise InputError(
-                f"{path} has {len(columns)} columns that may be the labels to compare: "
-                f"{_list(rows.names)}. Say which with --column."
-            )
-        labels, kept = read_label_columns(rows, columns, [] if ids is None else [ids], noise=False)
-        return labels[:, 0], None if ids is None else kept[0]
+        return _csv_labelling(path, how, column)
     if kind == "parquet":
         frame, ids_, _ = _read_parquet(path, how)
         wanted = column or ("label" if "label" in frame else None)
@@ -233,8 +220,8 @@ def read_weights(path: Path, n_partitions: int) -> NDArray[np.float64]:
     """Read one non-negative weight per partition: a column, a row, or an NPY or NPZ file."""
     kind = _kind(path)
     if kind == "csv":
-        rows = CsvRows(path, labels=False)
-        weights, _ = read_number_columns(rows, range(len(rows.names)), [])
+        with CsvRows(path, labels=False) as rows:
+            weights, _ = read_number_columns(rows, range(len(rows.names)), [])
     elif kind == "parquet":
         raise InputError(f"{path}: weights are read from CSV, NPY or NPZ, not from Parquet.")
     else:
@@ -247,14 +234,34 @@ def read_weights(path: Path, n_partitions: int) -> NDArray[np.float64]:
     return weights.reshape(-1).astype(np.float64)
 
 
+def _csv_labelling(
+    path: Path, how: Reading, column: str | None
+) -> tuple[NDArray[Any], list[str] | None]:
+    with CsvRows(path, labels=True, delimiter=how.delimiter, header=how.header) as rows:
+        wanted = column or ("label" if rows.has_header and "label" in rows.names else None)
+        ids, _, columns = _roles(rows.names, rows.column, how)
+        if wanted is not None:
+            columns = [rows.column(wanted, "--column")]
+            if ids is None and rows.has_header and rows.names[0] == _OBJECT:
+                ids = 0
+        if len(columns) != 1:
+            raise InputError(
+                f"{path} has {len(columns)} columns that may be the labels to compare: "
+                f"{_list(rows.names)}. Say which with --column."
+            )
+        texts = [] if ids is None else [ids]
+        labels, kept = read_label_columns(rows, columns, texts, noise=False)
+        return labels[:, 0], None if ids is None else kept[0]
+
+
 def _csv_labels(
     path: Path, how: Reading, missing: str
 ) -> tuple[NDArray[Any], list[str] | None, list[str] | None, tuple[str, ...]]:
-    rows = CsvRows(path, labels=True, delimiter=how.delimiter, header=how.header)
-    ids, classes, columns = _roles(rows.names, rows.column, how)
-    texts = [column for column in (ids, classes) if column is not None]
-    notes = _describe_csv(rows, ids, how)
-    labels, kept = read_label_columns(rows, columns, texts, noise=missing == "noise")
+    with CsvRows(path, labels=True, delimiter=how.delimiter, header=how.header) as rows:
+        ids, classes, columns = _roles(rows.names, rows.column, how)
+        texts = [column for column in (ids, classes) if column is not None]
+        notes = _describe_csv(rows, ids, how)
+        labels, kept = read_label_columns(rows, columns, texts, noise=missing == "noise")
     return labels, *_text_columns(kept, ids, classes), notes
 
 

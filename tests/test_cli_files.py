@@ -1,0 +1,635 @@
+"""The files of the command line: what is read, what is refused, what is written."""
+
+import csv
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conclust import Ensemble
+from conclust.cli import csvfile, inputs, outputs
+from conclust.cli.csvfile import CsvRows, read_label_columns, read_number_columns
+from conclust.cli.inputs import Reading, read_ensemble, read_labelling, read_points, read_weights
+from conclust.cli.outputs import OutputFolder, guard_text, write_labels, write_memberships
+from conclust.exceptions import FileFormatError, InputError, MissingExtraError, OutputExistsError
+
+AUTO = Reading()
+
+
+def write(tmp_path, content, name="a.csv"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def points(tmp_path, content, **how):
+    return read_points(write(tmp_path, content), Reading(**how))
+
+
+def labels(tmp_path, content, missing="unobserved", **how):
+    return read_ensemble(write(tmp_path, content), Reading(**how), missing=missing)
+
+
+def refused(error, call, *parts):
+    with pytest.raises(error) as caught:
+        call()
+    for part in parts:
+        assert part in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+# ---- CSV: its form
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_delimiters_marks_and_line_ends(tmp_path, sign, mark, end):
+    rows = [["x", "größe"], ["1.5", "-2"], ["3e1", " 4 "]]
+    read = points(tmp_path, mark + end.join(sign.join(row) for row in rows) + end)
+    np.testing.assert_array_equal(read.X, [[1.5, -2.0], [30.0, 4.0]])
+    assert read.names == ("x", "größe")
+    assert read.notes == ("its first line read as the header",)
+
+
+def test_a_file_without_a_header_keeps_its_first_line(tmp_path):
+    read = points(tmp_path, "1,2\n3,4")
+    np.testing.assert_array_equal(read.X, [[1, 2], [3, 4]])
+    assert read.names == ("1", "2")
+    assert read.notes == ("no header",)
+
+
+def test_quotes(tmp_path):
+    read = points(tmp_path, '"a, or b","say ""c"""\n"1",2\n')
+    assert read.names == ("a, or b", 'say "c"')
+    np.testing.assert_array_equal(read.X, [[1, 2]])
+
+
+def test_a_delimiter_can_be_forced(tmp_path):
+    assert points(tmp_path, "a;b\n1;2\n", delimiter=";").X.shape == (1, 2)
+    refused(
+        InputError,
+        lambda: points(tmp_path, "a;b\n1;2\n", delimiter=",", header=True),
+        "'1;2' stands where a number belongs",
+    )
+
+
+FORM = {
+    "empty": ("", "is empty"),
+    "blank": ("\n \n", "is empty"),
+    "only a header": ("a,b\n", "has a header and no rows"),
+    "NUL": ("a,b\n1,2\n3,\0\n", "NUL character in line 3"),
+    "ragged, short": (
+        "a,b\n1,2\n3\n",
+        "line 3 has 1 field, the first line has 2 (separated by comma)",
+    ),
+    "ragged, long": ("a;b\n1;2\n3;4;5\n", "line 3 has 3 fields, the first line has 2"),
+    "ragged far below": ("a,b\n" + "1,2\n" * 9000 + "3\n", "line 9002 has 1 field"),
+    "duplicate header": ("a,b,a\n1,2,3\n", "the column name 'a' more than once"),
+    "duplicate header but for blanks": ("a,b, a \n1,2,3\n", "the column name 'a' more than once"),
+    "header without a name": ("a,,c\n1,2,3\n", "no name for column 2"),
+    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "is in UTF-16"),
+    "Latin-1": (b"a,b\n1,2\n3,\xfc\n", "is not in UTF-8: line 3"),
+    "quote left open": ('a,b\n1,2\n"3,4\n', "within a quoted field that begins in line 3"),
+    "quote in the middle": ('a,b\n"1"x,2\n', "misplaced quotation mark in line 2"),
+    "counting header": ("0,1,2\n5,6,7\n", "counts 0, 1, 2"),
+    "empty line in one column": ("a\n1\n\n3\n", "has nothing in line 3"),
+}
+
+
+@pytest.mark.parametrize("name", FORM)
+def test_bad_form_is_refused(tmp_path, name):
+    content, sentence = FORM[name]
+    refused(FileFormatError, lambda: points(tmp_path, content), "a.csv", sentence)
+
+
+@pytest.mark.parametrize("name", set(FORM) - {"only a header"})
+def test_bad_form_is_refused_in_labels_too(tmp_path, name):
+    content, sentence = FORM[name]
+    refused(FileFormatError, lambda: labels(tmp_path, content), "a.csv", sentence)
+
+
+def test_limits(tmp_path, monkeypatch):
+    long = "a,b\n1," + "2" * (csv.field_size_limit() + 1) + "\n"
+    refused(FileFormatError, lambda: labels(tmp_path, long), "characters that begins in line 2")
+    monkeypatch.setattr(csvfile, "_MAX_LINE", 20)
+    refused(
+        FileFormatError,
+        lambda: points(tmp_path, "a,b\n1,2\n" + "3" * 30),
+        "more than 20 characters in line 3",
+    )
+    monkeypatch.setattr(csvfile, "_MAX_FIELDS", 3)
+    refused(FileFormatError, lambda: points(tmp_path, "1,2,3,4\n"), "has 4 columns; at most 3")
+
+
+def test_trailing_empty_lines_are_nothing(tmp_path):
+    assert points(tmp_path, "a\n1\n2\n\n\n").X.shape == (2, 1)
+    assert points(tmp_path, "a,b\n1,2\n\n3,4\n\n").X.shape == (2, 2)
+
+
+def test_line_numbers_count_lines_within_quotes(tmp_path):
+    content = 'name,x\n"two\nlines",1\n"b",oops\n'
+    refused(
+        InputError, lambda: points(tmp_path, content, id_column="name"), "line 4, column 2 ('x')"
+    )
+
+
+# ---- CSV: headers
+
+
+@pytest.mark.parametrize(
+    ("content", "header"),
+    [
+        ("a,b\n1,2\n", True),
+        ("1,2\n1,2\n", False),
+        ("id,2001,2002\n1,5,6\n", True),  # a name above numbers
+        (",a,b\n0,5,6\n", True),  # the index of a data frame
+        (",5,6\n0,5,6\n", True),
+    ],
+)
+def test_headers_of_points(tmp_path, content, header):
+    with CsvRows(write(tmp_path, content), labels=False) as rows:
+        assert rows.has_header is header
+
+
+@pytest.mark.parametrize(
+    ("content", "header"),
+    [
+        ("a,b\n1,2\n", True),
+        ("1,2\n1,2\n", False),
+        (",1\n0,1\n", False),  # a label is missing
+        ("first,second\nred,x\nblue,y\n", True),
+        ("red,x\nred,x\nblue,x\n", False),
+        ("red,1\nred,2\n", False),
+        ("run,1\n3,2\n", True),
+    ],
+)
+def test_headers_of_labels(tmp_path, content, header):
+    with CsvRows(write(tmp_path, content), labels=True) as rows:
+        assert rows.has_header is header
+
+
+def test_a_header_that_cannot_be_told_is_asked_for(tmp_path):
+    content = "red,x\nred,y\nblue,z\n"
+    refused(FileFormatError, lambda: labels(tmp_path, content), "--header yes or --header no")
+    assert labels(tmp_path, content, header=False).ensemble.n_samples == 3
+    assert labels(tmp_path, content, header=True).ensemble.n_samples == 2
+
+
+# ---- CSV: points
+
+
+CONTENT = {
+    "text": ("a,b\n1,2\n3,four\n", "line 3, column 2 ('b'): 'four' stands where a number belongs"),
+    "text without header": ("1,2\n3,four\n", "line 2, column 2: 'four' stands"),
+    "names": ("id,x\nu,1\nv,2\n", "give it as --id-column or --label-column"),
+    "empty": ("a,b\n1,\n", "line 2, column 2 ('b'): this place is empty"),
+    "nan": ("a,b\n1,nan\n", "line 2, column 2 ('b'): this place holds 'nan'"),
+    "NA": ("a,b\n1,NA\n", "line 2, column 2 ('b'): this place holds 'NA'"),
+    "inf": ("a,b\n1,-inf\n", "this place holds '-inf'"),
+    "overflow": ("a,b\n1,1e999\n", "this place holds '1e999'"),
+    "decimal comma": ("a;b\n1;2,5\n", "Write decimals with a point"),
+    "blanks": ("1.0 2.0\n3.0 4.0\n", "Separate the columns by comma"),
+    "underscore": ("a,b\n1,1_000\n", "'1_000' stands where a number belongs"),
+    "other digits": ("a,b\n1,\u0661\n", "stands where a number belongs"),
+    "hexadecimal": ("a,b\n1,0x1F\n", "'0x1F' stands where a number belongs"),
+    "far below": ("a,b\n" + "1,2\n" * 300_000 + "3,x\n", "line 300002, column 2 ('b'): 'x'"),
+}
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_bad_points_are_refused_with_their_place(tmp_path, name):
+    content, sentence = CONTENT[name]
+    refused(InputError, lambda: points(tmp_path, content), "a.csv", sentence)
+
+
+def test_columns_by_name_and_number(tmp_path):
+    content = "id,x,class,y\n=1+1,1,a,2\nv,3,b,4\n"
+    for ids, classes in (("id", "class"), ("1", "3")):
+        read = points(tmp_path, content, id_column=ids, label_column=classes)
+        assert read.names == ("x", "y")
+        assert read.ids == ["=1+1", "v"]
+        assert read.classes == ["a", "b"]
+        np.testing.assert_array_equal(read.X, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("wanted", ["z", "0", "5", "-1", "\u0661"])
+def test_unknown_columns_are_refused(tmp_path, wanted):
+    refused(
+        InputError,
+        lambda: points(tmp_path, "a,b\n1,2\n", id_column=wanted),
+        f"--id-column: {tmp_path / 'a.csv'} has no column {wanted!r}. Its columns are 'a', 'b'",
+    )
+
+
+def test_columns_must_leave_data(tmp_path):
+    refused(InputError, lambda: points(tmp_path, "a\n1\n", id_column="a"), "No column of data")
+    refused(
+        InputError,
+        lambda: points(tmp_path, "a,b\n1,2\n", id_column="a", label_column="1"),
+        "name the same column",
+    )
+
+
+def test_the_nameless_index_column_is_taken_as_names(tmp_path):
+    read = points(tmp_path, '"","x"\n"r1",1\n"r2",2\n')
+    assert read.ids == ["r1", "r2"]
+    assert read.names == ("x",)
+    assert "which has no name, read as names of the objects" in read.notes[1]
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3),
+        min_size=1,
+        max_size=20,
+    ),
+    st.booleans(),
+)
+def test_numbers_are_read_to_the_bit(tmp_path_factory, rows, named):
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    lines = [",".join([f"o{i}"] * named + [repr(x) for x in row]) for i, row in enumerate(rows)]
+    path.write_text("\n".join(["id,"[: 3 * named] + "x,y,z", *lines]))
+    read = read_points(path, Reading(id_column="id" if named else None))
+    np.testing.assert_array_equal(read.X, rows)
+
+
+def test_the_two_ways_to_read_agree(tmp_path):
+    rng = np.random.default_rng(0)
+    text = "\n".join(",".join(map(repr, row)) for row in rng.normal(size=(3000, 200)).tolist())
+    path = write(tmp_path, text)
+    with CsvRows(path, labels=False) as rows:
+        fast = rows.table(float)
+        rows.rewind()
+        slow = np.concatenate([np.array(chunk, dtype=float) for _, chunk in rows.chunks()])
+    np.testing.assert_array_equal(fast, slow)
+
+
+# ---- CSV: labels
+
+
+def test_labels_missing_noise_and_names(tmp_path):
+    read = labels(tmp_path, "a,b,c\n0,x,\n1,NA,1.0\n-1,y,01\n-2,-1,nan\n0,-2,7\n")
+    expected = [[0, 0, -1], [1, -1, 0], [-1, 1, 0], [-2, -1, -1], [0, -2, 1]]
+    np.testing.assert_array_equal(read.ensemble.labels, expected)
+    assert read.ensemble.names == ((0, 1), ("x", "y"), (1, 7))
+
+
+@pytest.mark.parametrize("more", ["", ",x"])  # numbers only, and the way by names
+def test_minus_one_as_noise_leaves_empty_cells_missing(tmp_path, more):
+    content = f"0,0{more}\n0,1{more}\n-1,-1{more}\n1,0{more}\n"
+    read = labels(
+        tmp_path, content + (f",1{more}\n" if more else ""), missing="noise", header=False
+    )
+    assert (read.ensemble.labels[2, :2] == -2).all()
+    if more:
+        assert read.ensemble.labels[4, 0] == -1
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [("1.5", "'1.5' is no whole number"), ("-3", "'-3' is negative"), ("inf", "no whole number")],
+)
+def test_bad_labels_are_refused_with_their_place(tmp_path, cell, sentence):
+    content = f"a,b\n1,1\n1,{cell}\n2,2\n"
+    refused(InputError, lambda: labels(tmp_path, content), "line 3, column 2 ('b')", sentence)
+
+
+def test_ids_and_classes_of_labels(tmp_path):
+    read = labels(
+        tmp_path, "id,a,b,truth\nu,1,1,x\nv,1,2,y\n", id_column="id", label_column="truth"
+    )
+    assert read.ids == ["u", "v"]
+    assert read.classes == ["x", "y"]
+    assert read.ensemble.shape == (2, 2)
+
+
+def test_what_the_ensemble_refuses_names_the_file(tmp_path):
+    refused(InputError, lambda: labels(tmp_path, "a,b\n1,\n2,\n"), "a.csv", "missing")
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    st.lists(st.lists(st.integers(-2, 4), min_size=3, max_size=3), min_size=2, max_size=12),
+    st.booleans(),
+)
+def test_label_matrices_survive(tmp_path_factory, rows, named):
+    matrix = np.array([[0, 0, 0], *rows])
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    lines = [",".join([f"o{i}"] * named + [str(x) for x in row]) for i, row in enumerate(matrix)]
+    path.write_text("\n".join(["id,"[: 3 * named] + "x,y,z", *lines]))
+    read = read_ensemble(path, Reading(id_column="id" if named else None))
+    assert read.ensemble == Ensemble(matrix)
+
+
+# ---- other formats
+
+
+def test_arrays(tmp_path):
+    X = np.arange(6.0).reshape(3, 2)
+    np.save(tmp_path / "a.npy", X)
+    np.savez(tmp_path / "a.npz", X=X, y=[1, 2, 3])
+    np.savez(tmp_path / "b.npz", p=X, q=X + 1)
+    np.testing.assert_array_equal(read_points(tmp_path / "a.npy", AUTO).X, X)
+    np.testing.assert_array_equal(read_points(tmp_path / "a.npz", AUTO).X, X)
+    np.testing.assert_array_equal(read_points(tmp_path / "b.npz", Reading(key="q")).X, X + 1)
+    refused(InputError, lambda: read_points(tmp_path / "b.npz", AUTO), "'p', 'q'", "--key")
+    refused(InputError, lambda: read_points(tmp_path / "b.npz", Reading(key="r")), "no array 'r'")
+    refused(
+        InputError,
+        lambda: read_points(tmp_path / "a.npy", Reading(id_column="x")),
+        "without named columns",
+    )
+
+
+@pytest.mark.parametrize(
+    ("array", "sentence"),
+    [
+        (np.zeros(3), "Got shape (3,)"),
+        (np.zeros((2, 2), complex), "dtype complex128"),
+        (np.array([["a"]]), "dtype <U1"),
+        (np.array([[1.0, np.nan]]), "row 1, column 2 holds nan"),
+    ],
+)
+def test_arrays_that_are_no_points(tmp_path, array, sentence):
+    np.save(tmp_path / "a.npy", array)
+    refused(InputError, lambda: read_points(tmp_path / "a.npy", AUTO), "a.npy", sentence)
+
+
+def test_label_arrays_and_saved_ensembles(tmp_path):
+    matrix = np.array([[0, 1], [0, -1], [1, 1]])
+    np.save(tmp_path / "a.npy", matrix)
+    np.savez(tmp_path / "a.npz", labels=matrix)
+    Ensemble(matrix, weights=[1, 2]).save(tmp_path / "e.npz")
+    for name in ("a.npy", "a.npz"):
+        assert read_ensemble(tmp_path / name, AUTO).ensemble == Ensemble(matrix)
+    saved = read_ensemble(tmp_path / "e.npz", AUTO)
+    assert saved.ensemble == Ensemble(matrix, weights=[1, 2])
+    noise = read_ensemble(tmp_path / "a.npy", AUTO, missing="noise")
+    assert noise.ensemble == Ensemble(matrix, missing="noise")
+
+
+def test_unknown_suffixes_are_refused(tmp_path):
+    for name in ("a.xlsx", "a", "a.pkl", "a.joblib"):
+        refused(
+            InputError,
+            lambda name=name: read_points(tmp_path / name, AUTO),
+            "cannot tell its format",
+        )
+
+
+def test_weights(tmp_path):
+    for name, content in (("r.csv", "1,2,0.5\n"), ("c.csv", "weight\n1\n2\n0.5\n")):
+        path = write(tmp_path, content, name)
+        np.testing.assert_array_equal(read_weights(path, 3), [1, 2, 0.5])
+    np.save(tmp_path / "w.npy", [1.0, 2.0, 0.5])
+    np.testing.assert_array_equal(read_weights(tmp_path / "w.npy", 3), [1, 2, 0.5])
+    refused(InputError, lambda: read_weights(tmp_path / "r.csv", 4), "one number per partition, 4")
+    matrix = write(tmp_path, "a,b,c\n0,1,1\n0,0,1\n1,1,0\n")
+    read = read_ensemble(matrix, AUTO, weights=tmp_path / "r.csv")
+    np.testing.assert_array_equal(read.ensemble.weights, [1, 2, 0.5])
+    refused(
+        InputError,
+        lambda: read_ensemble(matrix, AUTO, weights=write(tmp_path, "1,2,-1\n", "n.csv")),
+        "weight",
+    )
+
+
+def test_parquet(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    from pyarrow import parquet
+
+    table = pa.table(
+        {
+            "id": ["u", "v", "w"],
+            "x": [1.0, 2.0, 3.0],
+            "a": [0, None, 1],
+            "b": pa.array(["p", "q", None]).dictionary_encode(),
+            "c": pa.array([0, 1, 1], pa.int8()),
+        }
+    )
+    path = tmp_path / "a.parquet"
+    parquet.write_table(table.select(["id", "x", "c"]), path)
+    read = read_points(path, Reading(id_column="id"))
+    np.testing.assert_array_equal(read.X, [[1, 0], [2, 1], [3, 1]])
+    assert read.ids == ["u", "v", "w"]
+    refused(InputError, lambda: read_points(path, AUTO), "'id' holds text where numbers belong")
+    refused(InputError, lambda: read_points(path, Reading(id_column="z")), "no column 'z'")
+    parquet.write_table(table.select(["id", "a", "b", "c"]), path)
+    found = read_ensemble(path, Reading(id_column="id")).ensemble
+    np.testing.assert_array_equal(found.labels, [[0, 0, 0], [-1, 1, 1], [1, -1, 1]])
+    parquet.write_table(pa.table({"t": pa.array([1, 2], pa.timestamp("s"))}), path)
+    refused(InputError, lambda: read_points(path, AUTO), "of type timestamp")
+    path.write_bytes(path.read_bytes()[:-10])
+    refused(FileFormatError, lambda: read_points(path, AUTO), "no sound Parquet file")
+
+
+def test_parquet_that_unpacks_to_more_than_the_memory(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"x": np.zeros(10_000)}), tmp_path / "a.parquet")
+    monkeypatch.setattr(inputs, "reading_limit", lambda: 1000)
+    refused(FileFormatError, lambda: read_points(tmp_path / "a.parquet", AUTO), "10000 cells")
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    path = write(tmp_path, b"PAR1", "a.parquet")
+    refused_extra = pytest.raises(MissingExtraError, match=r"pip install 'conclust\[parquet\]'")
+    with refused_extra:
+        read_points(path, AUTO)
+
+
+# ---- one labelling
+
+
+def test_labelling_finds_its_column(tmp_path):
+    ours = write(tmp_path, "object,label,confidence\nu,0,0.9\nv,1,0.8\n")
+    found, ids = read_labelling(ours, AUTO, None)
+    assert found.tolist() == [0, 1]
+    assert ids == ["u", "v"]
+    assert read_labelling(write(tmp_path, "3\n4\n4\n"), AUTO, None)[0].tolist() == [3, 4, 4]
+    two = write(tmp_path, "a,b\nx,1\ny,2\nx,1\n")
+    assert read_labelling(two, AUTO, "a")[0].tolist() == ["x", "y", "x"]
+    refused(InputError, lambda: read_labelling(two, AUTO, None), "'a', 'b'", "--column")
+
+
+def test_labelling_of_arrays(tmp_path):
+    np.save(tmp_path / "a.npy", [0, 1, 1])
+    assert read_labelling(tmp_path / "a.npy", AUTO, None)[0].tolist() == [0, 1, 1]
+    np.save(tmp_path / "a.npy", [[0, 5], [1, 6]])
+    assert read_labelling(tmp_path / "a.npy", AUTO, "2")[0].tolist() == [5, 6]
+    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, None), "from 1 to 2")
+    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, "3"), "from 1 to 2")
+    np.save(tmp_path / "a.npy", np.zeros((2, 2, 2)))
+    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, None), "one column")
+
+
+# ---- output
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+cmd", "-x", "@sum", "\tx", "\rx", "-inf", "+1 2", "--1"]
+)
+def test_formulas_are_defused(text):
+    assert guard_text(text) == "'" + text
+
+
+@pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "a=1", "", "'=1", "-.5", "+3."])
+def test_numbers_and_plain_text_are_left_alone(text):
+    assert guard_text(text) == text
+
+
+def test_written_tables(tmp_path):
+    ids = ["=evil()", "-5", 'a,"b"\n']
+    path = tmp_path / "labels.csv"
+    write_labels(
+        path, np.array([0, 1, -1]), ids=ids, confidence=np.array([1, 0.5, 1 / 3]), raw=False
+    )
+    with path.open(newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["object", "label", "confidence"],
+            ["'=evil()", "0", "1.0"],
+            ["-5", "1", "0.5"],
+            ['a,"b"\n', "-1", "0.333333"],
+        ]
+    write_labels(path, np.array([0, 1, -1]), ids=ids, confidence=None, raw=True)
+    with path.open(newline="") as file:
+        assert next(row for row in csv.reader(file) if row[0] == "=evil()") == ["=evil()", "0"]
+    write_memberships(path, np.array([[0.25, 0.75]]), ids=None, raw=False)
+    assert path.read_text() == "object,cluster_0,cluster_1\n0,0.25,0.75\n"
+
+
+def test_written_tables_in_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "_CHUNK", 7)
+    found = np.array(random.Random(0).choices(range(5), k=40))
+    write_labels(tmp_path / "l.csv", found, ids=None, confidence=None, raw=False)
+    back, ids = read_labelling(tmp_path / "l.csv", AUTO, None)
+    np.testing.assert_array_equal(back, found)
+    assert ids == [str(i) for i in range(40)]
+
+
+def listing(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*"))
+
+
+def fill(folder, text="new"):
+    for name in ("labels.csv", "result.json"):
+        folder.file(name).write_text(text)
+
+
+def complete(out):
+    with OutputFolder(out, force=True) as folder:
+        fill(folder)
+
+
+def interrupt(out, error):
+    with OutputFolder(out, force=True) as folder:
+        folder.file("labels.csv").write_text("half")
+        raise error
+
+
+def test_folder_appears_whole(tmp_path):
+    out = tmp_path / "a" / "b"
+    with OutputFolder(out) as folder:
+        fill(folder)
+        assert not out.exists()
+    assert listing(tmp_path) == ["a", "a/b", "a/b/labels.csv", "a/b/result.json"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("there", [False, True])
+def test_failing_in_the_middle_leaves_nothing(tmp_path, error, there):
+    if there:
+        (tmp_path / "a").mkdir()
+    before = listing(tmp_path)
+    with pytest.raises(error):
+        interrupt(tmp_path / "a" if there else tmp_path / "a/b/c", error)
+    assert listing(tmp_path) == before
+
+
+def test_failing_in_the_middle_keeps_the_old_results(tmp_path):
+    with OutputFolder(tmp_path / "a") as folder:
+        fill(folder, "old")
+    with pytest.raises(ValueError, match="in the middle"):
+        interrupt(tmp_path / "a", ValueError("in the middle"))
+    assert listing(tmp_path) == ["a", "a/labels.csv", "a/result.json"]
+    assert (tmp_path / "a/labels.csv").read_text() == "old"
+
+
+def test_failing_while_moving_leaves_no_seal(tmp_path, monkeypatch):
+    with OutputFolder(tmp_path / "a") as folder:
+        fill(folder, "old")
+    replace = Path.replace
+
+    def fail(self, target):
+        if target.name == "result.json":
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="No space"):
+        complete(tmp_path / "a")
+    assert listing(tmp_path) == ["a", "a/labels.csv"]  # no result.json: not a finished result
+
+
+def test_force_replaces_ours_and_keeps_the_rest(tmp_path):
+    with OutputFolder(tmp_path / "a") as folder:
+        fill(folder, "old")
+        folder.file("memberships.csv").write_text("old")
+    (tmp_path / "a/mine.txt").write_text("mine")
+    with pytest.raises(OutputExistsError, match="not empty"), OutputFolder(tmp_path / "a"):
+        pass
+    with OutputFolder(tmp_path / "a", force=True) as folder:
+        fill(folder)
+    assert listing(tmp_path / "a") == ["labels.csv", "mine.txt", "result.json"]
+    assert (tmp_path / "a/labels.csv").read_text() == "new"
+
+
+def test_places_that_cannot_be_written_are_found_at_once(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputExistsError, match="is a file"), OutputFolder(tmp_path / "file"):
+        pytest.fail("entered")
+    with pytest.raises(NotADirectoryError), OutputFolder(tmp_path / "file/a"):
+        pytest.fail("entered")
+    with (
+        pytest.raises(OSError, match="File name too long"),
+        OutputFolder(tmp_path / "x/a" / ("y" * 300)),
+    ):
+        pytest.fail("entered")
+    (tmp_path / "a/labels.csv").mkdir(parents=True)
+    with (
+        pytest.raises(OutputExistsError, match="is a folder where a file will be"),
+        OutputFolder(tmp_path / "a", force=True),
+    ):
+        pytest.fail("entered")
+    assert listing(tmp_path) == ["a", "a/labels.csv", "file"]
+
+
+def test_only_known_files_are_written(tmp_path):
+    with OutputFolder(tmp_path / "a") as folder, pytest.raises(ValueError, match="no file of"):
+        folder.file("../evil")
+
+
+def test_a_link_to_a_folder_is_followed(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with OutputFolder(tmp_path / "link") as folder:
+        fill(folder)
+    assert listing(tmp_path / "real") == ["labels.csv", "result.json"]
+
+
+def test_reading_columns_directly(tmp_path):
+    path = write(tmp_path, "a,b,c\n1,2,3\n4,5,6\n")
+    with CsvRows(path, labels=False) as rows:
+        numbers, texts = read_number_columns(rows, [2, 0], [])
+    assert (numbers.tolist(), texts) == ([[3, 1], [6, 4]], [])
+    with CsvRows(path, labels=True) as rows:
+        found, texts = read_label_columns(rows, [1], [0], noise=False)
+    assert (found.tolist(), texts) == ([[2], [5]], [["1", "4"]])
