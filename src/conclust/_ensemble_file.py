@@ -66,7 +66,10 @@ def load(path: PathLike) -> Ensemble:
     if meta.get("format") != FORMAT:
         _refuse(path, "holds no conclust ensemble")
     if meta.get("version") != VERSION:
-        _refuse(path, f"has format version {meta.get('version')!r}; this conclust reads version {VERSION}")
+        _refuse(
+            path,
+            f"has format version {meta.get('version')!r}; this conclust reads version {VERSION}",
+        )
     codes, counts = arrays["codes"], arrays["cluster_counts"]
     n, m = codes.shape
     if m == 0 or n == 0 or counts.shape != (m,) or counts.dtype != np.int64 or (counts < 0).any():
@@ -88,7 +91,9 @@ def load(path: PathLike) -> Ensemble:
         raise FileFormatError(f"{os.fspath(path)} is damaged: {error}") from error
 
 
-def _read_names(path: PathLike, stored: Any, counts: NDArray[np.int64]) -> tuple[tuple[Any, ...], ...]:
+def _read_names(
+    path: PathLike, stored: Any, counts: NDArray[np.int64]
+) -> tuple[tuple[Any, ...], ...]:
     if not isinstance(stored, list) or len(stored) != len(counts):
         _refuse(path, "is damaged: the names of its clusters do not fit")
     names = []

@@ -101,7 +101,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         generator = EnsembleGenerator() if self.generator is None else clone(self.generator)
         consensus = PCC() if self.consensus is None else clone(self.consensus)
         if not hasattr(generator, "fit_transform"):
-            refuse("generator", "ConsensusClustering", "a transformer with fit_transform", generator)
+            refuse(
+                "generator", "ConsensusClustering", "a transformer with fit_transform", generator
+            )
         if not hasattr(consensus, "fit"):
             refuse("consensus", "ConsensusClustering", "an estimator with fit", consensus)
         if self.random_state is not None:

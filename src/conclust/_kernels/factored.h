@@ -21,24 +21,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace conclust {
+#include "factored_rows.h"
 
-// Everything that stays fixed. Pointers must outlive the solver.
-struct FactoredInput {
-    std::size_t n = 0;             // objects
-    std::size_t m = 0;             // partitions
-    std::size_t k = 0;             // clusters of the consensus
-    const void* codes = nullptr;   // n x m, see codes.h; presence, and labels when hard
-    int code_bytes = 1;            // 1, 2 or 4
-    bool complete = false;         // no reserved code occurs
-    const std::int64_t* offsets = nullptr;    // m + 1
-    const double* weights = nullptr;          // m, or null: all 1
-    const std::int32_t* group_of = nullptr;   // m: presence group of each partition
-    std::size_t n_groups = 1;
-    const std::int64_t* soft_starts = nullptr;   // n + 1, CSR of posteriors, or null: hard
-    const std::int32_t* soft_columns = nullptr;
-    const double* soft_values = nullptr;
-};
+namespace conclust {
 
 struct SweepResult {
     double change;    // of F, never positive
@@ -94,10 +79,5 @@ class FactoredSolver {
     double squares_ = 0.0;   // sum_i l_i |y_i|^2, l_i = sum_t w_t x_ti^2
     double fourths_ = 0.0;   // sum_i p_i |y_i|^4, p_i = weight of the partitions that observed i
 };
-
-// A 64-bit signature of which objects each partition observed: equal presence, equal signature.
-// signature has m entries.
-void presence_signatures(const void* codes, int code_bytes, std::size_t n, std::size_t m,
-                         std::uint64_t* signature);
 
 }  // namespace conclust

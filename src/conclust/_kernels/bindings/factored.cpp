@@ -69,16 +69,21 @@ void bind_factored(nb::module_& m) {
                             Vector<const std::int32_t> group_of, std::size_t n_groups, std::size_t k,
                             bool complete, std::optional<Vector<const std::int64_t>> soft_starts,
                             std::optional<Vector<const std::int32_t>> soft_columns,
-                            std::optional<Vector<const double>> soft_values) {
-            const FactoredInput in = input_of(codes, offsets, weights, group_of, n_groups, k, complete,
+                            std::optional<Vector<const double>> soft_values,
+                            std::size_t serial_limit, std::size_t rounds) {
+            FactoredInput in = input_of(codes, offsets, weights, group_of, n_groups, k, complete,
                                               soft_starts, soft_columns, soft_values);
+            in.serial_limit = serial_limit;
+            in.rounds = rounds;
             new (self) BoundSolver{codes, offsets, weights, group_of, soft_starts, soft_columns,
                                    soft_values, FactoredSolver(in)};
         }, nb::arg("codes").noconvert(), nb::arg("offsets").noconvert(),
              nb::arg("weights").noconvert().none(), nb::arg("group_of").noconvert(), nb::arg("n_groups"),
              nb::arg("k"), nb::arg("complete"), nb::arg("soft_starts").noconvert() = nb::none(),
              nb::arg("soft_columns").noconvert() = nb::none(),
-             nb::arg("soft_values").noconvert() = nb::none())
+             nb::arg("soft_values").noconvert() = nb::none(),
+             nb::arg("serial_limit") = FactoredInput{}.serial_limit,
+             nb::arg("rounds") = FactoredInput{}.rounds)
         .def("rebuild", [](BoundSolver& self, Matrix<const double> Y, int threads) {
             const nb::gil_scoped_release release;
             self.solver.rebuild(Y.data(), threads);

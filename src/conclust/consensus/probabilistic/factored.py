@@ -169,7 +169,9 @@ def solve(
             solver.rebuild(Y, threads)
         loss = solver.objective() + constant
         trace.append((loss, residual))
-        report(f"sweep {n_iter}: loss {loss:.10g}, lowered by {-change:.3g}, residual {residual:.3g}")
+        report(
+            f"sweep {n_iter}: loss {loss:.10g}, lowered by {-change:.3g}, residual {residual:.3g}"
+        )
         converged = -change <= enough or residual <= tol_kkt
     solver.rebuild(Y, threads)
     loss = solver.objective() + constant

@@ -1,0 +1,155 @@
+#include "factored_rows.h"
+
+#include "clones.h"
+#include "codes.h"
+
+namespace conclust {
+namespace {
+
+template <class Code>
+CONCLUST_INLINE void read_presence(const FactoredInput& in, const Code* codes, Row& row) {
+    if (in.n_groups == in.m && in.weights == nullptr) {
+        std::size_t count = 0;
+        for (std::size_t u = 0; u < in.m; ++u) {  // branch-free: presence is a coin toss
+            row.groups[count] = in.group_of[u];
+            count += codes[u] != missing_code<Code>;
+        }
+        row.n_groups = count;
+        row.present = static_cast<double>(count);
+        return;
+    }
+    row.n_groups = 0;
+    row.present = 0.0;
+    std::fill(row.dense.begin(), row.dense.end(), 0.0);
+    for (std::size_t u = 0; u < in.m; ++u) {
+        const double w = in.weights ? in.weights[u] : 1.0;
+        row.dense[static_cast<std::size_t>(in.group_of[u])] += codes[u] != missing_code<Code> ? w : 0.0;
+    }
+    for (std::size_t g = 0; g < in.n_groups; ++g) {
+        if (row.dense[g] > 0.0) {
+            row.groups[row.n_groups] = static_cast<std::int32_t>(g);
+            row.group_weights[row.n_groups] = row.dense[g];
+            row.present += row.dense[g];
+            ++row.n_groups;
+        }
+    }
+}
+
+template <class Code>
+CONCLUST_INLINE void read_hard(const FactoredInput& in, const Code* codes, Row& row) {
+    if (in.complete && row.unit) {
+        for (std::size_t u = 0; u < in.m; ++u) {
+            row.columns[u] = static_cast<std::int32_t>(in.offsets[u]) + static_cast<std::int32_t>(codes[u]);
+        }
+        row.n_clusters = in.m;
+        row.self = static_cast<double>(in.m);
+        return;
+    }
+    std::size_t count = 0;
+    if (row.unit) {
+        for (std::size_t u = 0; u < in.m; ++u) {
+            row.columns[count] = static_cast<std::int32_t>(in.offsets[u]) + static_cast<std::int32_t>(codes[u]);
+            count += codes[u] < first_reserved_code<Code>;
+        }
+        row.n_clusters = count;
+        row.self = static_cast<double>(count);
+        return;
+    }
+    double self = 0.0;
+    for (std::size_t u = 0; u < in.m; ++u) {
+        const bool labelled = codes[u] < first_reserved_code<Code>;
+        row.columns[count] = static_cast<std::int32_t>(in.offsets[u]) + static_cast<std::int32_t>(codes[u]);
+        row.weighted[count] = in.weights[u];
+        self += labelled ? in.weights[u] : 0.0;
+        count += labelled;
+    }
+    row.n_clusters = count;
+    row.self = self;
+}
+
+template <class Code>
+CONCLUST_INLINE void fill_row(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row) {
+    const Code* codes = static_cast<const Code*>(in.codes) + i * in.m;
+    row.unit = in.soft_starts == nullptr && in.weights == nullptr;
+    if (in.complete && in.n_groups == 1 && row.unit) {
+        row.n_groups = 1;
+        row.groups[0] = 0;
+        row.present = static_cast<double>(in.m);
+        row.group_weights[0] = row.present;
+    } else {
+        read_presence(in, codes, row);
+    }
+    if (in.soft_starts == nullptr) {
+        read_hard(in, codes, row);
+        return;
+    }
+    const auto begin = static_cast<std::size_t>(in.soft_starts[i]);
+    const auto end = static_cast<std::size_t>(in.soft_starts[i + 1]);
+    row.hold(end - begin);
+    row.n_clusters = end - begin;
+    row.self = 0.0;
+    for (std::size_t e = begin; e < end; ++e) {
+        const double x = in.soft_values[e];
+        const double wx = column_weights[in.soft_columns[e]] * x;
+        row.columns[e - begin] = in.soft_columns[e];
+        row.values[e - begin] = x;
+        row.weighted[e - begin] = wx;
+        row.self += wx * x;
+    }
+}
+
+CONCLUST_CLONES
+void fill_row8(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row) {
+    fill_row<std::uint8_t>(in, column_weights, i, row);
+}
+
+CONCLUST_CLONES
+void fill_row16(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row) {
+    fill_row<std::uint16_t>(in, column_weights, i, row);
+}
+
+CONCLUST_CLONES
+void fill_row32(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row) {
+    fill_row<std::uint32_t>(in, column_weights, i, row);
+}
+
+template <class Code>
+CONCLUST_INLINE void sign_presence(const Code* codes, std::size_t n, std::size_t m, std::uint64_t* signature) {
+    for (std::size_t i = 0; i < n; ++i) {
+        std::uint64_t h = (i + 1) * 0x9e3779b97f4a7c15ull;  // splitmix64 of the object
+        h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
+        h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
+        h ^= h >> 31;
+        const Code* row = codes + i * m;
+        for (std::size_t u = 0; u < m; ++u) {
+            signature[u] += row[u] == missing_code<Code> ? h : 0;
+        }
+    }
+}
+
+CONCLUST_CLONES
+void sign_presence8(const std::uint8_t* codes, std::size_t n, std::size_t m, std::uint64_t* signature) {
+    sign_presence(codes, n, m, signature);
+}
+
+}  // namespace
+
+void read_row(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row) {
+    switch (in.code_bytes) {
+        case 1: return fill_row8(in, column_weights, i, row);
+        case 2: return fill_row16(in, column_weights, i, row);
+        default: return fill_row32(in, column_weights, i, row);
+    }
+}
+
+void presence_signatures(const void* codes, int code_bytes, std::size_t n, std::size_t m,
+                         std::uint64_t* signature) {
+    std::fill(signature, signature + m, std::uint64_t{0});
+    switch (code_bytes) {
+        case 1: return sign_presence8(static_cast<const std::uint8_t*>(codes), n, m, signature);
+        case 2: return sign_presence(static_cast<const std::uint16_t*>(codes), n, m, signature);
+        default: return sign_presence(static_cast<const std::uint32_t*>(codes), n, m, signature);
+    }
+}
+
+}  // namespace conclust

@@ -1,0 +1,69 @@
+// What one object contributes to the factored solver: its clusters and who observed it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace conclust {
+
+// Everything about the evidence that stays fixed. Pointers must outlive the solver.
+struct FactoredInput {
+    std::size_t n = 0;             // objects
+    std::size_t m = 0;             // partitions
+    std::size_t k = 0;             // clusters of the consensus
+    const void* codes = nullptr;   // n x m, see codes.h; presence, and labels when hard
+    int code_bytes = 1;            // 1, 2 or 4
+    bool complete = false;         // no reserved code occurs
+    const std::int64_t* offsets = nullptr;    // m + 1
+    const double* weights = nullptr;          // m, or null: all 1
+    const std::int32_t* group_of = nullptr;   // m: presence group of each partition
+    std::size_t n_groups = 1;                 // partitions of a group observed the same objects
+    const std::int64_t* soft_starts = nullptr;   // n + 1, CSR of posteriors, or null: hard
+    const std::int32_t* soft_columns = nullptr;
+    const double* soft_values = nullptr;
+    // How a sweep is cut, which decides bits: one block up to serial_limit objects, else rounds.
+    std::size_t serial_limit = 16384;
+    std::size_t rounds = 16;
+};
+
+// One object: its clusters (column of B, posterior, weight) and the groups that observed it.
+struct Row {
+    std::size_t n_clusters = 0;
+    std::vector<std::int32_t> columns;
+    std::vector<double> values;          // x; 1 when hard
+    std::vector<double> weighted;        // w x; 1 when unit
+    bool unit = false;                   // hard and unweighted: x = w = 1
+    double self = 0.0;                   // sum w x^2
+    std::size_t n_groups = 0;
+    std::vector<std::int32_t> groups;
+    std::vector<double> group_weights;
+    double present = 0.0;                // sum of group_weights
+    std::vector<double> dense;           // scratch: weight per group
+
+    explicit Row(const FactoredInput& in)
+        : columns(std::max<std::size_t>(in.m, 1)),
+          values(in.m, 1.0),
+          weighted(in.m, 1.0),
+          groups(std::max(in.m, in.n_groups)),
+          group_weights(std::max(in.m, in.n_groups), 1.0),
+          dense(in.n_groups) {}
+
+    void hold(std::size_t entries) {
+        if (columns.size() < entries) {
+            columns.resize(entries);
+            values.resize(entries);
+            weighted.resize(entries);
+        }
+    }
+};
+
+// Fills `row` with object i. column_weights (T): the weight of the partition of each cluster.
+void read_row(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row);
+
+// A 64-bit signature of which objects each partition (m) observed: equal presence, equal signature.
+void presence_signatures(const void* codes, int code_bytes, std::size_t n, std::size_t m,
+                         std::uint64_t* signature);
+
+}  // namespace conclust
