@@ -1,0 +1,411 @@
+"""The common battery: what must hold for every consensus estimator, in every form."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+
+from conclust import Ensemble
+from conclust.exceptions import ConclustError, EvidenceWarning, InputError, ParameterError
+from tests.registry import EXEMPT, FORMS, make, public_estimators
+
+
+def planted(seed=0, n=90, m=15, k=3, flip=0.1):
+    """Labels of k planted clusters, each with a share of random labels and other names."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    truth[:k] = np.arange(k)
+    columns = []
+    for _ in range(m):
+        column = rng.permutation(k)[truth]
+        wrong = rng.random(n) < flip
+        columns.append(np.where(wrong, rng.integers(0, k, n), column))
+    return np.column_stack(columns), truth
+
+
+def same(a, b):
+    return adjusted_rand_score(a, b) == 1.0
+
+
+def fit(form, labels, k):
+    with warnings.catch_warnings():
+        # Pairs without evidence are what some of these inputs are about.
+        warnings.simplefilter("ignore", EvidenceWarning)
+        return make(form, k).fit(labels)
+
+
+@pytest.fixture(params=sorted(FORMS))
+def form(request):
+    test = request.function.__name__.removeprefix("test_")
+    reason = EXEMPT.get((request.param, test))
+    if reason is not None:
+        pytest.skip(f"exempt: {reason}")
+    return request.param
+
+
+def test_the_registry_leaves_no_estimator_out():
+    assert {name for name, _ in FORMS.values()} == set(public_estimators())
+
+
+def test_every_exemption_names_a_form_and_a_test():
+    module = sys.modules[__name__]
+    for form, test in EXEMPT:
+        assert form in FORMS
+        assert hasattr(module, f"test_{test}")
+
+
+# -- the same evidence, told otherwise
+
+
+def test_names_of_clusters_change_no_bit(form):
+    labels, _ = planted()
+    rng = np.random.default_rng(1)
+    renamed = np.column_stack([rng.permutation(50)[column] for column in labels.T])
+    a, b = fit(form, labels, 3), fit(form, renamed, 3)
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    if hasattr(a, "membership_"):
+        np.testing.assert_array_equal(a.membership_, b.membership_)
+
+
+def test_order_of_objects_permutes_the_answer(form):
+    labels, _ = planted()
+    order = np.random.default_rng(2).permutation(len(labels))
+    assert same(fit(form, labels, 3).labels_[order], fit(form, labels[order], 3).labels_)
+
+
+def test_order_of_partitions_changes_nothing(form):
+    labels, _ = planted()
+    order = np.random.default_rng(3).permutation(labels.shape[1])
+    assert same(fit(form, labels, 3).labels_, fit(form, labels[:, order], 3).labels_)
+
+
+def test_the_ensemble_twice_is_the_ensemble_once(form):
+    labels, _ = planted()
+    assert same(fit(form, labels, 3).labels_, fit(form, np.hstack([labels, labels]), 3).labels_)
+
+
+def test_whole_weights_are_repetitions(form):
+    labels, _ = planted()
+    weights = np.arange(labels.shape[1]) % 3
+    repeated = np.repeat(labels, weights, axis=1)
+    weighted = Ensemble(labels, weights=weights)
+    assert same(fit(form, weighted, 3).labels_, fit(form, repeated, 3).labels_)
+
+
+# -- what the answer must be
+
+
+def test_planted_clusters_are_found(form):
+    labels, truth = planted(flip=0.05)
+    assert same(fit(form, labels, 3).labels_, truth)
+
+
+def test_unanimity_is_kept(form):
+    truth = np.repeat(np.arange(4), 12)
+    rng = np.random.default_rng(0)
+    labels = np.column_stack([rng.permutation(4)[truth] for _ in range(9)])
+    model = fit(form, labels, 4)
+    np.testing.assert_array_equal(model.labels_, truth)
+    assert model.n_clusters_ == 4
+
+
+def test_unanimity_survives_30_percent_missing(form):
+    truth = np.repeat(np.arange(4), 12)
+    rng = np.random.default_rng(0)
+    labels = np.column_stack([truth] * 20)
+    labels[rng.random(labels.shape) < 0.3] = -1
+    np.testing.assert_array_equal(fit(form, labels, 4).labels_, truth)
+
+
+def test_noise_is_evidence_of_being_apart(form):
+    truth = np.repeat(np.arange(3), 15)
+    labels = np.column_stack([truth] * 12)
+    labels[np.random.default_rng(0).random(labels.shape) < 0.1] = -2
+    model = fit(form, labels, 3)
+    assert same(model.labels_, truth)
+
+
+def test_an_object_that_is_always_noise_has_a_label(form):
+    labels, truth = planted(flip=0.0)
+    labels = np.vstack([labels, np.full(labels.shape[1], -2)])
+    model = fit(form, labels, 4)
+    assert model.labels_[-1] >= 0
+    assert same(model.labels_[:-1], truth)
+
+
+def test_one_partition_is_its_own_consensus(form):
+    truth = np.repeat([0, 1, 2], 10)
+    np.testing.assert_array_equal(fit(form, truth[:, None], 3).labels_, truth)
+
+
+def test_one_cluster_holds_everybody(form):
+    labels, _ = planted()
+    model = fit(form, labels, 1)
+    assert (model.labels_ == 0).all()
+    assert model.n_clusters_ == 1
+
+
+def test_two_objects(form):
+    model = fit(form, np.array([[0, 0], [1, 1]]), 2)
+    np.testing.assert_array_equal(model.labels_, [0, 1])
+
+
+def test_all_singletons(form):
+    labels = np.column_stack([np.arange(8)] * 3)
+    model = fit(form, labels, 8)
+    assert model.n_clusters_ == 8
+
+
+def test_one_big_cluster_everywhere(form):
+    model = fit(form, np.zeros((20, 5), dtype=int), 2)
+    assert model.labels_.shape == (20,)
+    assert model.labels_.min() == 0
+
+
+def test_duplicated_objects_stay_together(form):
+    labels, _ = planted(n=40)
+    twice = np.repeat(labels, 2, axis=0)
+    found = fit(form, twice, 3).labels_
+    np.testing.assert_array_equal(found[::2], found[1::2])
+
+
+def test_more_than_255_clusters_and_partitions(form):
+    truth = np.arange(300)
+    labels = np.column_stack([truth] * 3)
+    assert fit(form, np.repeat(labels, 2, axis=0), 300 if "EAC" in form else 3).labels_.shape == (
+        600,
+    )
+    wide = np.column_stack([np.repeat([0, 1], 10)] * 300)
+    np.testing.assert_array_equal(fit(form, wide, 2).labels_, np.repeat([0, 1], 10))
+
+
+def test_missing_everywhere_is_minus_one_and_said(form):
+    labels, _ = planted()
+    labels[[5, 40]] = -1
+    with pytest.warns(EvidenceWarning, match="2 objects are missing in every partition"):
+        model = make(form, 3).fit(labels)
+    np.testing.assert_array_equal(np.flatnonzero(model.labels_ == -1), [5, 40])
+    rest = np.delete(np.arange(len(labels)), [5, 40])
+    assert same(model.labels_[rest], fit(form, labels[rest], 3).labels_)
+    if hasattr(model, "membership_"):
+        k = model.membership_.shape[1]
+        np.testing.assert_array_equal(model.membership_[[5, 40]], 1 / k)
+
+
+def test_refuses_more_clusters_than_objects(form):
+    with pytest.raises(
+        ParameterError, match=r"'n_clusters' parameter of \w+ must be .*Got 9 instead"
+    ):
+        make(form, 9).fit(np.zeros((4, 2), dtype=int))
+
+
+def test_default_number_of_clusters(form):
+    labels, _ = planted(flip=0.0)
+    model = fit(form, labels, None)
+    assert 1 <= model.n_clusters_ <= len(labels)
+
+
+# -- conventions
+
+
+def test_labels_are_consecutive_whole_numbers_by_first_appearance(form):
+    labels, _ = planted()
+    found = fit(form, labels, 3).labels_
+    assert found.dtype == np.int64
+    _, first = np.unique(found, return_index=True)
+    assert (np.diff(first) > 0).all()
+    np.testing.assert_array_equal(np.unique(found), np.arange(found.max() + 1))
+
+
+def test_membership_rows_are_distributions(form):
+    labels, _ = planted()
+    model = fit(form, labels, 3)
+    if not hasattr(model, "membership_"):
+        assert not hasattr(model, "predict_proba")
+        return
+    Y = model.membership_
+    assert Y.dtype == np.float64
+    assert (Y >= 0).all()
+    np.testing.assert_allclose(Y.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_array_equal(Y.argmax(axis=1), model.labels_)
+
+
+def test_every_kind_of_input_gives_the_same_answer(form):
+    labels, _ = planted()
+    expected = fit(form, labels, 3).labels_
+    read_only = labels.copy()
+    read_only.flags.writeable = False
+    wide = np.zeros((labels.shape[0] * 2, labels.shape[1] * 3), dtype=labels.dtype)
+    wide[::2, ::3] = labels
+    names = np.array(["a", "b", "c"])[labels]
+    inputs = {
+        "Ensemble": Ensemble(labels),
+        "list": labels.tolist(),
+        "uint8": labels.astype(np.uint8),
+        "int16": labels.astype(np.int16),
+        "float": labels.astype(float),
+        "big endian": labels.astype(">i4"),
+        "Fortran": np.asfortranarray(labels),
+        "read-only": read_only,
+        "strided": wide[::2, ::3],
+        "reversed twice": labels[::-1][::-1],
+        "strings": names,
+        "objects": names.astype(object),
+        "pandas": pd.DataFrame(labels, columns=[f"p{u}" for u in range(labels.shape[1])]),
+        "pandas categories": pd.DataFrame(
+            {f"p{u}": pd.Categorical(names[:, u]) for u in range(names.shape[1])}
+        ),
+        "polars": pl.DataFrame({f"p{u}": labels[:, u] for u in range(labels.shape[1])}),
+        "polars strings": pl.DataFrame(
+            {f"p{u}": names[:, u].tolist() for u in range(names.shape[1])}
+        ),
+    }
+    for kind, given in inputs.items():
+        np.testing.assert_array_equal(fit(form, given, 3).labels_, expected, err_msg=kind)
+
+
+def test_input_is_left_alone(form):
+    labels, _ = planted()
+    before = labels.copy()
+    fit(form, labels, 3)
+    np.testing.assert_array_equal(labels, before)
+
+
+def test_same_seed_same_bits(form):
+    labels, _ = planted()
+    a, b = fit(form, labels, 3), fit(form, labels, 3)
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    if hasattr(a, "membership_"):
+        np.testing.assert_array_equal(a.membership_, b.membership_)
+
+
+@pytest.mark.parametrize("n", [200, 20_000])
+def test_threads_change_no_bit(form, n):
+    if n > 1_000 and "EAC" in form and "single" not in form and "pairs" not in form:
+        n = 2_000  # n x n
+    labels, _ = planted(n=n, m=12, flip=0.2)
+    models = []
+    for n_jobs in (1, 2, 4):
+        model = make(form, 3).set_params(n_jobs=n_jobs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvidenceWarning)
+            models.append(model.fit(labels))
+    for other in models[1:]:
+        np.testing.assert_array_equal(models[0].labels_, other.labels_)
+        if hasattr(models[0], "membership_"):
+            np.testing.assert_array_equal(models[0].membership_, other.membership_)
+            assert models[0].objective_ == other.objective_
+
+
+def test_clone_pickle_and_parameters(form):
+    labels, _ = planted()
+    model = make(form, 3)
+    before = model.get_params()
+    fitted = clone(model).fit(labels)
+    assert fitted.get_params() == before
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.labels_, fitted.labels_)
+    assert not hasattr(model, "labels_")
+
+
+def test_refit_forgets_the_first_fit(form):
+    labels, _ = planted()
+    other, _ = planted(seed=5, n=60, m=7)
+    model = make(form, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        model.fit(other).fit(labels)
+    np.testing.assert_array_equal(model.labels_, fit(form, labels, 3).labels_)
+    assert model.n_features_in_ == labels.shape[1]
+
+
+def test_first_parameter_is_the_number_of_clusters(form):
+    cls = type(make(form, 2))
+    assert list(inspect.signature(cls).parameters)[0] == "n_clusters"
+    assert clone(cls()).get_params() == cls().get_params()  # constructs without arguments
+
+
+def test_ground_truth_is_ignored(form):
+    labels, truth = planted()
+    model = make(form, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        found = model.fit_predict(labels, truth)
+    np.testing.assert_array_equal(found, fit(form, labels, 3).labels_)
+
+
+# -- input that cannot be meant
+
+
+BAD = {
+    "empty": (np.empty((0, 3)), "0 sample"),
+    "no partition": (np.empty((3, 0)), "0 feature"),
+    "one object": ([[0, 1, 0]], "1 sample"),
+    "one dimension": ([0, 1, 0], "Expected 2D array"),
+    "three dimensions": (np.zeros((2, 2, 2)), "3D array"),
+    "ragged": ([[0, 1], [0]], "different lengths"),
+    "complex": (np.zeros((3, 2), dtype=complex), "Complex data not supported"),
+    "not whole": ([[0.5, 1], [0, 1]], "0.5 at row 0, partition 0"),
+    "infinite": ([[0, np.inf], [0, 1]], r"infinite \(inf\) at row 0, partition 1"),
+    "negative": ([[0, 0], [0, -7]], "Got -7 at row 1, partition 1"),
+    "a partition missing everywhere": ([[0, -1], [1, -1]], "Partition 1 is missing everywhere"),
+    "dates": (np.zeros((2, 2), dtype="M8[s]"), "dtype datetime64"),
+    "too large": (np.full((2, 2), 2**63, dtype=np.uint64), "int64"),
+    "dictionaries": (np.array([[{}, 1], [2, 3]], dtype=object), "Got {} in partition 0"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_labels_are_refused_with_a_sentence(form, case):
+    given, message = BAD[case]
+    with pytest.raises(InputError, match=message):
+        make(form, 1).fit(given)
+
+
+def test_sparse_labels_are_refused(form):
+    import scipy.sparse as sp
+
+    with pytest.raises(TypeError, match="dense label matrix"):
+        make(form, 2).fit(sp.csr_array(np.eye(4)))
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, "two", True])
+def test_bad_numbers_of_clusters_are_refused(form, k):
+    labels, _ = planted()
+    name = FORMS[form][0]
+    with pytest.raises(
+        ParameterError, match=rf"The 'n_clusters' parameter of {name} must be an int"
+    ):
+        make(form, k).fit(labels)
+
+
+def test_unknown_meaning_of_missing_is_refused(form):
+    labels, _ = planted()
+    with pytest.raises(ParameterError, match="'missing'"):
+        make(form, 2).set_params(missing="huh").fit(labels)
+
+
+def test_prediction_before_fit_is_refused(form):
+    model = make(form, 2)
+    if hasattr(model, "predict"):
+        with pytest.raises(NotFittedError):
+            model.predict([[0, 1]])
+        with pytest.raises(NotFittedError):
+            model.predict_proba([[0, 1]])
+    else:
+        assert "predict" not in dir(model)
+
+
+def test_errors_are_of_one_family(form):
+    with pytest.raises(ConclustError):
+        make(form, 2).fit([[0.5]])

@@ -1,0 +1,31 @@
+"""scikit-learn's own checks, with every expected failure and its reason."""
+
+from __future__ import annotations
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator
+
+# check -> why a consensus of label matrices cannot pass it.
+OF_LABELS = {
+    "check_clustering": "feeds points of blobs where labels belong: real numbers are refused",
+}
+
+
+def expected(estimator: object) -> dict[str, str]:
+    return {} if isinstance(estimator, ConsensusClustering) else OF_LABELS
+
+
+@parametrize_with_checks(
+    [
+        PCC(),
+        EAC(),
+        EAC(linkage="single"),
+        EAC(n_clusters=2, linkage="ward"),
+        ConsensusClustering(generator=EnsembleGenerator(n_partitions=8)),
+        ConsensusClustering(EAC(2), EnsembleGenerator(n_partitions=8)),
+    ],
+    expected_failed_checks=expected,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
