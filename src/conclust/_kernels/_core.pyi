@@ -38,6 +38,36 @@ class BitSlices:
 
 def bitslice_forms() -> list[str]: ...
 
+# pairs: float64 sums with weights, uint32 counts without
+Sums = NDArray[np.uint32] | NDArray[np.float64]
+
+class PairSample:
+    def __init__(self, n_samples: int, per_object: int, seed: int, n_threads: int) -> None: ...
+    @property
+    def n_entries(self) -> int: ...
+    def read(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], n_threads: int
+    ) -> None: ...
+
+def pair_counts(
+    codes: Codes,
+    weights: NDArray[np.float64] | None,
+    i: NDArray[np.int64] | NDArray[np.int32],
+    j: NDArray[np.int64] | NDArray[np.int32],
+    c: Sums,
+    present: Sums,
+    n_threads: int,
+) -> None: ...
+def graph_counts(
+    codes: Codes,
+    weights: NDArray[np.float64] | None,
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    c: Sums,
+    present: Sums,
+    n_threads: int,
+) -> None: ...
+
 # relabel
 class Relabeller:
     def __init__(self, n_partitions: int, missing: int, noise: int) -> None: ...
@@ -150,3 +180,10 @@ def sparse_single(
     right: NDArray[np.int64],
     heights: NDArray[np.float64],
 ) -> int: ...
+# spanning_tree
+class SpanningTree:
+    def __init__(
+        self, codes: Codes, weights: NDArray[np.float64] | None, form: str = "auto"
+    ) -> None: ...
+    def grow(self, objects: int) -> int: ...
+    def read(self, order: NDArray[np.int64], heights: NDArray[np.float64]) -> None: ...

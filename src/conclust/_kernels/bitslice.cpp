@@ -179,13 +179,29 @@ BitSlices::BitSlices(const Code* codes, std::size_t n, std::size_t m, int thread
         const std::size_t begin = static_cast<std::size_t>(b) * block_size;
         std::uint8_t* out = block(static_cast<std::size_t>(b));
         std::memset(out, 0, slices_ * block_size);
-        pack(codes + begin * m, std::min(block_size, n - begin), m, groups_, order_, out);
+        pack(codes + begin * m, std::min(begin + block_size, n) - begin, m, groups_, order_, out);
     }
 }
 
 template BitSlices::BitSlices(const std::uint8_t*, std::size_t, std::size_t, int);
 template BitSlices::BitSlices(const std::uint16_t*, std::size_t, std::size_t, int);
 template BitSlices::BitSlices(const std::uint32_t*, std::size_t, std::size_t, int);
+
+std::vector<Segment> segments(const BitSlices& slices, std::size_t most) {
+    const std::size_t groups = slices.groups().size();
+    std::vector<Segment> result;
+    for (std::size_t begin = 0; begin < groups; begin += most) {
+        result.push_back({begin, std::min(groups, begin + most)});
+    }
+    return result;
+}
+
+void spread_object(const BitSlices& slices, std::size_t i, std::uint32_t* to, std::size_t stride) {
+    const std::uint8_t* from = slices.object(i);
+    for (std::size_t s = 0; s < slices.n_slices(); ++s) {
+        to[s * stride] = 0x01010101u * from[s * BitSlices::block_size];
+    }
+}
 
 std::vector<double> weight_tables(const BitSlices& slices, const double* weights) {
     std::vector<double> tables(256 * slices.groups().size(), 0.0);

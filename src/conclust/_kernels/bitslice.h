@@ -74,6 +74,20 @@ class BitSlices {
     std::unique_ptr<std::uint8_t[], Free> bytes_;
 };
 
+// Groups whose differences are added up in one byte per pair.
+struct Segment {
+    std::size_t begin;
+    std::size_t end;
+};
+
+// All groups, in segments of at most `most` groups. Only the last group can have fewer than 8
+// partitions, so 31 groups (or 32 of at most 255 partitions together) never pass a byte.
+std::vector<Segment> segments(const BitSlices& slices, std::size_t most);
+
+// The bytes of object i, each four times, at every `stride`-th place of `to`: what the vector
+// forms compare a register of other objects with.
+void spread_object(const BitSlices& slices, std::size_t i, std::uint32_t* to, std::size_t stride);
+
 // Tables of 256 sums for weighted evidence: in table g, entry z is the sum, in order of the bits,
 // of the weights of group g's partitions whose bit is 0 in z.
 // Precondition: weights has one finite value per partition of `slices`.

@@ -13,45 +13,20 @@ constexpr std::size_t row_block = 64;
 // Bytes of the objects that a task holds against all of its rows before it moves on.
 constexpr std::size_t tile_bytes = 24 * 1024;
 
-// Groups whose differences fit a byte.
-struct Segment {
-    std::size_t begin;
-    std::size_t end;
-};
-
-// Only the last group has fewer than 8 partitions, so up to 255 partitions are one segment.
-std::vector<Segment> segments(const BitSlices& slices) {
-    const std::size_t groups = slices.groups().size();
-    if (slices.n_partitions() <= 255) {
-        return {{0, groups}};
-    }
-    std::vector<Segment> result;
-    constexpr std::size_t most = 255 / BitSlices::group_size;
-    for (std::size_t begin = 0; begin < groups; begin += most) {
-        result.push_back({begin, std::min(groups, begin + most)});
-    }
-    return result;
-}
-
-// The bytes of object i, each four times, at every `stride`-th place of `to`.
-void spread_object(const BitSlices& slices, std::size_t i, std::uint32_t* to, std::size_t stride) {
-    const std::uint8_t* from = slices.object(i);
-    for (std::size_t s = 0; s < slices.n_slices(); ++s) {
-        to[s * stride] = 0x01010101u * from[s * BitSlices::block_size];
-    }
-}
-
 namespace portable {
+#include "bitslice_form.h"
 #include "coassociation_form.h"
 }
 #if CONCLUST_X86
 CONCLUST_BEGIN_AVX2
 namespace avx2 {
+#include "bitslice_form.h"
 #include "coassociation_form.h"
 }
 CONCLUST_END
 CONCLUST_BEGIN_AVX512
 namespace avx512 {
+#include "bitslice_form.h"
 #include "coassociation_form.h"
 }
 CONCLUST_END
@@ -86,7 +61,7 @@ template <class Count>
 void coassociation(const BitSlices& slices, std::size_t begin, std::size_t end, Count* c,
                    Count* present, int threads, Form form) {
     const std::size_t n = slices.n_samples();
-    const std::vector<Segment> parts = segments(slices);
+    const std::vector<Segment> parts = segments(slices, slices.n_partitions() <= 255 ? 32 : 31);
     const auto tasks = static_cast<std::ptrdiff_t>((end - begin + row_block - 1) / row_block);
 #pragma omp parallel default(none) num_threads(threads) \
     shared(slices, parts, begin, end, c, present, form, n, tasks)

@@ -25,7 +25,7 @@ CONCLUST_FORM_INLINE void flush(Vec differences, Count* out, std::size_t count, 
 
 // R rows against C vectors of objects. `a` points to the vectors' first bytes in slice 0, `b` to
 // the rows' bytes (repeated four times), slice by slice. The accumulators hold, per byte, in how
-// many partitions the pair does not match: at most 255 before a flush (see segments()).
+// many partitions the pair does not match: at most 255 before a flush.
 template <int R, int C, bool Matches, bool Presence, class Count>
 CONCLUST_FORM_INLINE void tile(const BitSlices& slices, const std::vector<Segment>& segments,
                                const std::uint8_t* const (&a)[C], const std::uint32_t* b, Count* c,
@@ -169,56 +169,17 @@ void rows(const BitSlices& slices, const std::vector<Segment>& segments, std::si
     }
 }
 
-// One row of sums of weights: the bytes of partitions that do not match are looked up per group.
+// One row of sums of weights.
 void weighted_row(const BitSlices& slices, const double* tables, std::size_t i, std::uint32_t* b,
                   double* c, double* present) {
-    constexpr std::size_t per_block = BitSlices::block_size / lanes;
     const std::size_t n = slices.n_samples();
     spread_object(slices, i, b, 1);
+    alignas(64) double matched[BitSlices::block_size];
+    alignas(64) double observed[BitSlices::block_size];
     for (std::size_t block = 0; block < slices.n_blocks(); ++block) {
-        alignas(64) double matched[BitSlices::block_size] = {};
-        alignas(64) double observed[BitSlices::block_size] = {};
-        alignas(64) std::uint8_t bytes[BitSlices::block_size];
-        const double* table = tables;
-        for (const SliceGroup& group : slices.groups()) {
-            const std::uint8_t* a = slices.block(block);
-            if (c) {
-                for (std::size_t v = 0; v < per_block; ++v) {
-                    const std::uint8_t* at = a + v * lanes;
-                    Vec x = zero();
-                    for (std::size_t s = group.first; s < group.first + group.planes; ++s) {
-                        x = differ(x, load(at + s * BitSlices::block_size), spread4(b[s]));
-                    }
-                    if (group.labelled >= 0) {
-                        const auto s = static_cast<std::size_t>(group.labelled);
-                        x = unless(x, load(at + s * BitSlices::block_size), spread4(b[s]));
-                    }
-                    store(bytes + v * lanes, x);
-                }
-                for (std::size_t k = 0; k < BitSlices::block_size; ++k) {
-                    matched[k] += table[bytes[k]];
-                }
-            }
-            if (present) {
-                if (group.present >= 0) {
-                    const auto s = static_cast<std::size_t>(group.present);
-                    for (std::size_t v = 0; v < per_block; ++v) {
-                        store(bytes + v * lanes,
-                              unless(zero(), load(a + v * lanes + s * BitSlices::block_size), spread4(b[s])));
-                    }
-                    for (std::size_t k = 0; k < BitSlices::block_size; ++k) {
-                        observed[k] += table[bytes[k]];
-                    }
-                } else {
-                    for (std::size_t k = 0; k < BitSlices::block_size; ++k) {
-                        observed[k] += table[0];
-                    }
-                }
-            }
-            table += 256;
-        }
         const std::size_t first = block * BitSlices::block_size;
         const std::size_t count = std::min(BitSlices::block_size, n - first);
+        weighted_block(slices, tables, block, b, c ? matched : nullptr, present ? observed : nullptr);
         if (c) {
             std::copy_n(matched, count, c + first);
         }

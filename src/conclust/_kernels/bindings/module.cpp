@@ -6,7 +6,9 @@ NB_MODULE(_core, m) {
     bind_coassociation(m);
     bind_dendrogram(m);
     bind_factored(m);
+    bind_pairs(m);
     bind_relabel(m);
+    bind_spanning_tree(m);
     bind_rows(m);
     bind_squared_evidence(m);
     bind_sparse_linkage(m);

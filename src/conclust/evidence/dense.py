@@ -1,12 +1,4 @@
-"""Evidence: how often two objects share a cluster, c_ij, and how often both were observed, N_ij.
-
-Counts come from the bit-sliced kernels and are kept as counts: the frequency c_ij / N_ij is formed
-by whoever needs it (`frequencies`), and is undefined where N_ij is 0. Weights turn counts into sums
-of weights, soft members into sums of products of memberships, C = B diag(w) B'.
-
-The module is not called coassociation, because a module of the package hides a function of the
-package that has the same name.
-"""
+"""Dense evidence: c_ij and N_ij of all objects, of some rows, or block of rows by block of rows."""
 
 from __future__ import annotations
 

@@ -1,0 +1,36 @@
+"""Evidence: how often two objects share a cluster, c_ij, and how often both were observed, N_ij.
+
+Counts come from the bit-sliced kernels and are kept as counts: the frequency c_ij / N_ij is formed
+by whoever needs it (`frequencies`), and is undefined where N_ij is 0. Weights turn counts into sums
+of weights, soft members into sums of products of memberships, C = B diag(w) B'.
+
+The package is not called coassociation, because a module of conclust hides a function of conclust
+that has the same name.
+"""
+
+from conclust.evidence.dense import (
+    EvidenceBlock,
+    Rows,
+    coassociation,
+    coassociation_blocks,
+    copresence,
+    evidence,
+    frequencies,
+)
+from conclust.evidence.pairs import SparseEvidence, pair_counts, sample_pairs
+from conclust.evidence.tree import SpanningTree, spanning_tree
+
+__all__ = [
+    "EvidenceBlock",
+    "Rows",
+    "SpanningTree",
+    "SparseEvidence",
+    "coassociation",
+    "coassociation_blocks",
+    "copresence",
+    "evidence",
+    "frequencies",
+    "pair_counts",
+    "sample_pairs",
+    "spanning_tree",
+]
