@@ -59,11 +59,15 @@ struct Pair {
     }
 };
 
+struct Sums {
+    double count, copresence;
+};
+
 // Whole counts divide to the same double where the fractions are the same. Sums of weights depend
 // on the order of adding, so they go on a grid, on which what is equal on paper is equal.
 template <class Count>
-double similarity(double count, double copresence) {
-    const double s = count / copresence;
+double frequency(Sums sums) {
+    const double s = sums.count / sums.copresence;
     if constexpr (std::is_floating_point_v<Count>) {
         return std::rint(s * 0x1p40) * 0x1p-40;
     }
@@ -76,10 +80,6 @@ double dissimilarity(double similarity) { return std::max(0.0, 1.0 - similarity)
 // removal by shifting back, so that it never fills with tombstones.
 class PairTable {
   public:
-    struct Sums {
-        double count, copresence;
-    };
-
     static constexpr std::size_t nowhere = ~std::size_t{0};
 
     explicit PairTable(std::size_t expected) {
@@ -102,6 +102,14 @@ class PairTable {
                 return nowhere;
             }
         }
+    }
+
+    void prefetch(std::uint32_t a, std::uint32_t b) const {
+#if defined(__GNUC__)
+        __builtin_prefetch(&entries_[home(key_of(a, b))]);
+#else
+        (void)a, (void)b;
+#endif
     }
 
     Sums& operator[](std::size_t place) { return entries_[place].sums; }
@@ -149,6 +157,20 @@ class PairTable {
     std::size_t mask_;
 };
 
+// Calls visit(i, j, sums) for the entries i < j that hold evidence.
+template <class Count, class Visit>
+void for_each_pair(const std::int64_t* indptr, const std::int32_t* indices, const Count* counts,
+                   const Count* copresence, std::size_t n, Visit visit) {
+    for (std::uint32_t i = 0; i < n; ++i) {
+        for (std::int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
+            const auto j = static_cast<std::uint32_t>(indices[e]);
+            if (i < j && copresence[e] > 0) {
+                visit(i, j, Sums{static_cast<double>(counts[e]), static_cast<double>(copresence[e])});
+            }
+        }
+    }
+}
+
 }  // namespace
 
 template <class Count>
@@ -157,16 +179,10 @@ std::size_t sparse_single(const std::int64_t* indptr, const std::int32_t* indice
                           std::int64_t* left, std::int64_t* right, double* heights) {
     std::vector<Pair> pairs;
     pairs.reserve(static_cast<std::size_t>(indptr[n]) / 2);
-    for (std::uint32_t i = 0; i < n; ++i) {
-        for (std::int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
-            const auto j = static_cast<std::uint32_t>(indices[e]);
-            if (i < j) {
-                pairs.push_back({similarity<Count>(static_cast<double>(counts[e]),
-                                                   static_cast<double>(copresence[e])),
-                                 i, j});
-            }
-        }
-    }
+    for_each_pair(indptr, indices, counts, copresence, n,
+                  [&](std::uint32_t i, std::uint32_t j, Sums sums) {
+                      pairs.push_back({frequency<Count>(sums), i, j});
+                  });
     std::sort(pairs.begin(), pairs.end(),
               [](const Pair& x, const Pair& y) { return x.before(y); });
     Merges merges(n, left, right, heights);
@@ -182,39 +198,33 @@ template <class Count>
 std::size_t sparse_average(const std::int64_t* indptr, const std::int32_t* indices,
                            const Count* counts, const Count* copresence, std::size_t n,
                            std::int64_t* left, std::int64_t* right, double* heights) {
-    const auto n_pairs = static_cast<std::size_t>(indptr[n]) / 2;
-    PairTable table(n_pairs);
-    // May name clusters that are gone: such a pair is not in the table.
-    std::vector<std::vector<std::uint32_t>> partners(n);
     std::vector<Pair> heap;
-    heap.reserve(n_pairs);
-    const auto frequency = [](PairTable::Sums sums) {
-        return similarity<Count>(sums.count, sums.copresence);
-    };
-    for (std::uint32_t i = 0; i < n; ++i) {
-        partners[i].assign(indices + indptr[i], indices + indptr[i + 1]);
-        for (std::int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
-            const auto j = static_cast<std::uint32_t>(indices[e]);
-            if (i < j) {
-                const PairTable::Sums sums{static_cast<double>(counts[e]),
-                                           static_cast<double>(copresence[e])};
-                table.insert(i, j, sums);
-                heap.push_back({frequency(sums), i, j});
-            }
-        }
-    }
+    heap.reserve(static_cast<std::size_t>(indptr[n]) / 2);
+    std::vector<std::vector<std::uint32_t>> partners(n);  // may name clusters that are gone
+    for_each_pair(indptr, indices, counts, copresence, n,
+                  [&](std::uint32_t i, std::uint32_t j, Sums sums) {
+                      heap.push_back({frequency<Count>(sums), i, j});
+                      partners[i].push_back(j);
+                      partners[j].push_back(i);
+                  });
+    PairTable table(heap.size());
+    for_each_pair(indptr, indices, counts, copresence, n,
+                  [&](std::uint32_t i, std::uint32_t j, Sums sums) { table.insert(i, j, sums); });
     const auto below = [](const Pair& x, const Pair& y) { return y.before(x); };
     std::make_heap(heap.begin(), heap.end(), below);
 
     Merges merges(n, left, right, heights);
+    std::vector<bool> alive(n, true);
     while (!heap.empty()) {
         std::pop_heap(heap.begin(), heap.end(), below);
         const Pair pair = heap.back();
         heap.pop_back();
-        const std::size_t between = table.find(pair.a, pair.b);
-        // Stale: one of the two is gone, or their evidence has changed and was pushed again.
-        if (between == PairTable::nowhere || frequency(table[between]) != pair.similarity) {
+        if (!alive[pair.a] || !alive[pair.b]) {
             continue;
+        }
+        const std::size_t between = table.find(pair.a, pair.b);
+        if (frequency<Count>(table[between]) != pair.similarity) {
+            continue;  // the evidence has changed since, and was pushed again
         }
         merges.add(pair.a, pair.b, dissimilarity(pair.similarity));
         table.erase(between);
@@ -223,12 +233,18 @@ std::size_t sparse_average(const std::int64_t* indptr, const std::int32_t* indic
         if (partners[kept].size() < partners[gone].size()) {
             std::swap(kept, gone);
         }
-        for (const std::uint32_t other : partners[gone]) {
-            const std::size_t moved = table.find(gone, other);
-            if (moved == PairTable::nowhere) {
-                continue;
+        alive[gone] = false;
+        std::vector<std::uint32_t>& moving = partners[gone];
+        std::erase_if(moving, [&](std::uint32_t other) { return !alive[other] || other == kept; });
+        constexpr std::size_t ahead = 8;
+        for (std::size_t k = 0; k < moving.size(); ++k) {
+            if (k + ahead < moving.size()) {
+                table.prefetch(gone, moving[k + ahead]);
+                table.prefetch(kept, moving[k + ahead]);
             }
-            PairTable::Sums sums = table[moved];
+            const std::uint32_t other = moving[k];
+            const std::size_t moved = table.find(gone, other);
+            Sums sums = table[moved];
             table.erase(moved);
             if (const std::size_t at = table.find(kept, other); at != PairTable::nowhere) {
                 table[at].count += sums.count;
@@ -239,10 +255,10 @@ std::size_t sparse_average(const std::int64_t* indptr, const std::int32_t* indic
                 partners[kept].push_back(other);
                 partners[other].push_back(kept);
             }
-            heap.push_back({frequency(sums), std::min(kept, other), std::max(kept, other)});
+            heap.push_back({frequency<Count>(sums), std::min(kept, other), std::max(kept, other)});
             std::push_heap(heap.begin(), heap.end(), below);
         }
-        std::vector<std::uint32_t>().swap(partners[gone]);
+        std::vector<std::uint32_t>().swap(moving);
     }
     return merges.join_pieces(n);
 }

@@ -1,9 +1,9 @@
 // Single and average linkage on the evidence of some pairs only.
 //
-// The pairs are a symmetric CSR pattern: row i holds its partners in rising order, each undirected
-// pair is there in both directions, and no diagonal. `counts` are c_ij, `copresence` N_ij > 0, both
-// equal in the two directions. Fractions of sums of weights (floating Count) go on a grid of 2^-40.
-// n < 2^32.
+// The pairs are a CSR pattern of which the entries i < j are read, each pair at most once (a symmetric
+// pattern serves as it is): `counts` are c_ij and `copresence` N_ij; entries with N_ij = 0 are no
+// evidence and passed over. Fractions of sums of weights (floating Count) go on a grid of 2^-40.
+// n < 2^32, all column indices in 0 .. n - 1.
 //
 // Written are n - 1 merges in order of height: a leaf of either side (any leaf for average) and the
 // height. What no chain of pairs connects joins last, at height 1, each piece to that of object 0,

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import (
+    SpanningTree,
     agglomerate_average,
     agglomerate_complete,
     agglomerate_single,
     agglomerate_ward,
     group_rows,
-    spanning_tree,
     sparse_average,
     sparse_single,
 )
@@ -21,7 +21,7 @@ from conclust.ensemble import Ensemble, MicroClusters
 from conclust.evidence import SparseEvidence, coassociation, evidence
 from conclust.exceptions import DenseLimitError
 
-__all__ = ["dense_tree", "spanning_forest_tree", "sparse_tree", "starting_clusters", "unseen_pairs"]
+__all__ = ["dense_tree", "spanning_tree", "sparse_tree", "starting_clusters", "unseen_pairs"]
 
 _KERNELS = {
     "single": agglomerate_single,
@@ -30,6 +30,7 @@ _KERNELS = {
     "ward": agglomerate_ward,
 }
 _BLOCK_ENTRIES = 1 << 24
+_GROWTH = 256
 # Dissimilarities that are no whole numbers are put on this grid, so that what is equal on paper is
 # a tie in floating point too, whatever the order in which weights were summed.
 _GRID = 2.0**40
@@ -108,9 +109,11 @@ def _dissimilarities(
         else:
             c, N = evidence(ensemble, rows=rows, n_jobs=n_jobs)
             nothing = N == 0
+            own = np.arange(rows.start, rows.stop)
+            nothing[own - rows.start, own] = False
             unseen += float(sizes[rows] @ (nothing @ sizes))
-            np.divide(c, N, out=block, where=~nothing)
-            block[nothing] = 0.0
+            block[...] = 0.0
+            np.divide(c, N, out=block, where=N > 0)
             np.subtract(1.0, block, out=block)
             _snap(block)
         if summed and sizes.max() > 1.0:
@@ -119,13 +122,17 @@ def _dissimilarities(
     return matrix, float(ensemble.n_partitions) if whole else 1.0, int(unseen) // 2
 
 
-def spanning_forest_tree(ensemble: Ensemble, *, n_threads: int) -> NDArray[np.float64]:
+def spanning_tree(ensemble: Ensemble) -> NDArray[np.float64]:
     """Single linkage from the labels alone, in O(n) memory besides them. Not for soft partitions."""
     start = starting_clusters(ensemble)
     if len(start) == 1:
         return _expand(start, _empty_merges(1))
     chosen = _representatives(ensemble, start)
-    order, heights = spanning_tree(chosen.codes, chosen.weights, n_threads)
+    prim = SpanningTree(chosen.codes, chosen.weights)
+    while prim.grow(_GROWTH):
+        pass  # Ctrl-C is heard between the calls
+    order, heights = np.empty(len(start), dtype=np.int64), np.empty(len(start) - 1)
+    prim.read(order, heights)
     # Prim's order visits every single-linkage cluster in one go, so that as a path, with equal
     # heights in its own order, it has the same dendrogram as the spanning tree itself.
     if chosen.weights is not None:

@@ -14,7 +14,7 @@ from conclust._validation import check_int, check_option, refuse
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.linkage.agglomeration import (
     dense_tree,
-    spanning_forest_tree,
+    spanning_tree,
     sparse_tree,
     unseen_pairs,
 )
@@ -194,7 +194,7 @@ class EAC(ConsensusClusterer):
             return tree, _PIECES.format(pieces) if pieces > 1 else ""
         unseen: int | None
         if self.linkage == "single" and not ensemble.is_soft:
-            tree = spanning_forest_tree(ensemble, n_threads=thread_count(self.n_jobs, "EAC"))
+            tree = spanning_tree(ensemble)
             unseen = 0
             # Below height 1 every join rests on a pair that was seen.
             if ensemble.has_missing and tree[-1, 2] == 1.0:
