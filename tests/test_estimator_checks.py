@@ -9,6 +9,7 @@ from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator
 # check -> why a consensus of label matrices cannot pass it.
 OF_LABELS = {
     "check_clustering": "feeds points of blobs where labels belong: real numbers are refused",
+    "check_positive_only_tag_during_fit": "makes labels fractional, which are refused before negatives",
 }
 
 

@@ -137,7 +137,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _label(self, X: Any) -> Any:
         check_is_fitted(self, "consensus_")
-        validate_data(self, X, reset=False, skip_check_array=True)
+        # Checked here so that errors name this estimator; passed on as it came, with its names.
+        validate_data(self, X, reset=False)
         return self.generator_.transform(X)
 
     @available_if(_consensus_has("predict"))
@@ -154,7 +155,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_new,)
             Cluster of each point.
         """
-        return self.consensus_.predict(self._label(X))  # type: ignore[no-any-return]
+        labels = self._label(X)
+        return self.consensus_.predict(labels)  # type: ignore[no-any-return]
 
     @available_if(_consensus_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -170,4 +172,5 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_new, n_clusters)
             Rows sum to 1.
         """
-        return self.consensus_.predict_proba(self._label(X))  # type: ignore[no-any-return]
+        labels = self._label(X)
+        return self.consensus_.predict_proba(labels)  # type: ignore[no-any-return]

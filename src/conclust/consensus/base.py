@@ -110,6 +110,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = True
+        tags.input_tags.positive_only = True  # but for the two codes -1 and -2
         tags.input_tags.string = True
         return tags
 

@@ -266,9 +266,7 @@ class PCC(SoftConsensusClusterer):
         ndarray of shape (n_new, n_clusters_max_)
             Rows sum to 1. An object missing everywhere gets a uniform row.
         """
-        return self._model.place(
-            self._encode(X), min(1e-9, self.tol_kkt), thread_count(self.n_jobs, "PCC")
-        )
+        return self._place(self._encode(X))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Most probable clusters of new objects (see ``predict_proba``).
@@ -284,9 +282,10 @@ class PCC(SoftConsensusClusterer):
             Cluster of each object; -1 for an object missing everywhere.
         """
         codes = self._encode(X)
-        membership = self._model.place(
-            codes, min(1e-9, self.tol_kkt), thread_count(self.n_jobs, "PCC")
-        )
-        labels = membership.argmax(axis=1)
+        labels = self._place(codes).argmax(axis=1)
         labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
         return labels
+
+    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        threads = thread_count(self.n_jobs, "PCC")
+        return self._model.place(codes, min(1e-9, self.tol_kkt), threads)

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Builds the kernels with the address and undefined-behaviour sanitizers in an environment of their
+# own, and runs the tests that reach every kernel. Extra arguments go to pytest.
+set -eu
+python=${1:-python3}
+[ $# -gt 0 ] && shift
+venv=.venv-sanitize
+
+if [ ! -f "$venv/.dependencies" ]; then
+    "$python" -m venv "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --requirement constraints/build.txt --requirement constraints/run.txt --requirement constraints/dev.txt
+    touch "$venv/.dependencies"
+fi
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+    --force-reinstall --config-settings=build-dir=build/sanitize \
+    --config-settings=cmake.define.CONCLUST_SANITIZE=ON .
+
+# The interpreter is not instrumented, so the run-time library must be loaded before it; its own
+# allocations at exit are no leaks of ours.
+LD_PRELOAD="$("${CXX:-g++}" -print-file-name=libasan.so) $("${CXX:-g++}" -print-file-name=libubsan.so)" \
+ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1 \
+UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+OMP_NUM_THREADS=2 \
+    "$venv/bin/python" -m pytest -p no:cacheprovider "$@" \
+    tests/test_coassociation.py tests/test_pairs.py tests/test_spanning_tree.py tests/test_linkage.py \
+    tests/test_pcc.py tests/test_ensemble.py tests/test_battery.py
