@@ -27,6 +27,7 @@ __all__ = [
     "encode_labels",
     "missing_code",
     "noise_code",
+    "read_new_labels",
 ]
 
 MISSING = -1
@@ -121,16 +122,31 @@ def code_labels(labels: Any, *, missing: str = "unobserved") -> CodedLabels:
     return CodedLabels(codes, counts, n_missing, n_noise, names)
 
 
+def read_new_labels(labels: Any) -> tuple[NDArray[Any], list[list[Any]] | None]:
+    """Read new objects' labels as a matrix, for `encode_labels`; only the shape is checked."""
+    matrix, object_names = _as_matrix(labels)
+    _check_shape(matrix, n_samples=0)
+    return matrix, object_names
+
+
 def encode_labels(
-    labels: Any, names: Names, dtype: Any, *, missing: str = "unobserved"
+    read: tuple[NDArray[Any], list[list[Any]] | None],
+    names: Names,
+    dtype: Any,
+    *,
+    missing: str = "unobserved",
 ) -> tuple[NDArray[Any], int]:
-    """Read new objects' labels with the `names` of an ensemble.
+    """Code new objects' labels (from `read_new_labels`) with the `names` of an ensemble.
 
     Returns the codes and how many labels were not among the names (those become noise: present,
     and with nobody).
     """
-    matrix, object_names = _as_matrix(labels)
-    _check_shape(matrix, n_samples=0)
+    matrix, object_names = read
+    if matrix.shape[1] != len(names):
+        raise InputError(
+            f"The labels of new objects must come from the same {len(names)} partitions. Got "
+            f"{matrix.shape[1]} columns instead."
+        )
     table = Relabeller(len(names), MISSING, NOISE)
     if object_names is not None:
         # Number the new names after the known ones, so that one table serves both.

@@ -25,6 +25,7 @@ from conclust._labels import (
     encode_labels,
     missing_code,
     noise_code,
+    read_new_labels,
 )
 from conclust._memberships import code_memberships
 from conclust._validation import check_option
@@ -459,13 +460,8 @@ class Ensemble:
         InputError
             If the labels are malformed or of another number of partitions.
         """
-        shape = getattr(labels, "shape", None) or np.shape(labels)
-        if len(shape) == 2 and shape[1] != self.n_partitions:
-            raise InputError(
-                f"The labels of new objects must come from the same {self.n_partitions} partitions. "
-                f"Got {shape[1]} columns instead."
-            )
-        return encode_labels(labels, self.names, self.codes.dtype, missing=missing)
+        read = read_new_labels(labels)
+        return encode_labels(read, self.names, self.codes.dtype, missing=missing)
 
     # -- identity
 

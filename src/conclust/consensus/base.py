@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from conclust._labels import canonical_labels, encode_labels
+from conclust._labels import canonical_labels, encode_labels, read_new_labels
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, UnseenLabelWarning
@@ -95,8 +95,9 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _encode(self, X: Any) -> NDArray[Any]:
         """Read new objects' labels with the names met in fit, warning of unseen ones."""
         check_is_fitted(self)
-        codes, unseen = encode_labels(X, self._names, self._code_type, missing=self.missing)
+        read = read_new_labels(X)
         validate_data(self, X, reset=False, skip_check_array=True)
+        codes, unseen = encode_labels(read, self._names, self._code_type, missing=self.missing)
         if unseen:
             warnings.warn(
                 f"{unseen} labels were not there in fit: those objects are taken as observed by "
