@@ -79,7 +79,7 @@ def test_no_cluster_is_lost(column, seed):
 def test_bad_input():
     with pytest.raises(ParameterError, match=r"'fraction' parameter of corrupt must be a float in"):
         corrupt(LABELS, 1.5)
-    with pytest.raises(ParameterError, match="'return_indices' .*a bool"):
+    with pytest.raises(ParameterError, match=r"'return_indices' .*a bool"):
         corrupt(LABELS, 0.5, return_indices=1)
     with pytest.raises(ParameterError, match="'random_state'"):
         corrupt(LABELS, 0.5, random_state="x")

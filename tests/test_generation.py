@@ -26,12 +26,12 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.naive import generation as naive
 from threadpoolctl import threadpool_info
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import DenseLimitError, InputError, ParameterError
 from conclust.generation import members, mixed, plan
-from tests.naive import generation as naive
 
 IRIS = load_iris().data
 BLOBS, BLOB_OF = make_blobs(120, 3, centers=4, cluster_std=0.6, random_state=3)
@@ -137,7 +137,7 @@ def test_more_clusters_than_objects_is_an_error_that_names_both():
     with pytest.raises(ParameterError, match=r"at most n_samples=150\. Got 200 instead"):
         EnsembleGenerator(n_clusters=range(2, 201)).fit(IRIS)
     with pytest.raises(
-        ParameterError, match="15 objects that a member draws .*sample_fraction=0.1"
+        ParameterError, match=r"15 objects that a member draws .*sample_fraction=0.1"
     ):
         EnsembleGenerator(n_clusters=[2, 16], sample_fraction=0.1).fit(IRIS)
 
@@ -640,7 +640,7 @@ def test_progress_goes_to_standard_error(capsys):
         ({"n_clusters": 0}, r"'n_clusters' .*non-empty range or list.*Got \[0\]"),
         ({"n_clusters": []}, r"Got \[\]"),
         ({"n_clusters": range(3, 3)}, r"Got range\(3, 3\)"),
-        ({"n_clusters": range(0, 3)}, r"Got range\(0, 3\)"),
+        ({"n_clusters": range(3)}, r"Got range\(0, 3\)"),
         ({"n_clusters": [2, 2.5]}, r"Got \[2, 2.5\]"),
         ({"n_clusters": "many"}, "Got 'many'"),
         ({"n_clusters": [True]}, r"Got \[True\]"),

@@ -159,15 +159,15 @@ class MemberCache:
         except FileNotFoundError:
             return None
         try:
-            found, hashes = entry["n_clusters_found"], entry["sha256"]
-            sound = entry["format"] == _FORMAT and entry["key"] == key
-            sound = sound and type(found) is int and 0 <= found <= self.n
-            # The key is the hash of the description: the two cannot be changed apart.
-            sound = sound and _hash(entry["member"]) == key
+            found, hashes, member = entry["n_clusters_found"], entry["sha256"], entry["member"]
+            named = entry["format"] == _FORMAT and entry["key"] == key
         except (KeyError, TypeError) as error:
-            raise FileFormatError(f"{path} lacks {error}.") from error
-        if not sound:
+            raise FileFormatError(f"{path} does not describe a member.") from error
+        # The key is the hash of the description: the two cannot be changed apart.
+        if not named or _hash(member) != key:
             raise FileFormatError(f"{path} describes another member.")
+        if type(found) is not int or not 0 <= found <= self.n or not isinstance(hashes, dict):
+            raise FileFormatError(f"{path} does not describe a member.")
         labels = self._payload(key, ".npy", hashes)
         shape, kind = labels.shape, labels.dtype.kind
         if shape != (self.n,) or kind != "i" or labels.min() < NOISE or labels.max() >= found:
