@@ -15,9 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from conclust._progress import reporter
 from conclust._random import RandomStateLike
 from conclust._threads import thread_count
-from conclust._validation import check_int, check_option, refuse
+from conclust._validation import check_option, refuse
 from conclust.exceptions import InputError
 from conclust.generation.cache import open_cache, points_digest
 from conclust.generation.members import Labelled, Member, Task, drawn_features, nearest_center
@@ -115,8 +116,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     (150, 20)
     >>> (generator.transform(X) == labels).all()
     np.True_
-    >>> from sklearn.cluster import HDBSCAN
-    >>> EnsembleGenerator([HDBSCAN(copy=True)]).fit_transform(X).min()  # noise
+    >>> from sklearn.cluster import DBSCAN
+    >>> EnsembleGenerator([DBSCAN()]).fit_transform(X).min()  # noise
     np.int32(-2)
     """
 
@@ -269,7 +270,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _generate(self, X: ArrayLike, wanted: list[NDArray[Any]] | None) -> None:
         """Fit; append the label matrix to `wanted` if there is such a list."""
-        verbose = self._check_plain()
+        self._check_plain()
         raw = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         scaler = None if self.scale is None else _SCALERS[self.scale]().fit(raw)
         self.scaler_ = scaler
@@ -306,7 +307,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 cache=cache,
                 n_jobs=self.n_jobs,
                 prefer=plan.prefer,
-                progress=Progress(plan.n_partitions, verbose),
+                progress=Progress(plan.n_partitions, self.verbose),
             )
         self.members_ = [members[u] for u in range(plan.n_partitions)]
         self.n_cached_ = report.n_read
@@ -318,14 +319,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         report.warn(depth - 1)
         self._warn_of_fewer(plan, depth)
 
-    def _check_plain(self) -> int:
+    def _check_plain(self) -> None:
         if isinstance(self.method, str):
             check_option(self.method, "method", _OWNER, METHODS)
         check_option(self.scale, "scale", _OWNER, (None, *_SCALERS))
         thread_count(self.n_jobs, _OWNER)
-        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
-        checked = check_int(verbose, "verbose", _OWNER, low=0)
-        assert checked is not None
+        reporter(self.verbose, _OWNER)
         if self.cache_dir is not None and not isinstance(self.cache_dir, str | PathLike):
             refuse("cache_dir", _OWNER, "a path or None", self.cache_dir)
         if self.cache_dir is not None and self.random_state is None:
@@ -335,7 +334,6 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "an int with cache_dir, or no later run could ask for the same members",
                 None,
             )
-        return checked
 
     def _scaled(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return raw if self.scaler_ is None else np.ascontiguousarray(self.scaler_.transform(raw))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import cache as once
@@ -13,6 +12,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+from conclust._progress import reporter
 from conclust.generation.cache import CacheReport, MemberCache
 from conclust.generation.members import (
     ClustererRecipe,
@@ -59,7 +59,7 @@ def run_tasks(
                 else:
                     total.add(report)
                     keep(remaining[i], members)
-                    progress.advance(remaining[i], members)
+                    progress.advance(remaining[i])
             remaining, wait = [remaining[i] for i in sorted(deferred)], True
     return total
 
@@ -115,26 +115,22 @@ def _pools() -> ThreadpoolController:
 
 
 class Progress:
-    """Plain lines on standard error: at ``verbose=1`` about ten, from 2 on one a task."""
+    """At ``verbose=1`` about ten lines, from 2 on one for each run of an algorithm."""
 
-    def __init__(self, total: int, verbose: int) -> None:
+    def __init__(self, total: int, verbose: Any) -> None:
         self._total = total
-        self._verbose = verbose
+        self._report = reporter(verbose, "EnsembleGenerator")
+        self._each = int(verbose) > 1
         self._done = 0
         self._said = 0
         self._start = time.perf_counter()
 
-    def advance(self, task: Task, members: Sequence[Any]) -> None:
+    def advance(self, task: Task) -> None:
         """Count the members of a finished task."""
-        self._done += len(members)
-        if self._verbose == 0:
-            return
+        self._done += len(task.columns)
         tenth = self._done - self._said >= self._total / 10
-        if self._verbose > 1 or tenth or self._done == self._total:
+        if self._each or tenth or self._done == self._total:
             self._said = self._done
             seconds = time.perf_counter() - self._start
-            last = f" (last: {task.recipe.name})" if self._verbose > 1 else ""
-            sys.stderr.write(
-                f"EnsembleGenerator: {self._done} of {self._total} members, {seconds:.1f} s{last}\n"
-            )
-            sys.stderr.flush()
+            last = f" (last: {task.recipe.name})" if self._each else ""
+            self._report(f"{self._done} of {self._total} members, {seconds:.1f} s{last}")

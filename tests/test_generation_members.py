@@ -1,0 +1,251 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist, squareform
+from sklearn.base import clone
+from sklearn.cluster import (
+    DBSCAN,
+    HDBSCAN,
+    AgglomerativeClustering,
+    KMeans,
+    MiniBatchKMeans,
+    SpectralClustering,
+)
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.naive import generation as naive
+
+from conclust import Ensemble, EnsembleGenerator
+from conclust.exceptions import DenseLimitError, InputError, ParameterError
+from conclust.generation import mixed
+
+IRIS = load_iris().data
+BLOBS, BLOB_OF = make_blobs(120, 3, centers=4, cluster_std=0.6, random_state=3)
+
+
+# ----------------------------------------------------------------------------------- the mixed
+
+
+def _counted(monkeypatch, module, name):
+    calls = []
+    original = getattr(module, name)
+
+    def wrapper(*args, **kwargs):
+        calls.append(args)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, wrapper)
+    return calls
+
+
+def test_mixed_grows_each_tree_once(monkeypatch):
+    trees = _counted(monkeypatch, mixed, "linkage")
+    embeddings = _counted(monkeypatch, mixed, "_leading_vectors")
+    generator = EnsembleGenerator("mixed", n_clusters=range(2, 9), random_state=0)
+    labels = generator.fit_transform(IRIS)
+    assert len(trees) == 4
+    assert len(embeddings) == 1
+    assert labels.shape == (150, 6 * 7)
+    names = [member.method for member in generator.members_]
+    order = ["single", "average", "ward", "centroid", "spectral", "kmeans"]
+    assert names == [name for name in order for _ in range(7)]
+    assert [member.n_clusters for member in generator.members_] == list(range(2, 9)) * 6
+    for column in labels.T:
+        assert column.tolist() == naive.canonical(column.tolist())
+
+
+def test_mixed_trees_are_scipys():
+    labels = EnsembleGenerator("mixed", n_clusters=[2, 3, 5]).fit_transform(BLOBS)
+    for row, name in enumerate(["single", "average", "ward"]):
+        tree = linkage(BLOBS, name)
+        for i, k in enumerate([2, 3, 5]):
+            expected = fcluster(tree, k, "maxclust")
+            assert adjusted_rand_score(expected, labels[:, 3 * row + i]) == 1
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=25),
+    st.sampled_from(mixed.TREES),
+    st.data(),
+)
+def test_cut_leaves_exactly_k_clusters(points, method, data):
+    tree = linkage(pdist(np.array(points, dtype=float)), method)
+    k = data.draw(st.integers(1, len(points)))
+    labels = mixed.cut(tree, k)
+    assert len(np.unique(labels)) == k
+    assert naive.canonical(labels) == naive.canonical(naive.cut(tree, k))
+
+
+def test_cut_of_a_tree_with_inversions():
+    # The centroid of two corners of an equilateral triangle is nearer to the third than they are.
+    tree = linkage([[0.0, 0.0], [2.0, 0.0], [1.0, 1.74], [9.0, 9.0]], "centroid")
+    assert tree[1, 2] < tree[0, 2]
+    assert naive.canonical(mixed.cut(tree, 3)) == [0, 0, 1, 2]
+
+
+def test_spectral_finds_what_scikit_learn_finds():
+    squared = squareform(pdist(BLOBS, "sqeuclidean"))
+    sigma2 = np.median(squared[np.triu_indices(len(BLOBS), 1)])
+    affinity = np.exp(-squared / (2 * sigma2))
+    theirs = SpectralClustering(4, affinity="precomputed", random_state=0).fit_predict(affinity)
+    ours = mixed.SpectralRecipe().run(BLOBS, [4], np.random.default_rng(0))[0].labels
+    assert adjusted_rand_score(theirs, ours) == 1
+    np.testing.assert_allclose(
+        mixed._normalised_affinity(BLOBS),
+        affinity / np.sqrt(np.outer(affinity.sum(axis=0), affinity.sum(axis=1))),
+        atol=1e-14,
+    )
+
+
+def test_spectral_by_both_eigensolvers(monkeypatch):
+    def run():
+        return mixed.SpectralRecipe().run(BLOBS, [2, 4], np.random.default_rng(0))
+
+    direct = run()
+    monkeypatch.setattr(mixed, "_DIRECT", 10)
+    for a, b in zip(direct, run(), strict=True):
+        assert adjusted_rand_score(a.labels, b.labels) == 1
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.ones((6, 2)),
+        np.r_[np.zeros((9, 1)), [[1.0], [2.0]]],
+        np.r_[np.random.default_rng(0).normal(size=(9, 1)), [[1e9]]],
+    ],
+    ids=["equal", "mostly equal", "outlier"],
+)
+def test_spectral_on_degenerate_points(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = mixed.SpectralRecipe().run(X, [1, 2, 3], np.random.default_rng(0))
+    assert [len(each.labels) for each in found] == [len(X)] * 3
+    if X[-1, 0] == 1e9:
+        assert naive.canonical(found[1].labels) == [0] * 9 + [1]
+
+
+def test_mixed_shares_the_draw_of_a_tree():
+    generator = EnsembleGenerator("mixed", n_clusters=[2, 3], sample_fraction=0.9, random_state=0)
+    present = generator.fit_transform(IRIS) >= 0
+    assert (present.sum(axis=0) == 135).all()
+    assert (present[:, 0:10:2] == present[:, 1:10:2]).all()
+    assert len({tuple(column) for column in present.T}) == 7
+
+
+def test_mixed_refuses_large_matrices_and_names_k_means():
+    with pytest.raises(DenseLimitError, match=r"150 x 150.*100 objects.*'kmeans'"):
+        EnsembleGenerator("mixed", max_dense=100).fit(IRIS)
+    EnsembleGenerator("mixed", n_clusters=[2], max_dense=100, sample_fraction=0.6).fit(IRIS)
+
+
+def test_mixed_makes_as_many_as_its_grid_has():
+    with pytest.raises(ParameterError, match=r"None or 12 with method='mixed'.*Got 100 instead"):
+        EnsembleGenerator("mixed", 100, n_clusters=[2, 3]).fit(IRIS)
+    assert len(EnsembleGenerator("mixed", 12, n_clusters=[3, 2, 2]).fit(IRIS).members_) == 12
+
+
+# ------------------------------------------------------------------------------- own clusterers
+
+
+@pytest.mark.parametrize("clusterer", [DBSCAN(eps=0.4), HDBSCAN(15, copy=True)])
+def test_noise_is_noise_and_not_missing(clusterer):
+    labels = EnsembleGenerator([clusterer], sample_fraction=0.8, random_state=0).fit_transform(IRIS)
+    assert labels.shape == (150, 1)
+    present = labels[:, 0] != -1
+    assert present.sum() == 120
+    theirs = clone(clusterer).fit_predict(IRIS[present])
+    assert (theirs == -1).any()
+    expected = [-2 if label == -1 else label for label in theirs.tolist()]
+    assert naive.canonical(expected) == labels[present, 0].tolist()
+    assert Ensemble(labels).has_noise
+
+
+def test_clusterers_are_taken_in_turn():
+    methods = [KMeans(n_init=1), AgglomerativeClustering(4), DBSCAN(eps=0.5)]
+    generator = EnsembleGenerator(methods, 6, n_clusters=range(3, 6), sample_fraction=0.9)
+    generator.fit(IRIS)
+    names = [member.method for member in generator.members_]
+    assert names == ["KMeans", "AgglomerativeClustering", "DBSCAN"] * 2
+    assert {member.n_clusters for member in generator.members_[::3]} <= {3, 4, 5}
+    one_each = EnsembleGenerator(methods).fit(IRIS)
+    assert len(one_each.members_) == 3
+    assert one_each.members_[1].n_clusters == 4  # none given: the clusterer's own
+
+
+def test_clusterers_are_cloned_and_seeded():
+    own = KMeans(3, n_init=1, init="random", random_state=0)
+    labels = EnsembleGenerator(own, 20, random_state=0).fit_transform(IRIS)
+    assert not hasattr(own, "labels_")
+    assert own.random_state == 0
+    assert len({column.tobytes() for column in labels.T}) > 1
+    again = EnsembleGenerator(own, 20, random_state=0).fit_transform(IRIS)
+    assert np.array_equal(again, labels)
+
+
+def test_pipelines_are_clusterers_too():
+    own = make_pipeline(StandardScaler(), MiniBatchKMeans(n_init=1))
+    generator = EnsembleGenerator(own, 6, n_clusters=[2, 3], random_state=0)
+    labels = generator.fit_transform(IRIS)
+    assert {member.n_clusters for member in generator.members_} <= {2, 3}
+    assert np.array_equal(clone(generator).fit_transform(IRIS), labels)
+
+
+class _Writer(KMeans):
+    """Overwrites the points it is given."""
+
+    def fit_predict(self, X, y=None):
+        labels = super().fit_predict(X)
+        X[:] = 0
+        return labels
+
+
+def test_a_clusterer_cannot_spoil_the_points_of_the_others():
+    X = IRIS.copy()
+    writers = EnsembleGenerator(_Writer(3, n_init=1), 3, random_state=0).fit_transform(X)
+    assert np.array_equal(X, IRIS)
+    assert (writers.max(axis=0) == 2).all()
+
+
+class _Answers(DBSCAN):
+    answer = None
+
+    def fit_predict(self, X, y=None):
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (np.zeros(3, dtype=int), r"must label 150 objects with ints.*shape \(3,\)"),
+        (np.zeros(150), "dtype float64"),
+        (np.full(150, -3), "-1 for noise. Got -3"),
+    ],
+)
+def test_answers_that_are_no_labels(monkeypatch, answer, sentence):
+    monkeypatch.setattr(_Answers, "answer", answer)
+    with pytest.raises(InputError, match=sentence):
+        EnsembleGenerator([_Answers()]).fit(IRIS)
+
+
+def test_large_label_numbers(monkeypatch):
+    answer = np.repeat([10**15, -1, 7], 50)
+    monkeypatch.setattr(_Answers, "answer", answer)
+    labels = EnsembleGenerator([_Answers()]).fit_transform(IRIS)
+    assert labels[::50, 0].tolist() == [0, -2, 1]
+
+
+def test_nothing_random_is_refused():
+    with pytest.raises(ParameterError, match=r"100 partitions .* DBSCAN has nothing random"):
+        EnsembleGenerator(DBSCAN()).fit(IRIS)
+    EnsembleGenerator(DBSCAN(), 1).fit(IRIS)
+    EnsembleGenerator(DBSCAN(), 2, feature_fraction=0.5).fit(IRIS)
+    EnsembleGenerator(AgglomerativeClustering(), 2, n_clusters=[2, 3]).fit(IRIS)
