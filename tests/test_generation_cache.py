@@ -38,12 +38,14 @@ class Slow(KMeans):
         return super().fit_predict(X)
 """
 RUN = """
+import signal
 import sys
 import numpy as np
 from sklearn.datasets import load_iris
 from conclust import EnsembleGenerator
 from slow_clusterer import Slow
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # not so in a background job
 generator = EnsembleGenerator(
     Slow(3, n_init=1), 10, random_state=0, cache_dir=sys.argv[1], n_jobs=int(sys.argv[2])
 )
@@ -93,8 +95,10 @@ def laboratory(tmp_path):
     return Laboratory(tmp_path)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_kill_in_the_middle_and_resume(laboratory, n_jobs):
+@pytest.mark.parametrize(
+    ("blow", "n_jobs"), [(signal.SIGKILL, 1), (signal.SIGKILL, 2), (signal.SIGINT, 1)]
+)
+def test_stop_in_the_middle_and_resume(laboratory, blow, n_jobs):
     victim = laboratory.start("victim", pause=0.3, n_jobs=n_jobs)
     try:
         deadline = time.monotonic() + 60
@@ -102,8 +106,8 @@ def test_kill_in_the_middle_and_resume(laboratory, n_jobs):
             assert victim.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        victim.kill()
-        assert victim.wait() == -signal.SIGKILL
+        victim.send_signal(blow)
+        assert victim.wait() == -blow
         assert not (laboratory.folder / "victim.npy").exists()
         # Workers of a dead parent go on with what they were given: their members count too.
         labels, n_cached = laboratory.finish(laboratory.start("heir", pause=0), "heir")
@@ -111,7 +115,7 @@ def test_kill_in_the_middle_and_resume(laboratory, n_jobs):
         if n_jobs > 1:  # orphans otherwise wait for minutes for more to do
             os.killpg(victim.pid, signal.SIGTERM)
     assert n_cached >= 3
-    # Each member once, and once more what the kill interrupted.
+    # Each member once, and once more what was interrupted.
     assert 10 <= len(laboratory.computed()) <= 11
     assert len(set(laboratory.computed())) == 10
     assert laboratory.kept() == 10

@@ -73,7 +73,8 @@ def make_plan(generator: Any, points: NDArray[np.float64]) -> Plan:
     choices = _choices(generator.n_clusters)
     method = generator.method
     if isinstance(method, str) and method == "mixed":
-        if max_dense is not None and sizes.n_objects > max_dense:
+        assert max_dense is not None
+        if sizes.n_objects > max_dense:
             raise DenseLimitError(
                 f"method='mixed' needs matrices of {sizes.n_objects} x {sizes.n_objects}; max_dense "
                 f"allows {max_dense} objects. Use method='kmeans', which needs none, draw fewer "
@@ -101,22 +102,28 @@ def _choices(value: Any) -> Sequence[int] | None:
     """Return the numbers of clusters to choose from; None: the default range."""
     if value is None:
         return None
-    if _whole(value):
-        value = [value]
-    good = isinstance(value, range | list | tuple | np.ndarray) and len(value) > 0
-    if isinstance(value, range) and good:
-        good = min(value) >= 1  # a range may be too long to look at each of its numbers
-    elif good:
-        good = all(_whole(k) and k >= 1 for k in value)
-        value = [int(k) for k in value] if good else value
-    if not good:
+    choices = [value] if _whole(value) else value
+    listed = isinstance(choices, list | tuple) or (
+        isinstance(choices, np.ndarray) and choices.ndim == 1
+    )
+    if listed and all(_whole(k) for k in choices):
+        choices = [int(k) for k in choices]
+    elif not isinstance(choices, range):
+        choices = []
+    if len(choices) == 0 or _extent(choices)[0] < 1:
         refuse(
             "n_clusters",
             _OWNER,
             "an int in the range [1, inf), a non-empty range or list of them, or None",
             value,
         )
-    return value  # type: ignore[no-any-return]
+    return choices
+
+
+def _extent(choices: Sequence[int]) -> tuple[int, int]:
+    """Return the smallest and the largest; of a range, which may be long, without a look inside."""
+    ends = (choices[0], choices[-1]) if isinstance(choices, range) else choices
+    return min(ends), max(ends)
 
 
 def _whole(value: Any) -> bool:
@@ -124,7 +131,7 @@ def _whole(value: Any) -> bool:
 
 
 def _check_choices(choices: Sequence[int] | None, sizes: _Sizes) -> None:
-    if choices is None or max(choices) <= sizes.n_objects:
+    if choices is None or _extent(choices)[1] <= sizes.n_objects:
         return
     drawn = f"n_samples={sizes.n}"
     if sizes.n_objects < sizes.n:
@@ -134,7 +141,7 @@ def _check_choices(choices: Sequence[int] | None, sizes: _Sizes) -> None:
         )
     raise ParameterError(
         f"The 'n_clusters' parameter of {_OWNER} must be at most {drawn}. "
-        f"Got {max(choices)} instead."
+        f"Got {_extent(choices)[1]} instead."
     )
 
 
@@ -174,7 +181,7 @@ def _pick(choices: Sequence[int], seed: int) -> int:
 
 
 def _compact(sizes: _Sizes, choices: Sequence[int]) -> bool:
-    return sizes.n_objects == sizes.n and max(choices) <= 254
+    return sizes.n_objects == sizes.n and _extent(choices)[1] <= 254
 
 
 def _plan_mixed(
