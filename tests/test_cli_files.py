@@ -27,7 +27,7 @@ def write(tmp_path, content, name="a.csv"):
 
 
 def points(tmp_path, content, **how):
-    return read_points(write(tmp_path, content), Reading(**how))
+    return inputs._read_points(write(tmp_path, content), Reading(**how))
 
 
 def labels(tmp_path, content, missing="unobserved", **how):
@@ -197,7 +197,7 @@ CONTENT = {
     "underscore": ("a,b\n1,1_000\n", "'1_000' stands where a number belongs"),
     "other digits": ("a,b\n1,\u0661\n", "stands where a number belongs"),
     "hexadecimal": ("a,b\n1,0x1F\n", "'0x1F' stands where a number belongs"),
-    "far below": ("a,b\n" + "1,2\n" * 300_000 + "3,x\n", "line 300002, column 2 ('b'): 'x'"),
+    "far below": ("a,b\n" + "1,2\n" * 150_000 + "3,x\n", "line 150002, column 2 ('b'): 'x'"),
 }
 
 
@@ -255,7 +255,7 @@ def test_numbers_are_read_to_the_bit(tmp_path_factory, rows, named):
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     lines = [",".join([f"o{i}"] * named + [repr(x) for x in row]) for i, row in enumerate(rows)]
     path.write_text("\n".join(["id,"[: 3 * named] + "x,y,z", *lines]))
-    read = read_points(path, Reading(id_column="id" if named else None))
+    read = inputs._read_points(path, Reading(id_column="id" if named else None))
     np.testing.assert_array_equal(read.X, rows)
 
 
@@ -350,6 +350,9 @@ def test_arrays(tmp_path):
 @pytest.mark.parametrize(
     ("array", "sentence"),
     [
+        (np.zeros((1, 3)), "holds 1 object; a clustering needs two at least"),
+        (np.zeros((0, 3)), "holds 0 object"),
+        (np.zeros((3, 0)), "no column"),
         (np.zeros(3), "Got shape (3,)"),
         (np.zeros((2, 2), complex), "dtype complex128"),
         (np.array([["a"]]), "dtype <U1"),

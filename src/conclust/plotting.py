@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._random import generator
 from conclust._validation import check_int, check_option, missing_extra
-from conclust.evidence import evidence, frequencies
 from conclust.ensemble import Ensemble
+from conclust.evidence import evidence, frequencies
 from conclust.exceptions import InputError
 from conclust.membership import check_membership, vat_order
 

@@ -83,6 +83,15 @@ def read_points(path: Path, how: Reading) -> Points:
     FileFormatError, InputError
         Its form or its content is not what points are.
     """
+    points = _read_points(path, how)
+    if len(points.X) < 2:
+        raise InputError(f"{path} holds {len(points.X)} object; a clustering needs two at least.")
+    if not points.X.shape[1]:
+        raise InputError(f"{path} has no column: an object is described by one number at least.")
+    return points
+
+
+def _read_points(path: Path, how: Reading) -> Points:
     kind = _kind(path)
     if kind == "csv":
         with CsvRows(path, labels=False, delimiter=how.delimiter, header=how.header) as rows:

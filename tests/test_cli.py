@@ -1,0 +1,444 @@
+"""The commands, through main([...]) and once through a process of their own."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from conclust import Ensemble
+from conclust.cli import consensus, main, outputs
+from conclust.exceptions import EvidenceWarning, ParameterError
+
+COMBINED = ["labels.csv", "memberships.csv", "ensemble.npz", "result.json"]
+
+
+def table(path):
+    with Path(path).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def result(out):
+    return json.loads((Path(out) / "result.json").read_text())
+
+
+def listing(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*"))
+
+
+@pytest.fixture
+def iris(tmp_path):
+    """Iris with flower names, one of them a formula, and its species."""
+    data = load_iris()
+    path = tmp_path / "iris.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["flower", *data.feature_names, "species"])
+        for i, (row, y) in enumerate(zip(data.data.tolist(), data.target, strict=True)):
+            writer.writerow([f"=f({i})" if i < 2 else f"f{i}", *row, data.target_names[y]])
+    return path
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    """Three partitions of eight objects, as a file; two clusters are plain."""
+    path = tmp_path / "labels.csv"
+    path.write_text("a,b,c\n" + "0,0,1\n" * 2 + "0,,1\n" + "0,0,-1\n" + "1,2,0\n" * 3 + "1,1,0\n")
+    return path
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def cluster(iris, out, *more):
+    columns = ["--id-column", "flower", "--label-column", "species"]
+    few = ["--partitions", "20", "--jobs", "1"]
+    return main(["cluster", str(iris), "--out", str(out), *columns, *few, *more])
+
+
+# ---- cluster
+
+
+def test_cluster_by_pcc(iris, out, capsys):
+    assert cluster(iris, out, "--max-clusters", "3", "--seed", "4") == 0
+    said = capsys.readouterr()
+    assert "3 clusters of 150 objects, from 20 clusterings" in said.out
+    assert "Against the known classes: H = 0." in said.out
+    assert "Columns scaled to [0, 1] (--scale minmax)" in said.err
+    assert sorted(COMBINED) == listing(out)
+    rows, soft = table(out / "labels.csv"), table(out / "memberships.csv")
+    assert list(rows[0]) == ["object", "label", "confidence"]
+    assert [row["object"] for row in rows[:3]] == ["'=f(0)", "'=f(1)", "f2"]
+    assert [row["object"] for row in soft] == [row["object"] for row in rows]
+    membership = np.array([[float(row[f"cluster_{k}"]) for k in range(3)] for row in soft])
+    np.testing.assert_allclose(membership.sum(axis=1), 1, atol=1e-6)
+    found = np.array([int(row["label"]) for row in rows])
+    np.testing.assert_array_equal(found, membership.argmax(axis=1))
+    sure = np.array([float(row["confidence"]) for row in rows])
+    np.testing.assert_allclose(sure, membership.max(axis=1), atol=1e-6)
+    written = result(out)
+    assert written["clusters"] == 3
+    assert written["cluster_sizes"] == np.bincount(found).tolist()
+    assert written["seed"] == 4
+    assert written["settings"]["method"] == "pcc"
+    assert written["settings"]["generator"]["scale"] == "minmax"
+    assert written["converged"] is True
+    assert {"objective", "kkt_residual", "solver", "n_iter"} <= written.keys()
+    assert 0.7 < written["agreement_with_known_classes"]["consistency_index"] <= 1
+    assert written["input"]["columns"] == load_iris().feature_names  # no name, no species
+    assert {"conclust", "numpy", "python"} <= written["versions"].keys()
+    assert written["seconds"].keys() == {"read", "generate", "combine", "write", "total"}
+    assert Ensemble.load(out / "ensemble.npz").shape == (150, 20)
+
+
+def test_known_classes_change_no_label(iris, tmp_path):
+    assert cluster(iris, tmp_path / "a", "--max-clusters", "3", "--quiet") == 0
+    lines = iris.read_text().splitlines()
+    iris.write_text("\n".join([lines[0], *(line.rsplit(",", 1)[0] + ",x" for line in lines[1:])]))
+    assert cluster(iris, tmp_path / "b", "--max-clusters", "3", "--quiet") == 0
+    one, other = ((tmp_path / x / "labels.csv").read_bytes() for x in "ab")
+    assert one == other
+
+
+def test_cluster_by_eac_and_seeds(iris, tmp_path, capsys):
+    more = ["--method", "eac", "--linkage", "ward", "--clusters", "3", "--scale", "none"]
+    assert cluster(iris, tmp_path / "a", *more, "--sample-fraction", "0.8") == 0
+    assert "columns not scaled" in capsys.readouterr().err.lower()
+    assert listing(tmp_path / "a") == ["ensemble.npz", "labels.csv", "result.json"]
+    assert list(table(tmp_path / "a/labels.csv")[0]) == ["object", "label"]
+    assert cluster(iris, tmp_path / "b", *more, "--sample-fraction", "0.8") == 0
+    same = [(tmp_path / x / "ensemble.npz").read_bytes() for x in "ab"]
+    assert same[0] == same[1]
+    assert Ensemble.load(tmp_path / "a/ensemble.npz").has_missing
+    assert cluster(iris, tmp_path / "c", *more, "--seed", "1") == 0
+    assert (tmp_path / "c/ensemble.npz").read_bytes() != same[0]
+
+
+def test_mixed_ensemble_and_cache(tmp_path, out, capsys):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(30, 2)) + rng.integers(0, 2, (30, 1)) * 5)
+    arguments = ["cluster", str(tmp_path / "x.npy"), "--generator", "mixed", "--max-clusters", "2"]
+    arguments += ["--cache", str(tmp_path / "cache"), "--jobs", "1", "--out"]
+    assert main([*arguments, str(out)]) == 0
+    assert (tmp_path / "cache").is_dir()
+    assert main([*arguments, str(tmp_path / "again")]) == 0
+    assert (out / "labels.csv").read_bytes() == (tmp_path / "again/labels.csv").read_bytes()
+    rows = table(out / "labels.csv")
+    assert [row["object"] for row in rows] == [str(i) for i in range(30)]
+    assert "EnsembleGenerator" in capsys.readouterr().err  # progress
+
+
+def test_raw_names(iris, out):
+    assert cluster(iris, out, "--max-clusters", "3", "--raw", "--quiet") == 0
+    assert table(out / "labels.csv")[0]["object"] == "=f(0)"
+    assert table(out / "memberships.csv")[1]["object"] == "=f(1)"
+
+
+# ---- combine
+
+
+def test_combine(matrix, out, capsys):
+    assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == 0
+    assert [row["label"] for row in table(out / "labels.csv")] == list("00001111")
+    assert "2 clusters of 8 objects, from 3 clusterings. Sizes: 4, 4." in capsys.readouterr().out
+    again = ["combine", str(out / "ensemble.npz"), "--method", "eac", "--clusters", "2"]
+    assert main([*again, "--out", str(out), "--force"]) == 0
+    assert [row["label"] for row in table(out / "labels.csv")] == list("00001111")
+    assert not (out / "memberships.csv").exists()  # of the result that was replaced
+
+
+def test_combine_with_weights_and_noise(matrix, out, tmp_path):
+    (tmp_path / "w.csv").write_text("1\n0\n2\n")
+    more = ["--weights", str(tmp_path / "w.csv"), "--missing", "noise", "--max-clusters", "2"]
+    assert main(["combine", str(matrix), *more, "--out", str(out), "-q"]) == 0
+    ensemble = Ensemble.load(out / "ensemble.npz")
+    np.testing.assert_array_equal(ensemble.weights, [1, 0, 2])
+    assert ensemble.labels[3, 2] == -2
+    assert ensemble.labels[2, 1] == -1
+
+
+def test_objects_without_evidence_are_told(tmp_path, out, capsys):
+    (tmp_path / "a.csv").write_text("a,b\n0,1\n0,1\n,\n1,0\n1,0\n")
+    assert main(["combine", str(tmp_path / "a.csv"), "--max-clusters", "2", "--out", str(out)]) == 0
+    said = capsys.readouterr()
+    assert "1 object in no clustering at all: label -1." in said.out
+    assert "conclust: warning: " in said.err
+    assert "missing in every partition" in said.err
+    assert [row["label"] for row in table(out / "labels.csv")] == ["0", "0", "-1", "1", "1"]
+    written = result(out)
+    assert written["objects_without_evidence"] == 1
+    assert any("missing in every partition" in sentence for sentence in written["warnings"])
+
+
+# ---- compare
+
+
+def test_compare_by_order(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("label\nx\nx\ny\ny\nNA\n")
+    (tmp_path / "b.csv").write_text("0\n0\n0\n1\n1\n")
+    assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "4 objects compared, matched by order; 1 without a label in one of them left out" in said
+    assert "H          0.7500" in said
+    assert "Rand       0.5000" in said
+    for name in ("ARI", "NMI", "F1 pairs", "F1 class", "VI"):
+        assert f"  {name} " in said
+
+
+def test_compare_by_name(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("object,label,confidence\nu,0,1\nv,0,1\nw,1,1\n")
+    (tmp_path / "b.csv").write_text("object,label\nw,7\nu,5\nv,5\n")
+    both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    assert main(["compare", *both, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["matched_by"] == "name"
+    assert found["adjusted_rand_index"] == 1.0
+    assert found["variation_of_information"] == 0.0
+    (tmp_path / "b.csv").write_text("object,label\nw,7\nu,5\nz,5\n")
+    assert main(["compare", *both]) == 1
+    assert "'v' is only in" in capsys.readouterr().err
+    (tmp_path / "b.csv").write_text("object,label\nw,7\nu,5\nu,5\n")
+    assert main(["compare", *both]) == 1
+    assert "the object 'u' more than once" in capsys.readouterr().err
+
+
+def test_compare_of_other_lengths(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("0\n0\n1\n")
+    (tmp_path / "b.csv").write_text("0\n0\n")
+    assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]) == 1
+    assert "has 3 objects and" in capsys.readouterr().err
+
+
+# ---- exit codes
+
+
+def test_wrong_command_lines_exit_with_2(capsys):
+    for arguments in (
+        [],
+        ["nothing"],
+        ["cluster"],
+        ["cluster", "x.csv"],
+        ["cluster", "x.csv", "--out", "o", "--max-clusters", "0"],
+        ["cluster", "x.csv", "--out", "o", "--max-clusters", "2.5"],
+        ["cluster", "x.csv", "--out", "o", "--sample-fraction", "0"],
+        ["cluster", "x.csv", "--out", "o", "--sample-fraction", "nan"],
+        ["cluster", "x.csv", "--out", "o", "--seed", "-1"],
+        ["cluster", "x.csv", "--out", "o", "--jobs", "0"],
+        ["cluster", "x.csv", "--out", "o", "--method", "kmeans"],
+        ["cluster", "x.csv", "--out", "o", "--method", "eac", "--max-clusters", "3"],
+        ["cluster", "x.csv", "--out", "o", "--clusters", "3"],
+        ["combine", "x.csv", "--out", "o", "--linkage", "single"],
+        ["combine", "x.csv", "--out", "o", "-q", "-v"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 2, arguments
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["demo", "cluster", "combine", "compare"])
+def test_help(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert "--debug" in capsys.readouterr().out
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("conclust ")
+
+
+FAILURES = {
+    "no such file": (None, "absent.csv: No such file or directory."),
+    "text in points": ("a,b\n1,2\n3,x\n", "line 3, column 2 ('b'): 'x' stands where a number"),
+    "ragged": ("a,b\n1,2\n3\n", "is ragged"),
+    "one object": ("a,b\n1,2\n", "holds 1 object; a clustering needs two at least."),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_bad_input_exits_with_1_and_one_sentence(tmp_path, out, name, capsys):
+    content, sentence = FAILURES[name]
+    path = tmp_path / "absent.csv"
+    if content is not None:
+        path = tmp_path / "points.csv"
+        path.write_text(content)
+    assert main(["cluster", str(path), "--out", str(out), "--jobs", "1"]) == 1
+    said = capsys.readouterr().err.strip().splitlines()
+    assert said[-1].startswith("conclust cluster: ")
+    assert sentence in said[-1]
+    assert "Traceback" not in "".join(said)
+    assert not out.exists()
+
+
+def test_cut_off_files_exit_with_1(tmp_path, out, capsys):
+    np.save(tmp_path / "a.npy", np.zeros((100, 3)))
+    np.savez(tmp_path / "b.npz", np.zeros((100, 3)))
+    for name in ("a.npy", "b.npz"):
+        path = tmp_path / name
+        path.write_bytes(path.read_bytes()[:300])
+        assert main(["cluster", str(path), "--out", str(out)]) == 1
+        assert "is cut off" in capsys.readouterr().err
+
+
+def test_debug_adds_the_traceback(tmp_path, out, capsys):
+    assert main(["cluster", str(tmp_path / "x.csv"), "--out", str(out), "--debug"]) == 1
+    said = capsys.readouterr().err
+    assert "Traceback" in said
+    assert said.strip().splitlines()[-1].startswith("conclust cluster: ")
+
+
+def test_parameters_that_the_data_refuse_exit_with_1(matrix, out, capsys):
+    arguments = ["combine", str(matrix), "--method", "eac", "--clusters", "9", "--out", str(out)]
+    assert main(arguments) == 1
+    assert "'n_clusters'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def fail_with(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted; nothing was written."),
+        (RuntimeError("oops"), 70, "internal error: RuntimeError: oops"),
+        (MemoryError(), 1, "the memory of this machine does not suffice"),
+        (OSError(28, "No space left on device", "x"), 1, "x: No space left on device."),
+        (ParameterError("A sentence."), 1, "A sentence."),
+        (BrokenPipeError(), 1, ""),
+    ],
+)
+def test_exit_codes_of_what_goes_wrong_late(matrix, out, monkeypatch, capfd, error, code, sentence):
+    monkeypatch.setattr(consensus, "write_result", fail_with(error))
+    before = os.dup(1)
+    try:
+        assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == code
+    finally:
+        os.dup2(before, 1)
+        os.close(before)
+    said = capfd.readouterr().err
+    assert sentence in said
+    assert "Traceback" not in said
+    assert not out.exists()
+    assert listing(matrix.parent) == ["labels.csv"]
+
+
+def test_an_interrupt_tells_what_the_cache_keeps(tmp_path, out, monkeypatch, capsys):
+    monkeypatch.setattr(consensus, "read_points", fail_with(KeyboardInterrupt()))
+    assert main(["cluster", "x.csv", "--out", str(out), "--cache", str(tmp_path / "c")]) == 130
+    assert "finished are kept in" in capsys.readouterr().err
+
+
+def test_a_failure_in_the_middle_keeps_the_old_result(matrix, out, monkeypatch):
+    arguments = ["combine", str(matrix), "--max-clusters", "2", "--out", str(out), "--quiet"]
+    assert main(arguments) == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.setattr(outputs, "_NUMBER", None)  # fails while the names are written
+    monkeypatch.setattr(consensus, "write_memberships", fail_with(OSError(5, "Input/output error")))
+    assert main([*arguments, "--force"]) == 1
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+# ---- output folders
+
+
+def test_a_folder_with_something_needs_force(matrix, out, capsys):
+    arguments = ["combine", str(matrix), "--max-clusters", "2", "--out", str(out), "--quiet"]
+    assert main(arguments) == 0
+    (out / "mine.txt").write_text("mine")
+    assert main(arguments) == 1
+    assert "is not empty. Choose another with --out, or give --force" in capsys.readouterr().err
+    assert main([*arguments, "--force"]) == 0
+    assert listing(out) == sorted([*COMBINED, "mine.txt"])
+
+
+def test_an_unwritable_folder_is_found_before_the_work(matrix, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(consensus, "read_ensemble", fail_with(AssertionError("work began")))
+    (tmp_path / "file").write_text("x")
+    for out in (tmp_path / "file", tmp_path / "file" / "deeper"):
+        assert main(["combine", str(matrix), "--out", str(out)]) == 1
+        assert "file" in capsys.readouterr().err
+    assert (tmp_path / "file").read_text() == "x"
+
+
+# ---- talk
+
+
+def test_quiet_says_nothing(matrix, out, capsys):
+    assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out), "-q"]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
+
+
+def test_programmers_warnings_are_not_shown(matrix, out, monkeypatch, capsys):
+    def noisy(*arguments, **named):
+        warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
+        warnings.warn("for the user", EvidenceWarning, stacklevel=1)
+        return outputs.write_result(*arguments, **named)
+
+    monkeypatch.setattr(consensus, "write_result", noisy)
+    assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == 0
+    said = capsys.readouterr().err
+    assert "conclust: warning: for the user" in said
+    assert "for programmers" not in said
+
+
+# ---- as a process
+
+
+def run(*arguments, **more):
+    command = [sys.executable, "-m", "conclust.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
+
+
+def test_a_process_of_its_own(matrix, out):
+    done = run("combine", matrix, "--max-clusters", 2, "--out", out)
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
+    assert "2 clusters of 8 objects" in done.stdout
+    failed = run("combine", matrix, "--out", out)
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("conclust combine: The folder")
+
+
+def test_termination_leaves_nothing(tmp_path, out):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 20)))
+    command = [sys.executable, "-m", "conclust.cli", "cluster", str(tmp_path / "x.npy")]
+    more = ["--partitions", "100000", "--jobs", "1", "--out", str(out)]
+    with subprocess.Popen([*command, *more], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            while "Clustering" not in (line := process.stderr.readline()):
+                assert line, "ended before it began"
+            time.sleep(0.5)
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 143
+    assert listing(tmp_path) == ["x.npy"]
+
+
+def test_help_is_immediate():
+    code = (
+        "import sys\nfrom conclust.cli import main\n"
+        "try: main(['cluster', '--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,153 @@
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from conclust import datasets
+from conclust.cli import demo, main
+
+
+def run(out, *more):
+    return main(["demo", "--out", str(out), "--jobs", "1", *more])
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """One run on the two smallest sets."""
+    folder = tmp_path_factory.mktemp("demo")
+    capture = pytest.MonkeyPatch()
+    capture.chdir(folder)
+    said = []
+    capture.setattr("builtins.print", lambda text, **_: said.append(text))
+    try:
+        assert run("demo-report", "--data", "iris,wine") == 0
+    finally:
+        capture.undo()
+    return folder / "demo-report", "\n".join(said)
+
+
+def test_the_page_fits_and_tells(done):
+    _, said = done
+    assert max(map(len, said.splitlines())) <= 80
+    for needed in ("random k-means", "mixed algorithms", "min-max", "EAC average", "scoring only"):
+        assert needed in said
+    lines = [line for line in said.splitlines() if line.startswith("iris ")]
+    assert len(lines) == 3  # H and ARI of both ensembles, clusters used
+    assert len(lines[0].split()) == 2 + 2 * len(demo._METHODS)
+
+
+def test_the_figures_of_the_page_are_those_of_the_files(done):
+    out, said = done
+    with (out / "results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 2 * 6
+    written = json.loads((out / "results.json").read_text())
+    assert [row["method"] for row in written["rows"]] == [row["method"] for row in rows]
+    first = next(line for line in said.splitlines() if line.startswith("iris "))
+    expected = [
+        f"{float(row[name]):.2f}"
+        for row in rows[:5]
+        for name in ("consistency_index", "adjusted_rand_index")
+    ]
+    assert first.split()[2:] == expected
+    best = {
+        row["method"]: float(row["consistency_index"]) for row in rows if row["dataset"] == "wine"
+    }
+    assert best["PCC"] > best["mean member"]
+
+
+def test_the_pictures_are_there(done):
+    out, _ = done
+    names = sorted(path.name for path in out.iterdir())
+    assert names == [
+        "iris_coassociation.png",
+        "iris_membership.png",
+        "results.csv",
+        "results.json",
+    ]
+    for name in names[:2]:
+        assert (out / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_only_the_score_sees_the_classes(tmp_path, monkeypatch):
+    """Other classes, as many, give other scores and the very same labels."""
+    found = []
+    score = demo._score
+    monkeypatch.setattr(
+        demo, "_score", lambda classes, labels: (found.append(labels), score(classes, labels))[1]
+    )
+    assert run(tmp_path / "a", "--data", "iris", "--quiet") == 0
+    load = datasets.load
+
+    def other(name):
+        data = load(name)
+        object.__setattr__(data, "y", np.roll(data.y, 70))
+        return data
+
+    half = len(found)
+    monkeypatch.setattr(datasets, "load", other)
+    assert run(tmp_path / "b", "--data", "iris", "--quiet") == 0
+    assert len(found) == 2 * half
+    for first, second in zip(found[:half], found[half:], strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_without_matplotlib_one_sentence_and_no_pictures(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert run(tmp_path / "a", "--data", "wine") == 0
+    said = capsys.readouterr()
+    assert said.err.count("No pictures: ") == 1
+    assert "conclust[plot]" in said.err
+    assert "pictures of" not in said.out
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [
+        "results.csv",
+        "results.json",
+    ]
+
+
+def test_what_the_demo_refuses(tmp_path, capsys):
+    assert run(tmp_path / "a", "--data", "no_such_set") == 1
+    assert "no_such_set" in capsys.readouterr().err
+    assert run(tmp_path / "a", "--data", " , ") == 1
+    assert "names no data set" in capsys.readouterr().err
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/x").write_text("x")
+    assert run(tmp_path / "b", "--data", "iris") == 1
+    assert "--force" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (np.array([[1.0, np.nan]] * 3), "missing values"),
+        (np.array([["a"]] * 3), "no table of numbers"),
+    ],
+)
+def test_data_sets_that_are_no_complete_tables(X, sentence):
+    data = datasets.Dataset("x", X, np.array([0, 1, 1]), ("a",), ("p", "q"), "made up")
+    with pytest.raises(demo.InputError, match=sentence):
+        demo._checked("x", data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "n", "expected"),
+    [
+        ("kmeans", 3, 150, [*range(3, 21)]),
+        ("kmeans", 10, 1000, [*range(10, 51)]),
+        ("kmeans", 1, 8, [*range(2, 8)]),
+        ("mixed", 3, 150, [3, 4, 5, 6, 7, 8, 9, 10, 15, 20]),
+        ("mixed", 2, 12, [3, 4, 5, 6, 7, 8, 9, 10]),
+        ("mixed", 10, 1000, [10, 12, 15, 20, 35, 50]),
+    ],
+)
+def test_numbers_of_clusters_are_the_papers(kind, k, n, expected):
+    assert demo._numbers_of_clusters(kind, k, n) == expected
+
+
+def test_the_demo_takes_what_is_here(monkeypatch):
+    monkeypatch.setattr(datasets, "available", lambda: ["digits", "ionosphere", "rings", "iris"])
+    assert demo._chosen(None) == ["iris", "digits", "ionosphere"]
+    assert demo._chosen("wine, iris,wine") == ["wine", "iris"]
