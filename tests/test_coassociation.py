@@ -1,7 +1,5 @@
 """Co-association and co-presence: every form of the kernel against the naive twin, and the API."""
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.naive import evidence as naive
 
-import conclust.evidence.dense
 from conclust import Ensemble, coassociation, copresence
 from conclust._kernels import BitSlices, bitslice_forms
 from conclust.evidence import coassociation_blocks, evidence, frequencies
@@ -294,7 +291,3 @@ def test_frequencies_are_undefined_without_evidence():
     assert frequencies([1.0 + 1e-15], [1.0]) == 1
     with pytest.raises(InputError, match=r"same shape. Got \(2,\) and \(3,\)"):
         frequencies([1, 2], [1, 2, 3])
-
-
-def test_doctests():
-    assert doctest.testmod(conclust.evidence.dense).failed == 0

@@ -1,7 +1,5 @@
 """Chosen and sampled pairs: counts against the naive twin, the pattern against its promises."""
 
-import doctest
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import evidence as naive
 
-import conclust.evidence.pairs
 from conclust import Ensemble
 from conclust._kernels import PairSample, graph_counts
 from conclust._kernels import pair_counts as kernel_pair_counts
@@ -207,7 +204,3 @@ def test_bad_parameters():
         sample_pairs([[0], [1]], 0)
     with pytest.raises(ParameterError, match="The 'random_state' parameter of sample_pairs"):
         sample_pairs([[0], [1]], 1, random_state="seed")
-
-
-def test_doctests():
-    assert doctest.testmod(conclust.evidence.pairs).failed == 0

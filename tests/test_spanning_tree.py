@@ -1,7 +1,5 @@
 """The spanning tree from labels: against the naive twin, scipy's tree and scipy's single linkage."""
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +10,6 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import squareform
 from tests.naive import evidence as naive
 
-import conclust.evidence.tree
 from conclust import Ensemble
 from conclust._kernels import SpanningTree, bitslice_forms
 from conclust.evidence import evidence, frequencies, spanning_tree
@@ -131,7 +128,3 @@ def test_soft_ensembles_are_refused():
     soft = Ensemble.from_memberships([[[0.5, 0.5], [1, 0]]])
     with pytest.raises(UnsupportedEnsembleError, match="this ensemble is soft"):
         spanning_tree(soft)
-
-
-def test_doctests():
-    assert doctest.testmod(conclust.evidence.tree).failed == 0
