@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._kernels import group_rows
+from conclust._kernels import contingency_gram, group_rows
 from conclust._labels import (
     MISSING,
     NOISE,
@@ -28,12 +28,16 @@ from conclust._labels import (
     read_new_labels,
 )
 from conclust._memberships import code_memberships
+from conclust._threads import thread_count
 from conclust._validation import check_option
 from conclust.exceptions import InputError
 
 __all__ = ["MISSING", "NOISE", "Ensemble", "MicroClusters", "canonical_labels"]
 
 T = TypeVar("T")
+
+# Clusters altogether up to which B'B is counted into a dense matrix first.
+_DENSE_GRAM = 4096
 
 
 @dataclass(frozen=True)
@@ -300,6 +304,11 @@ class Ensemble:
     @_once
     def gram(self) -> sp.csr_array:
         """B'B (T, T): the contingency tables of all pairs of partitions, side by side."""
+        total = int(self.offsets[-1])
+        if self._soft is None and total <= _DENSE_GRAM:
+            counts = np.empty((total, total), dtype=np.int64)
+            contingency_gram(self.codes, self.offsets, counts, thread_count(None, "Ensemble"))
+            return sp.csr_array(counts.astype(np.float64))
         return sp.csr_array(self.indicator.T @ self.indicator)
 
     @_once

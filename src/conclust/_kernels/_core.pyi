@@ -38,6 +38,11 @@ class BitSlices:
 
 def bitslice_forms() -> list[str]: ...
 
+# contingency
+def contingency_gram(
+    codes: Codes, offsets: NDArray[np.int64], gram: NDArray[np.int64], n_threads: int
+) -> None: ...
+
 # pairs: float64 sums with weights, uint32 counts without
 Sums = NDArray[np.uint32] | NDArray[np.float64]
 

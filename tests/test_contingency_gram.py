@@ -1,0 +1,57 @@
+"""The Gram matrix B'B: the kernel against the naive twin and against the sparse product."""
+
+import numpy as np
+import pytest
+from tests.naive import evidence as naive
+
+from conclust import Ensemble
+from conclust._kernels import contingency_gram
+
+
+def random_labels(rng, n, clusters, missing, noise):
+    labels = np.column_stack([rng.integers(0, k, n) for k in clusters])
+    labels[rng.random(labels.shape) < noise] = -2
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[0] = 0
+    return labels
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize(("missing", "noise"), [(0.0, 0.0), (0.4, 0.2)])
+@pytest.mark.parametrize(
+    ("n", "clusters"),
+    [
+        (2, [1]),
+        (50, [2, 1, 5]),
+        (400, [3] * 40),
+        # Wider than the rows of one task: several tasks, and uint16 codes.
+        (700, [300, 2, 280, 7, 250]),
+    ],
+)
+def test_kernel_equals_the_naive_twin(threads, missing, noise, n, clusters):
+    rng = np.random.default_rng(n)
+    ensemble = Ensemble(random_labels(rng, n, clusters, missing, noise))
+    offsets = ensemble.offsets
+    gram = np.full((offsets[-1], offsets[-1]), -7)
+    contingency_gram(ensemble.codes, offsets, gram, threads)
+    columns = ensemble.labels.T
+    for u in range(len(clusters)):
+        for v in range(len(clusters)):
+            k, l = ensemble.cluster_counts[[u, v]]  # noqa: E741
+            block = gram[offsets[u] : offsets[u + 1], offsets[v] : offsets[v + 1]]
+            np.testing.assert_array_equal(block, naive.contingency(columns[u], columns[v], k, l))
+
+
+def test_ensembles_take_either_way():
+    # Above 4096 clusters the sparse product is taken: both must say the same.
+    rng = np.random.default_rng(0)
+    many = Ensemble(np.column_stack([rng.permutation(2500), rng.permutation(2500) // 3]))
+    few = Ensemble(many.labels // 100)
+    for ensemble in (many, few):
+        B = ensemble.indicator
+        assert (ensemble.gram != B.T @ B).nnz == 0
+        assert ensemble.gram.dtype == np.float64
+    assert many.offsets[-1] + few.offsets[-1] < 4096
+    wide = Ensemble(np.column_stack([rng.permutation(2500) for _ in range(2)]))
+    assert wide.offsets[-1] > 4096
+    assert wide.gram.sum() == 2500 * 4
