@@ -14,10 +14,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from tests.registry import EXEMPT, FORMS, make, public_estimators
 
 from conclust import Ensemble
 from conclust.exceptions import ConclustError, EvidenceWarning, InputError, ParameterError
-from tests.registry import EXEMPT, FORMS, make, public_estimators
 
 
 def planted(seed=0, n=90, m=15, k=3, flip=0.1):
@@ -331,7 +331,7 @@ def test_refit_forgets_the_first_fit(form):
 
 def test_first_parameter_is_the_number_of_clusters(form):
     cls = type(make(form, 2))
-    assert list(inspect.signature(cls).parameters)[0] == "n_clusters"
+    assert next(iter(inspect.signature(cls).parameters)) == "n_clusters"
     assert clone(cls()).get_params() == cls().get_params()  # constructs without arguments
 
 

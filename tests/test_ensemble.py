@@ -37,7 +37,9 @@ def test_labels_are_canonical_and_every_derived_quantity_is_by_definition(rows):
     labels = np.array(rows)
     absent = (labels == -1).all(axis=0)
     if absent.any():
-        with pytest.raises(InputError, match=f"Partition {np.argmax(absent)} is missing everywhere"):
+        with pytest.raises(
+            InputError, match=f"Partition {np.argmax(absent)} is missing everywhere"
+        ):
             Ensemble(labels)
         return
     e = Ensemble(labels)
@@ -291,9 +293,7 @@ def test_subset_is_the_ensemble_of_the_part():
     assert e.subset(mask) == Ensemble(labels[mask], weights=e.weights)
     assert e.subset(partitions=[-1]) == Ensemble(labels[:, [4]], weights=[5])
     soft = Ensemble.from_memberships([np.eye(3)[[0, 1, 2, 1]], np.full((4, 2), 0.5)])
-    np.testing.assert_allclose(
-        soft.subset([1, 3], [0]).indicator.toarray()[:, 0], [1.0, 1.0]
-    )
+    np.testing.assert_allclose(soft.subset([1, 3], [0]).indicator.toarray()[:, 0], [1.0, 1.0])
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,11 @@ def test_concat():
     )
     soft = Ensemble.from_memberships([np.full((30, 2), 0.5)])
     assert Ensemble.concat([soft, soft]).indicator.shape == (30, 4)
-    for bad, message in (([], "at least one"), ([a, few], "same objects"), ([a, soft], "Hard and soft")):
+    for bad, message in (
+        ([], "at least one"),
+        ([a, few], "same objects"),
+        ([a, soft], "Hard and soft"),
+    ):
         with pytest.raises(InputError, match=message):
             Ensemble.concat(bad)
 

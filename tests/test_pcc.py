@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import pickle
 import warnings
 
@@ -6,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from tests.naive import least_squares as naive
 
 from conclust import PCC, Ensemble
-from conclust._kernels import FactoredSolver, factored_stride
+from conclust._kernels import FactoredSolver
 from conclust.consensus.probabilistic import factored
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError, UnseenLabelWarning
-from tests.naive import least_squares as naive
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 
@@ -425,23 +427,19 @@ def test_any_small_matrix(rows, k):
     np.testing.assert_array_equal(model.labels_ == -1, ~seen)
 
 
-def test_codes_wider_than_one_byte():
+@pytest.mark.parametrize("k", [300, 70_000])
+def test_codes_wider_than_one_byte(k):
+    # The first 30 objects keep their wide codes; the loss is of those alone.
     rng = np.random.default_rng(0)
-    labels = np.column_stack([rng.permutation(400), rng.integers(0, 300, 400)])
+    labels = np.column_stack([np.arange(k), rng.integers(0, k, k)])
     ensemble = Ensemble(labels)
-    assert ensemble.codes.dtype == np.uint16
-    Y = rng.dirichlet(np.ones(3), 400)
-    model, solver = model_solver(ensemble, 3)
-    padded = factored.padded(Y)
-    solver.rebuild(padded, 1)
-    c, N = naive.counts(labels[:30])
-    small = Ensemble(labels[:30])
-    _, few = model_solver(small, 3)
-    few.rebuild(np.ascontiguousarray(padded[:30]), 1)
+    assert ensemble.codes.dtype == (np.uint16 if k == 300 else np.uint32)
+    part = ensemble._some(np.arange(30))
+    model, _ = model_solver(ensemble, 3)
+    solver = model.solver(part.codes, 3, complete=True)
+    Y = factored.padded(rng.dirichlet(np.ones(3), 30))
+    solver.rebuild(Y, 1)
     constant = naive.loss(labels[:30], np.zeros((30, 1)))
-    assert few.objective() + constant == pytest.approx(naive.loss(labels[:30], Y[:30]), rel=1e-9)
-
-
-def test_solver_is_given_rows_of_the_stride_it_wants():
-    assert [factored_stride(k) for k in (1, 4, 5, 8, 13)] == [4, 4, 8, 8, 16]
-    assert FactoredSolver.__doc__ is None or isinstance(FactoredSolver.__doc__, str)
+    assert solver.objective() + constant == pytest.approx(
+        naive.loss(labels[:30], Y[:, :3]), rel=1e-9
+    )

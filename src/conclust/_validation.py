@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Collection
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, overload
 
 from conclust.exceptions import MissingExtraError, ParameterError
 
@@ -23,6 +23,20 @@ def refuse(name: str, owner: str, expected: str, got: object) -> NoReturn:
     )
 
 
+@overload
+def check_int(
+    value: Any, name: str, owner: str, *, low: int = ..., high: int | None = ...
+) -> int: ...
+@overload
+def check_int(
+    value: Any,
+    name: str,
+    owner: str,
+    *,
+    low: int = ...,
+    high: int | None = ...,
+    none: Literal[True],
+) -> int | None: ...
 def check_int(
     value: Any, name: str, owner: str, *, low: int = 1, high: int | None = None, none: bool = False
 ) -> int | None:
@@ -44,12 +58,10 @@ def check_real(
     low: float = 0.0,
     high: float = math.inf,
     closed: str = "both",
-    none: bool = False,
-) -> float | None:
+) -> float:
     """Return `value` as a finite float in the interval; `closed` is both, left, right or neither."""
-    if none and value is None:
-        return None
-    real = isinstance(value, numbers.Real) and type(value) is not bool and math.isfinite(value)
+    truth = isinstance(value, bool)
+    real = not truth and isinstance(value, numbers.Real) and math.isfinite(value)
     above = real and (value > low or (value == low and closed in ("both", "left")))
     below = real and (value < high or (value == high and closed in ("both", "right")))
     if not (above and below):
@@ -58,7 +70,7 @@ def check_real(
         refuse(
             name,
             owner,
-            f"a float in the range {left}{low:g}, {high:g}{right}{' or None' * none}",
+            f"a float in the range {left}{low:g}, {high:g}{right}",
             value,
         )
     return float(value)

@@ -279,7 +279,7 @@ class Ensemble:
     @_once
     def present(self) -> NDArray[np.bool_]:
         """Which partition observed which object, (n_samples, n_partitions)."""
-        return np.not_equal(self.codes, missing_code(self.codes.dtype))
+        return np.asarray(self.codes != missing_code(self.codes.dtype))
 
     @_once
     def observed(self) -> NDArray[np.bool_]:

@@ -121,7 +121,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def labels_(self) -> NDArray[np.int64]:
         """The consensus partition of the points of ``fit``."""
         check_is_fitted(self, "consensus_")
-        return self.consensus_.labels_  # type: ignore[no-any-return]
+        return self.consensus_.labels_
 
     @property
     def n_clusters_(self) -> int:
@@ -133,7 +133,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def membership_(self) -> NDArray[np.float64]:
         """Probabilities over clusters, where the consensus is soft."""
         check_is_fitted(self, "consensus_")
-        return self.consensus_.membership_  # type: ignore[no-any-return]
+        return self.consensus_.membership_
 
     def _label(self, X: Any) -> Any:
         check_is_fitted(self, "consensus_")
@@ -141,7 +141,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, reset=False)
         return self.generator_.transform(X)
 
-    @available_if(_consensus_has("predict"))
+    @available_if(_consensus_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Clusters of new points: labelled by every member, then placed in the consensus.
 
@@ -156,9 +156,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Cluster of each point.
         """
         labels = self._label(X)
-        return self.consensus_.predict(labels)  # type: ignore[no-any-return]
+        return self.consensus_.predict(labels)
 
-    @available_if(_consensus_has("predict_proba"))
+    @available_if(_consensus_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Memberships of new points (see ``predict``).
 
@@ -173,4 +173,4 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Rows sum to 1.
         """
         labels = self._label(X)
-        return self.consensus_.predict_proba(labels)  # type: ignore[no-any-return]
+        return self.consensus_.predict_proba(labels)

@@ -185,6 +185,7 @@ def sparse_single(
     right: NDArray[np.int64],
     heights: NDArray[np.float64],
 ) -> int: ...
+
 # spanning_tree
 class SpanningTree:
     def __init__(

@@ -135,7 +135,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
         membership = self._fit_membership(ensemble)
-        labels = membership.argmax(axis=1)
+        labels: NDArray[np.int64] = membership.argmax(axis=1)
         order = _column_order(labels, membership)
         self._reorder(order)
         self._observed_membership = np.ascontiguousarray(membership[:, order])

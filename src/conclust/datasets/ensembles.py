@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -55,7 +53,7 @@ def planted_ensemble(
     Ensemble(3 objects, 10 partitions of 2 clusters)
     """
     rows = check_membership(membership)
-    m = cast(int, check_int(n_partitions, "n_partitions", "planted_ensemble"))
+    m = check_int(n_partitions, "n_partitions", "planted_ensemble")
     rng = generator(random_state, "planted_ensemble")
     # The last cluster of positive probability has no upper end, so that sums which rounding left
     # below 1 cannot lead beyond it.
@@ -113,11 +111,11 @@ def random_ensemble(
     Ensemble(50 objects, 10 partitions of 3 clusters, 20.0% missing)
     """
     owner = "random_ensemble"
-    n = cast(int, check_int(n_samples, "n_samples", owner, low=2))
-    m = cast(int, check_int(n_partitions, "n_partitions", owner))
-    k = cast(int, check_int(n_clusters, "n_clusters", owner))
-    absent = cast(float, check_real(missing, "missing", owner, high=1.0, closed="left"))
-    alone = cast(float, check_real(noise, "noise", owner, high=1.0 - absent, closed="left"))
+    n = check_int(n_samples, "n_samples", owner, low=2)
+    m = check_int(n_partitions, "n_partitions", owner)
+    k = check_int(n_clusters, "n_clusters", owner)
+    absent = check_real(missing, "missing", owner, high=1.0, closed="left")
+    alone = check_real(noise, "noise", owner, high=1.0 - absent, closed="left")
     rng = generator(random_state, owner)
     # Shares are rounded down: one label at least remains in every partition.
     n_absent, n_alone = int(absent * n), int(alone * n)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -165,7 +165,7 @@ def spirals(
     """
     counts = _check_sizes(sizes, "spirals")
     noise = _check_noise(noise, "spirals")
-    turns = cast(float, check_real(turns, "turns", "spirals", closed="neither"))
+    turns = check_real(turns, "turns", "spirals", closed="neither")
     rng = generator(random_state, "spirals")
     parts = []
     for k, size in enumerate(counts):
@@ -459,11 +459,11 @@ def _check_sizes(sizes: Any, owner: str, k: int | None = None) -> tuple[int, ...
         refuse("sizes", owner, wanted, sizes)
     if k is not None and len(sizes) != k:
         refuse("sizes", owner, wanted, sizes)
-    return tuple(cast(int, check_int(size, "sizes", owner)) for size in sizes)
+    return tuple(check_int(size, "sizes", owner) for size in sizes)
 
 
 def _check_noise(noise: Any, owner: str, high: float = math.inf) -> float:
-    return cast(float, check_real(noise, "noise", owner, high=high))
+    return check_real(noise, "noise", owner, high=high)
 
 
 def _floats(value: Any, name: str, owner: str) -> Points:

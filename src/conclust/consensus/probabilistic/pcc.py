@@ -212,7 +212,7 @@ class PCC(SoftConsensusClusterer):
         if isinstance(self.init, str):
             check_option(self.init, "init", "PCC", ("random",))
             return None
-        start = np.asarray(self.init)
+        start: NDArray[Any] = np.asarray(self.init)
         n = ensemble.n_samples
         if start.ndim == 1 and start.shape == (n,) and start.dtype.kind in "iu":
             labels = canonical_labels(start)
@@ -282,7 +282,7 @@ class PCC(SoftConsensusClusterer):
             Cluster of each object; -1 for an object missing everywhere.
         """
         codes = self._encode(X)
-        labels = self._place(codes).argmax(axis=1)
+        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
         labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
         return labels
 
