@@ -98,14 +98,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
-        generator = EnsembleGenerator() if self.generator is None else clone(self.generator)
-        consensus = PCC() if self.consensus is None else clone(self.consensus)
-        if not hasattr(generator, "fit_transform"):
-            refuse(
-                "generator", "ConsensusClustering", "a transformer with fit_transform", generator
-            )
-        if not hasattr(consensus, "fit"):
-            refuse("consensus", "ConsensusClustering", "an estimator with fit", consensus)
+        generator = self._part("generator", EnsembleGenerator, "fit_transform")
+        consensus = self._part("consensus", PCC, "fit")
         if self.random_state is not None:
             seeds = spawn_seeds(seed_sequence(self.random_state, "ConsensusClustering"), 2, bits=32)
             for part, seed in zip((generator, consensus), seeds, strict=True):
@@ -116,6 +110,15 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.generator_ = generator
         self.consensus_ = consensus.fit(self.ensemble_)
         return self
+
+    def _part(self, name: str, default: Any, method: str) -> Any:
+        """Return a clone of a part, or the default one."""
+        part = getattr(self, name)
+        if part is None:
+            return default()
+        if not (hasattr(part, method) and hasattr(part, "get_params")):
+            refuse(name, "ConsensusClustering", f"an estimator with {method}", part)
+        return clone(part)
 
     @property
     def labels_(self) -> NDArray[np.int64]:

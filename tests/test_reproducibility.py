@@ -1,0 +1,70 @@
+"""Same seed, same bits: in fresh processes, whatever the settings of threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import hashlib, sys
+import numpy as np
+from conclust import EAC, PCC, ConsensusClustering, Ensemble, EnsembleGenerator, coassociation
+from conclust.evidence import sample_pairs
+
+digest = hashlib.sha256()
+def add(*arrays):
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+
+rng = np.random.default_rng(0)
+X = np.concatenate([rng.normal(c, 1, (200, 3)) for c in (0, 3, 6)])
+labels = EnsembleGenerator(
+    n_partitions=12, sample_fraction=0.7, feature_fraction=0.7, scale="minmax", random_state=1
+).fit_transform(X)
+mixed = EnsembleGenerator("mixed", n_clusters=[3, 5], random_state=1).fit_transform(X)
+ensemble = Ensemble(labels, weights=rng.random(12))
+add(labels, mixed, coassociation(ensemble), coassociation(labels))
+pairs = sample_pairs(ensemble, 10, random_state=2)
+add(pairs.indptr, pairs.indices, pairs.counts)
+for linkage in ("single", "average", "complete", "ward"):
+    add(EAC(linkage=linkage).fit(ensemble).linkage_matrix_)
+model = PCC(4, random_state=3).fit(ensemble)
+add(model.membership_, model.objective_, model.predict_proba(labels))
+# Large enough for rounds of simultaneous blocks.
+truth = rng.integers(0, 4, 20_000)
+many = np.column_stack([np.where(rng.random(20_000) < .3, rng.integers(0, 4, 20_000), truth) for _ in range(9)])
+many[rng.random(many.shape) < 0.1] = -1
+large = PCC(4, random_state=3).fit(many)
+add(large.membership_, large.objective_)
+print(digest.hexdigest())
+"""
+
+SETTINGS = [
+    {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
+    {"OMP_NUM_THREADS": "4", "OPENBLAS_NUM_THREADS": "1"},
+    {"OMP_NUM_THREADS": "4", "OPENBLAS_NUM_THREADS": "4", "OMP_DYNAMIC": "true"},
+]
+
+
+@pytest.fixture(scope="module")
+def digests():
+    found = []
+    for setting in SETTINGS:
+        run = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, **setting, "PYTHONWARNINGS": "ignore"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(run.stdout.strip())
+    return found
+
+
+def test_bits_do_not_depend_on_threads(digests):
+    assert len(digests[0]) == 64
+    assert set(digests) == {digests[0]}
