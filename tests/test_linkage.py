@@ -1,6 +1,7 @@
 """EAC: dense, by spanning tree and on sampled pairs, against SciPy and the obvious twins."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -611,6 +612,41 @@ def test_pairs_of_other_objects_are_refused():
     partly[3] = -1
     with pytest.raises(InputError, match="objects that are missing in every partition"):
         EAC(linkage="single", pairs=pairs).fit(partly)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"indptr": np.array([0, 3, 6, 9, 11])}, "no compressed sparse rows"),
+        ({"indptr": np.array([0, 6, 3, 9, 12])}, "no compressed sparse rows"),
+        ({"counts": np.zeros(3, dtype=np.uint32)}, "12 indices, 3 counts and 12 copresences"),
+        ({"indices": np.full(12, 4, dtype=np.int32)}, "objects from 0 to 3. Got 4 to 4"),
+    ],
+)
+def test_broken_pairs_are_refused(change, message):
+    pairs = replace(sample_pairs(Ensemble(E1), 3, random_state=0), **change)
+    with pytest.raises(InputError, match=message):
+        EAC(linkage="single", pairs=pairs).fit(E1)
+
+
+@pytest.mark.parametrize("linkage", ["single", "average"])
+def test_half_a_pattern_and_pairs_without_evidence_are_read(linkage):
+    c, N = evidence(E2)
+    full = sparse_pattern(c, N, np.ones_like(c, dtype=bool))
+    row = np.repeat(np.arange(6), np.diff(full.indptr))
+    upper = row < full.indices
+    half = SparseEvidence(
+        np.concatenate([[0], np.cumsum(np.bincount(row[upper], minlength=6))]),
+        full.indices[upper],
+        full.counts[upper],
+        full.copresence[upper],
+    )
+    expected = EAC(linkage=linkage, pairs=full).fit(E2).linkage_matrix_
+    found = EAC(linkage=linkage, pairs=half).fit(E2).linkage_matrix_
+    np.testing.assert_array_equal(found, expected)
+    nothing = replace(full, counts=full.counts * 0, copresence=full.copresence * 0)
+    with pytest.warns(EvidenceWarning, match="in 6 pieces"):
+        EAC(linkage=linkage, pairs=nothing).fit(E2)
 
 
 def test_clone_and_input_kept():

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import (
-    SpanningTree,
     agglomerate_average,
     agglomerate_complete,
     agglomerate_single,
@@ -18,10 +17,10 @@ from conclust._kernels import (
 from conclust._labels import missing_code, noise_code
 from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.ensemble import Ensemble, MicroClusters
-from conclust.evidence import SparseEvidence, coassociation, evidence
+from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_tree
 from conclust.exceptions import DenseLimitError
 
-__all__ = ["dense_tree", "spanning_tree", "sparse_tree", "starting_clusters", "unseen_pairs"]
+__all__ = ["dense_tree", "single_tree", "sparse_tree", "starting_clusters", "unseen_pairs"]
 
 _KERNELS = {
     "single": agglomerate_single,
@@ -30,7 +29,6 @@ _KERNELS = {
     "ward": agglomerate_ward,
 }
 _BLOCK_ENTRIES = 1 << 24
-_GROWTH = 256
 # Dissimilarities that are no whole numbers are put on this grid, so that what is equal on paper is
 # a tie in floating point too, whatever the order in which weights were summed.
 _GRID = 2.0**40
@@ -122,17 +120,13 @@ def _dissimilarities(
     return matrix, float(ensemble.n_partitions) if whole else 1.0, int(unseen) // 2
 
 
-def spanning_tree(ensemble: Ensemble) -> NDArray[np.float64]:
+def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
     """Single linkage from the labels alone, in O(n) memory besides them. Not for soft partitions."""
     start = starting_clusters(ensemble)
     if len(start) == 1:
         return _expand(start, _empty_merges(1))
     chosen = _representatives(ensemble, start)
-    prim = SpanningTree(chosen.codes, chosen.weights)
-    while prim.grow(_GROWTH):
-        pass  # Ctrl-C is heard between the calls
-    order, heights = np.empty(len(start), dtype=np.int64), np.empty(len(start) - 1)
-    prim.read(order, heights)
+    order, heights = spanning_tree(chosen)
     # Prim's order visits every single-linkage cluster in one go, so that as a path, with equal
     # heights in its own order, it has the same dendrogram as the spanning tree itself.
     if chosen.weights is not None:

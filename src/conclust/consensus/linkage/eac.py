@@ -14,7 +14,7 @@ from conclust._validation import check_int, check_option, refuse
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.linkage.agglomeration import (
     dense_tree,
-    spanning_tree,
+    single_tree,
     sparse_tree,
     unseen_pairs,
 )
@@ -123,6 +123,7 @@ class EAC(ConsensusClusterer):
     """
 
     linkage_matrix_: NDArray[np.float64]
+    _given_pairs: SparseEvidence | None
     lifetimes_: NDArray[np.float64]
 
     def __init__(
@@ -146,17 +147,11 @@ class EAC(ConsensusClusterer):
 
     def _read(self, X: Any) -> Ensemble:
         ensemble = super()._read(X)
-        if isinstance(self.pairs, SparseEvidence) and self.pairs.n_samples != ensemble.n_samples:
-            raise InputError(
-                f"The 'pairs' of EAC are evidence on {self.pairs.n_samples} objects, but the labels "
-                f"are of {ensemble.n_samples}. Draw the pairs from the same ensemble."
-            )
-        # The base hands on the observed objects only; given pairs number all of them.
-        self._given_pairs = (
-            _restrict(self.pairs, ensemble.observed)
-            if isinstance(self.pairs, SparseEvidence)
-            else None
-        )
+        self._given_pairs = None
+        if isinstance(self.pairs, SparseEvidence):
+            _check_pairs(self.pairs, ensemble.n_samples)
+            # The base hands on the observed objects only; given pairs number all of them.
+            self._given_pairs = _restrict(self.pairs, ensemble.observed)
         return ensemble
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
@@ -194,7 +189,7 @@ class EAC(ConsensusClusterer):
             return tree, _PIECES.format(pieces) if pieces > 1 else ""
         unseen: int | None
         if self.linkage == "single" and not ensemble.is_soft:
-            tree = spanning_tree(ensemble)
+            tree = single_tree(ensemble)
             unseen = 0
             # Below height 1 every join rests on a pair that was seen.
             if ensemble.has_missing and tree[-1, 2] == 1.0:
@@ -206,6 +201,29 @@ class EAC(ConsensusClusterer):
         if unseen == 0:
             return tree, ""
         return tree, _UNCOUNTED if unseen is None else _UNSEEN.format(unseen)
+
+
+def _check_pairs(pairs: SparseEvidence, n: int) -> None:
+    """Refuse what the kernels could not read: a SparseEvidence may be made by hand."""
+    if pairs.n_samples != n:
+        raise InputError(
+            f"The 'pairs' of EAC are evidence on {pairs.n_samples} objects, but the labels are of "
+            f"{n}. Draw the pairs from the same ensemble."
+        )
+    entries = len(pairs.indices)
+    ends = pairs.indptr[0] == 0 and pairs.indptr[-1] == entries
+    aligned = len(pairs.counts) == len(pairs.copresence) == entries
+    if not (ends and aligned and (np.diff(pairs.indptr) >= 0).all()):
+        raise InputError(
+            "The 'pairs' of EAC are no compressed sparse rows: indptr must rise from 0 to the number "
+            f"of entries, of which there are {entries} indices, {len(pairs.counts)} counts and "
+            f"{len(pairs.copresence)} copresences. Use conclust.evidence.sample_pairs."
+        )
+    if entries and not 0 <= pairs.indices.min() <= pairs.indices.max() < n:
+        raise InputError(
+            f"The 'pairs' of EAC must join objects from 0 to {n - 1}. Got {pairs.indices.min()} to "
+            f"{pairs.indices.max()} instead."
+        )
 
 
 def _restrict(pairs: SparseEvidence, observed: NDArray[np.bool_]) -> SparseEvidence:
