@@ -1,7 +1,6 @@
-"""EAC: dense, by spanning tree and on sampled pairs, against SciPy and the obvious twins."""
+"""EAC on all pairs, dense and by spanning tree, against SciPy and the obvious twins."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,18 +10,20 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
-from tests.naive.linkage import between, dissimilarity, evidence, greedy, replay, sparse_between
+from tests.naive.linkage import (
+    between,
+    dissimilarity,
+    evidence,
+    random_labels,
+    replay,
+)
 
-from conclust import _kernels
-from conclust.consensus.linkage import EAC, cut, lifetimes, longest_lifetime
+from conclust.consensus.linkage import EAC
 from conclust.consensus.linkage.agglomeration import starting_clusters, unseen_pairs
-from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.ensemble import Ensemble
-from conclust.evidence import SparseEvidence, sample_pairs
 from conclust.exceptions import (
     DenseLimitError,
     EvidenceWarning,
-    InputError,
     ParameterError,
 )
 
@@ -31,159 +32,10 @@ E1 = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
 E2 = [[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]]
 
 
-def kernel_tree(D, linkage, sizes=None):
-    """Run the dense kernel on the dissimilarities of starting clusters."""
-    n = len(D)
-    sizes = np.ones(n) if sizes is None else np.asarray(sizes, dtype=float)
-    matrix = np.array(D, dtype=float)
-    if linkage == "ward":
-        matrix **= 2
-    if linkage in ("average", "ward"):
-        matrix *= np.outer(sizes, sizes)
-    merges = np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
-    getattr(_kernels, f"agglomerate_{linkage}")(matrix, sizes, *merges)
-    return from_merges(*merges)
-
-
-def symmetric(rng, n):
-    D = np.triu(rng.random((n, n)), 1)
-    return D + D.T
-
-
-def random_labels(rng, n, m, k=4, missing=0.0, noise=0.0):
-    """Noisy copies of three planted clusters, split at random: evidence of every strength."""
-    truth = rng.integers(3, size=n)
-    labels = (truth[:, None] + rng.integers(k, size=(n, m)) // 2) % k
-    labels[rng.random((n, m)) < noise] = -2
-    labels[rng.random((n, m)) < missing] = -1
-    labels[0] = 0
-    return labels
-
-
-def sparse_pattern(c, N, keep):
-    """Make SparseEvidence of the kept off-diagonal pairs."""
-    keep = keep & (N > 0) & ~np.eye(len(N), dtype=bool)
-    rows, columns = np.nonzero(keep)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(N)))])
-    return SparseEvidence(
-        indptr.astype(np.int64),
-        columns.astype(np.int32),
-        c[rows, columns].astype(np.uint32),
-        N[rows, columns].astype(np.uint32),
-    )
-
-
 def fit_quietly(model, labels):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvidenceWarning)
         return model.fit(labels)
-
-
-# -- the dense kernel
-
-
-@pytest.mark.parametrize("linkage", LINKAGES)
-@pytest.mark.parametrize("n", [2, 3, 5, 17, 120, 700])
-def test_kernel_equals_scipy_without_ties(linkage, n):
-    rng = np.random.default_rng(n)
-    for D in (symmetric(rng, n), squareform(pdist(rng.normal(size=(n, 3))))):
-        ours, theirs = kernel_tree(D, linkage), hierarchy.linkage(squareform(D), linkage)
-        np.testing.assert_array_equal(ours[:, [0, 1, 3]], theirs[:, [0, 1, 3]])
-        np.testing.assert_allclose(ours[:, 2], theirs[:, 2], rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("linkage", LINKAGES)
-@given(data=st.data())
-@settings(max_examples=60, derandomize=True, deadline=None)
-def test_kernel_makes_greedy_merges_under_ties(linkage, data):
-    n = data.draw(st.integers(2, 9))
-    values = data.draw(
-        st.lists(st.integers(0, 3), min_size=n * (n - 1) // 2, max_size=n * (n - 1) // 2)
-    )
-    D = squareform(np.array(values, dtype=float))
-    replay(kernel_tree(D, linkage), lambda A, B: between(D, A, B, linkage))
-
-
-@pytest.mark.parametrize("linkage", LINKAGES)
-def test_kernel_survives_nothing_but_ties(linkage):
-    D = 1.0 - np.eye(60)
-    tree = kernel_tree(D, linkage)
-    replay(tree, lambda A, B: between(D, A, B, linkage))
-    # The lowest objects merge first.
-    assert tree[0, :2].tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("linkage", LINKAGES)
-def test_sizes_stand_for_objects_at_distance_zero(linkage):
-    rng = np.random.default_rng(7)
-    sizes = rng.integers(1, 5, size=12)
-    D = symmetric(rng, 12)
-    owner = np.repeat(np.arange(12), sizes)
-    full = hierarchy.linkage(squareform(D[np.ix_(owner, owner)], checks=False), linkage)
-    compressed = kernel_tree(D, linkage, sizes)
-    np.testing.assert_allclose(compressed[:, 2], full[-11:, 2], rtol=0, atol=1e-12)
-    for k in range(1, 13):
-        expected = hierarchy.fcluster(full, k, "maxclust")
-        assert adjusted_rand_score(expected, cut(compressed, k)[owner]) == 1.0
-
-
-def test_average_of_whole_numbers_keeps_ties():
-    # 0.1 + 0.2 != 0.3 in floating point, but 1 + 2 == 3: both averages are 3 / 20.
-    disagreements = squareform(
-        np.array([0, 1, 2, 9, 9, 9, 9, 9, 9, 3, 3, 9, 9, 9, 9]).astype(float)
-    )
-    merges = np.empty(5, dtype=np.int64), np.empty(5, dtype=np.int64), np.empty(5)
-    _kernels.agglomerate_average(disagreements.copy(), np.ones(6), *merges)
-    tree = from_merges(*merges)
-    replay(tree, lambda A, B: between(disagreements, A, B, "average"), tolerance=0.0)
-
-
-# -- dendrograms
-
-
-@given(
-    values=st.lists(st.integers(0, 2), min_size=28, max_size=28), linkage=st.sampled_from(LINKAGES)
-)
-@settings(max_examples=60, derandomize=True, deadline=None)
-def test_cut_gives_exactly_k_nested_clusters(values, linkage):
-    tree = kernel_tree(squareform(np.array(values, dtype=float)), linkage)
-    finer = cut(tree, 8)
-    assert finer.tolist() == list(range(8))
-    for k in range(7, 0, -1):
-        coarser = cut(tree, k)
-        assert list(dict.fromkeys(coarser.tolist())) == list(range(k))
-        assert len({(a, b) for a, b in zip(finer, coarser, strict=True)}) == k + 1
-        finer = coarser
-
-
-def test_cut_reads_scipys_matrices_with_inversions():
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    tree = hierarchy.linkage(X, "centroid")
-    assert (np.diff(tree[:, 2]) < 0).any()
-    # hierarchy.cut_tree gives too few clusters here, so the merges are made one by one.
-    clusters = {i: {i} for i in range(40)}
-    for t, (a, b) in enumerate(tree[:, :2].astype(int)):
-        labels = cut(tree, 40 - t)
-        assert sorted(map(sorted, clusters.values())) == sorted(
-            np.flatnonzero(labels == k).tolist() for k in range(40 - t)
-        )
-        clusters[40 + t] = clusters.pop(a) | clusters.pop(b)
-
-
-@pytest.mark.parametrize("k", [0, 5, 2.0, True, None])
-def test_cut_refuses_other_numbers(k):
-    tree = EAC().fit(E1).linkage_matrix_
-    with pytest.raises(ParameterError, match=r"'n_clusters' parameter of cut must be an int in"):
-        cut(tree, k)
-
-
-def test_lifetimes_by_definition():
-    rng = np.random.default_rng(3)
-    tree = kernel_tree(symmetric(rng, 30), "average")
-    heights = [0.0, *tree[:, 2]]
-    for k in range(2, 31):
-        assert lifetimes(tree)[k - 2] == heights[30 - k + 1] - heights[30 - k]
-    assert longest_lifetime(tree) == 2 + int(np.argmax(lifetimes(tree)))
 
 
 # -- the worked examples
@@ -407,108 +259,6 @@ def test_one_partition(linkage):
     assert model.labels_.tolist() == [0, 1, 0, 2, 1]
 
 
-# -- sampled pairs
-
-
-@pytest.mark.parametrize("linkage", ["single", "average"])
-def test_full_pattern_equals_dense(linkage):
-    labels = random_labels(np.random.default_rng(8), 40, 13)
-    c, N = evidence(labels)
-    pairs = sparse_pattern(c, N, np.ones_like(c, dtype=bool))
-    sparse = EAC(linkage=linkage, pairs=pairs).fit(labels).linkage_matrix_
-    D = dissimilarity(labels)
-    replay(sparse, lambda A, B: between(D, A, B, linkage))
-    if linkage == "single":
-        dense = EAC(linkage=linkage).fit(labels).linkage_matrix_
-        np.testing.assert_array_equal(sparse[:, 2], dense[:, 2])
-
-
-@given(data=st.data())
-@settings(max_examples=100, derandomize=True, deadline=None)
-def test_sparse_average_makes_greedy_merges(data):
-    n = data.draw(st.integers(2, 9))
-    half = n * (n - 1) // 2
-    draw = lambda low, high: squareform(  # noqa: E731
-        np.array(data.draw(st.lists(st.integers(low, high), min_size=half, max_size=half)))
-    )
-    N = draw(0, 3)
-    c = np.minimum(draw(0, 3), N)
-    merges = np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
-    pairs = sparse_pattern(c, N, np.ones((n, n), dtype=bool))
-    _kernels.sparse_average(pairs.indptr, pairs.indices, pairs.counts, pairs.copresence, *merges)
-    replay(from_merges(*merges), lambda A, B: sparse_between(c, N, A, B))
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_sparse_average_is_weighted_by_the_copresence(weighted):
-    rng = np.random.default_rng(9)
-    labels = random_labels(rng, 50, 17, missing=0.3)
-    ensemble = Ensemble(labels, weights=rng.random(17) if weighted else None)
-    c, N = evidence(labels, ensemble.weights)
-    full = sample_pairs(ensemble, 49, random_state=0)
-    tree = EAC(linkage="average", pairs=full).fit(ensemble).linkage_matrix_
-    replay(tree, lambda A, B: sparse_between(c, N, A, B))
-    if weighted:
-        expected = greedy(50, lambda A, B: sparse_between(c, N, A, B))
-        np.testing.assert_allclose(tree[:, 2], expected, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("linkage", ["single", "average"])
-def test_sampled_pairs_equal_the_twin_on_the_same_pattern(linkage):
-    labels = random_labels(np.random.default_rng(10), 60, 15)
-    pairs = sample_pairs(Ensemble(labels), 4, random_state=3)
-    c, N = evidence(labels)
-    seen = _pattern(pairs)
-    if linkage == "average":
-        c, N = c * seen, N * seen
-        distance = lambda A, B: sparse_between(c, N, A, B)  # noqa: E731
-    else:
-        D = np.where(seen, 1.0 - c / N, 1.0)
-        distance = lambda A, B: between(D, A, B, "single")  # noqa: E731
-    tree = EAC(linkage=linkage, pairs=pairs).fit(labels).linkage_matrix_
-    replay(tree, distance)
-    drawn = EAC(linkage=linkage, pairs=4, random_state=3).fit(labels)
-    np.testing.assert_array_equal(drawn.linkage_matrix_, tree)
-
-
-def _pattern(pairs):
-    n = pairs.n_samples
-    seen = np.zeros((n, n), dtype=bool)
-    seen[np.repeat(np.arange(n), np.diff(pairs.indptr)), pairs.indices] = True
-    return seen
-
-
-@pytest.mark.parametrize("linkage", ["single", "average"])
-def test_pieces_join_at_height_one(linkage):
-    labels = np.array([[0], [0], [1], [1], [2]])
-    c, N = evidence(labels)
-    keep = np.zeros((5, 5), dtype=bool)
-    keep[0, 1] = keep[1, 0] = keep[2, 3] = keep[3, 2] = True
-    with pytest.warns(EvidenceWarning, match="in 3 pieces that no chain of pairs connects"):
-        model = EAC(linkage=linkage, pairs=sparse_pattern(c, N, keep)).fit(labels)
-    assert model.linkage_matrix_[:, 2].tolist() == [0.0, 0.0, 1.0, 1.0]
-    assert model.labels_.tolist() == [0, 0, 1, 1, 2]
-
-
-@pytest.mark.parametrize("linkage", ["single", "average"])
-def test_pairs_number_all_objects_also_those_missing_everywhere(linkage):
-    labels = random_labels(np.random.default_rng(12), 30, 9)
-    labels[[3, 17]] = -1
-    pairs = sample_pairs(Ensemble(labels), 29, random_state=0)
-    with pytest.warns(EvidenceWarning, match="2 objects are missing in every partition"):
-        model = EAC(4, linkage=linkage, pairs=pairs).fit(labels)
-    kept = np.delete(labels, [3, 17], axis=0)
-    expected = EAC(4, linkage=linkage, pairs=29).fit(kept)
-    np.testing.assert_array_equal(np.delete(model.labels_, [3, 17]), expected.labels_)
-
-
-def test_sampled_pairs_find_planted_clusters():
-    labels = random_labels(np.random.default_rng(13), 3000, 30)
-    reference = EAC(3, linkage="average").fit(labels)
-    sampled = EAC(3, linkage="average", pairs=30, random_state=0).fit(labels)
-    assert adjusted_rand_score(reference.labels_, sampled.labels_) > 0.95
-
-
 # -- laws
 
 
@@ -602,51 +352,6 @@ def test_dense_limit_names_the_way_out(linkage):
 def test_parameters_are_checked(parameters, message):
     with pytest.raises(ParameterError, match=message):
         EAC(**parameters).fit(E1)
-
-
-def test_pairs_of_other_objects_are_refused():
-    pairs = sample_pairs(Ensemble(E1), 2, random_state=0)
-    with pytest.raises(InputError, match="evidence on 4 objects, but the labels are of 6"):
-        EAC(linkage="single", pairs=pairs).fit(E2)
-    partly = np.array(E1)
-    partly[3] = -1
-    with pytest.raises(InputError, match="objects that are missing in every partition"):
-        EAC(linkage="single", pairs=pairs).fit(partly)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"indptr": np.array([0, 3, 6, 9, 11])}, "no compressed sparse rows"),
-        ({"indptr": np.array([0, 6, 3, 9, 12])}, "no compressed sparse rows"),
-        ({"counts": np.zeros(3, dtype=np.uint32)}, "12 indices, 3 counts and 12 copresences"),
-        ({"indices": np.full(12, 4, dtype=np.int32)}, "objects from 0 to 3. Got 4 to 4"),
-    ],
-)
-def test_broken_pairs_are_refused(change, message):
-    pairs = replace(sample_pairs(Ensemble(E1), 3, random_state=0), **change)
-    with pytest.raises(InputError, match=message):
-        EAC(linkage="single", pairs=pairs).fit(E1)
-
-
-@pytest.mark.parametrize("linkage", ["single", "average"])
-def test_half_a_pattern_and_pairs_without_evidence_are_read(linkage):
-    c, N = evidence(E2)
-    full = sparse_pattern(c, N, np.ones_like(c, dtype=bool))
-    row = np.repeat(np.arange(6), np.diff(full.indptr))
-    upper = row < full.indices
-    half = SparseEvidence(
-        np.concatenate([[0], np.cumsum(np.bincount(row[upper], minlength=6))]),
-        full.indices[upper],
-        full.counts[upper],
-        full.copresence[upper],
-    )
-    expected = EAC(linkage=linkage, pairs=full).fit(E2).linkage_matrix_
-    found = EAC(linkage=linkage, pairs=half).fit(E2).linkage_matrix_
-    np.testing.assert_array_equal(found, expected)
-    nothing = replace(full, counts=full.counts * 0, copresence=full.copresence * 0)
-    with pytest.warns(EvidenceWarning, match="in 6 pieces"):
-        EAC(linkage=linkage, pairs=nothing).fit(E2)
 
 
 def test_clone_and_input_kept():

@@ -85,3 +85,13 @@ def sparse_between(c, N, A, B):
     """Return 1 - (sum of c) / (sum of N) over the observed pairs between A and B; 1 if none."""
     n = N[np.ix_(A, B)].sum()
     return 1.0 - c[np.ix_(A, B)].sum() / n if n else 1.0
+
+
+def random_labels(rng, n, m, k=4, missing=0.0, noise=0.0):
+    """Noisy copies of three planted clusters, split at random: evidence of every strength."""
+    truth = rng.integers(3, size=n)
+    labels = (truth[:, None] + rng.integers(k, size=(n, m)) // 2) % k
+    labels[rng.random((n, m)) < noise] = -2
+    labels[rng.random((n, m)) < missing] = -1
+    labels[0] = 0
+    return labels
