@@ -105,6 +105,21 @@ def test_any_block_of_rows_and_number_of_threads(form, threads):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n", [383, 384, 385, 400, 781])
+def test_whole_matrices_are_mirrored_square_by_square(form, n):
+    # Squares of 384 objects; 400 and 781 leave a rest that is and is not a multiple of 16.
+    codes = random_codes(np.random.default_rng(n), n, [3, 12, 40] * 7, np.uint8, 0.3, 0.1)
+    expected_c, expected_present = broadcast_counts(codes)
+    for threads in (1, 3):
+        c, present = kernel_counts(codes, form, threads)
+        np.testing.assert_array_equal(c, expected_c)
+        np.testing.assert_array_equal(present, expected_present)
+        alone = np.full_like(c, 77)
+        BitSlices(codes, 1).coassociation(0, n, alone, None, threads, form)
+        np.testing.assert_array_equal(alone, c)
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_one_of_the_two_counts_alone(form):
     codes = random_codes(np.random.default_rng(6), 150, [5] * 20, np.uint8, 0.2)
     both = kernel_counts(codes, form)

@@ -138,6 +138,8 @@ void BitSlices::Free::operator()(std::uint8_t* bytes) const { ::operator delete[
 template <class Code>
 BitSlices::BitSlices(const Code* codes, std::size_t n, std::size_t m, int threads)
     : n_(n), blocks_((n + block_size - 1) / block_size), order_(m) {
+    // Packing a few million labels takes a millisecond: less than it takes to wake threads.
+    threads = n * m < (std::size_t{1} << 23) ? 1 : threads;
     const Columns columns = survey_all(codes, n, m, threads);
 
     // Columns with as many bits side by side, and among these the ones that need the other planes:

@@ -106,65 +106,96 @@ CONCLUST_FORM_INLINE void tile(const BitSlices& slices, const std::vector<Segmen
     }
 }
 
-// R rows against the objects of vectors [begin, end).
+// R rows against the objects of vectors [begin, end), to the rows from `row` on of the target.
 template <int R, bool Matches, bool Presence, class Count>
 void stripe(const BitSlices& slices, const std::vector<Segment>& segments, const std::uint32_t* b,
-            std::size_t begin, std::size_t end, Count* c, Count* present) {
+            std::size_t begin, std::size_t end, const Target<Count>& to, std::size_t row) {
     constexpr std::size_t C = column_tile;
     constexpr std::size_t per_block = BitSlices::block_size / lanes;
-    const std::size_t n = slices.n_samples();
     const auto at = [&slices](std::size_t v) {
         return slices.block(v / per_block) + v % per_block * lanes;
     };
+    const auto place = [&to, row](Count* array, std::size_t v) {
+        return array ? array + row * to.stride + (v * lanes - to.first) : nullptr;
+    };
     std::size_t v = begin;
-    for (; v + C <= end && (v + C) * lanes <= n; v += C) {
+    for (; v + C <= end && (v + C) * lanes <= to.last; v += C) {
         const std::uint8_t* a[C];
         std::size_t counts[C];
         for (std::size_t k = 0; k < C; ++k) {
             a[k] = at(v + k);
             counts[k] = lanes;
         }
-        tile<R, C, Matches, Presence>(slices, segments, a, b, c + v * lanes, present + v * lanes, n, counts);
+        tile<R, C, Matches, Presence>(slices, segments, a, b, place(to.c, v), place(to.present, v),
+                                      to.stride, counts);
     }
     for (; v < end; ++v) {
         const std::uint8_t* const a[1] = {at(v)};
-        const std::size_t counts[1] = {std::min(lanes, n - v * lanes)};
-        tile<R, 1, Matches, Presence>(slices, segments, a, b, c + v * lanes, present + v * lanes, n, counts);
+        const std::size_t counts[1] = {std::min(lanes, to.last - v * lanes)};
+        tile<R, 1, Matches, Presence>(slices, segments, a, b, place(to.c, v), place(to.present, v),
+                                      to.stride, counts);
     }
 }
 
-// Rows [begin, end) of the output, at most `row_block` of them; `b` is scratch for their bytes.
+// The bytes of objects [begin, end) as tiles want them: by row_tile objects, the rest one by one.
+inline void spread_rows(const BitSlices& slices, std::size_t begin, std::size_t end, std::uint32_t* b) {
+    constexpr std::size_t R = row_tile;
+    const std::size_t whole = begin + (end - begin) / R * R;
+    for (std::size_t i = begin; i < whole; i += R, b += R * slices.n_slices()) {
+        for (std::size_t r = 0; r < R; ++r) {
+            spread_object(slices, i + r, b + r, R);
+        }
+    }
+    for (std::size_t i = whole; i < end; ++i, b += slices.n_slices()) {
+        spread_object(slices, i, b, 1);
+    }
+}
+
+// `count` objects (their bytes from spread_rows) against the objects of vectors [begin, end).
+template <bool Matches, bool Presence, class Count>
+void stripes(const BitSlices& slices, const std::vector<Segment>& segments, const std::uint32_t* b,
+             std::size_t count, std::size_t begin, std::size_t end, const Target<Count>& to) {
+    constexpr std::size_t R = row_tile;
+    std::size_t row = 0;
+    for (; row + R <= count; row += R, b += R * slices.n_slices()) {
+        stripe<R, Matches, Presence>(slices, segments, b, begin, end, to, row);
+    }
+    for (; row < count; ++row, b += slices.n_slices()) {
+        stripe<1, Matches, Presence>(slices, segments, b, begin, end, to, row);
+    }
+}
+
+// Rows [begin, end) of the output against all objects; `b` is scratch for their bytes.
 template <bool Matches, bool Presence, class Count>
 void rows(const BitSlices& slices, const std::vector<Segment>& segments, std::size_t begin,
-          std::size_t end, std::uint32_t* b, Count* c, Count* present) {
-    constexpr std::size_t R = row_tile;
-    const std::size_t n = slices.n_samples();
-    const std::size_t n_slices = slices.n_slices();
-    const std::size_t whole = begin + (end - begin) / R * R;
-    std::uint32_t* to = b;
-    for (std::size_t i = begin; i < whole; i += R) {
-        for (std::size_t r = 0; r < R; ++r) {
-            spread_object(slices, i + r, to + r, R);
-        }
-        to += R * n_slices;
-    }
-    for (std::size_t i = whole; i < end; ++i) {
-        spread_object(slices, i, to, 1);
-        to += n_slices;
-    }
-
-    const std::size_t vectors = (n + lanes - 1) / lanes;
-    const std::size_t step = std::max<std::size_t>(1, tile_bytes / (lanes * std::max<std::size_t>(1, n_slices)) /
-                                                          column_tile) * column_tile;
+          std::size_t end, std::uint32_t* b, const Target<Count>& to) {
+    spread_rows(slices, begin, end, b);
+    const std::size_t vectors = (slices.n_samples() + lanes - 1) / lanes;
+    const std::size_t bytes = lanes * std::max<std::size_t>(1, slices.n_slices());
+    const std::size_t step = std::max<std::size_t>(1, tile_bytes / bytes / column_tile) * column_tile;
     for (std::size_t v = 0; v < vectors; v += step) {
-        const std::size_t last = std::min(vectors, v + step);
-        const std::uint32_t* from = b;
-        std::size_t offset = 0;
-        for (std::size_t i = begin; i < whole; i += R, offset += R * n, from += R * n_slices) {
-            stripe<R, Matches, Presence>(slices, segments, from, v, last, c + offset, present + offset);
+        stripes<Matches, Presence>(slices, segments, b, end - begin, v, std::min(vectors, v + step), to);
+    }
+}
+
+// Rows [begin, end) of the whole output, from the diagonal on, and what mirrors them: square by square
+// in scratch, then to both places. begin is a multiple of `band`, end at most band later.
+template <bool Matches, bool Presence>
+void symmetric_rows(const BitSlices& slices, const std::vector<Segment>& segments, std::size_t begin,
+                    std::size_t end, std::uint32_t* b, const Target<std::uint8_t>& scratch,
+                    std::uint8_t* c, std::uint8_t* present) {
+    const std::size_t n = slices.n_samples();
+    spread_rows(slices, begin, end, b);
+    for (std::size_t from = begin; from < n; from += band) {
+        const std::size_t to = std::min(n, from + band);
+        const std::size_t last = (to + lanes - 1) / lanes;
+        const Target<std::uint8_t> square{scratch.c, scratch.present, band, from, last * lanes};
+        stripes<Matches, Presence>(slices, segments, b, end - begin, from / lanes, last, square);
+        if constexpr (Matches) {
+            mirror(scratch.c, c, n, begin, end, from, to);
         }
-        for (std::size_t i = whole; i < end; ++i, offset += n, from += n_slices) {
-            stripe<1, Matches, Presence>(slices, segments, from, v, last, c + offset, present + offset);
+        if constexpr (Presence) {
+            mirror(scratch.present, present, n, begin, end, from, to);
         }
     }
 }
