@@ -34,6 +34,9 @@ from conclust.exceptions import InputError
 
 __all__ = ["MISSING", "NOISE", "Ensemble", "MicroClusters", "canonical_labels"]
 
+# Clusters up to which B'B is counted in a dense table (200 MB of counts).
+_DENSE_GRAM = 5000
+
 T = TypeVar("T")
 
 # Clusters altogether up to which B'B is counted into a dense matrix first.
@@ -304,12 +307,12 @@ class Ensemble:
     @_once
     def gram(self) -> sp.csr_array:
         """B'B (T, T): the contingency tables of all pairs of partitions, side by side."""
-        total = int(self.offsets[-1])
-        if self._soft is None and total <= _DENSE_GRAM:
-            counts = np.empty((total, total), dtype=np.int64)
-            contingency_gram(self.codes, self.offsets, counts, thread_count(None, "Ensemble"))
-            return sp.csr_array(counts.astype(np.float64))
-        return sp.csr_array(self.indicator.T @ self.indicator)
+        T = int(self.offsets[-1])
+        if self._soft is not None or T > _DENSE_GRAM:
+            return sp.csr_array(self.indicator.T @ self.indicator)
+        counts = np.empty((T, T), dtype=np.int64)
+        contingency_gram(self.codes, self.offsets, counts, thread_count(None))
+        return sp.csr_array(counts.astype(np.float64))
 
     @_once
     def micro_clusters(self) -> MicroClusters:

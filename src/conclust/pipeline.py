@@ -124,7 +124,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def labels_(self) -> NDArray[np.int64]:
         """The consensus partition of the points of ``fit``."""
         check_is_fitted(self, "consensus_")
-        return self.consensus_.labels_
+        labels: NDArray[np.int64] = self.consensus_.labels_
+        return labels
 
     @property
     def n_clusters_(self) -> int:
@@ -136,10 +137,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def membership_(self) -> NDArray[np.float64]:
         """Probabilities over clusters, where the consensus is soft."""
         check_is_fitted(self, "consensus_")
-        return self.consensus_.membership_
+        membership: NDArray[np.float64] = self.consensus_.membership_
+        return membership
 
     def _label(self, X: Any) -> Any:
-        check_is_fitted(self, "consensus_")
         # Checked here so that errors name this estimator; passed on as it came, with its names.
         validate_data(self, X, reset=False)
         return self.generator_.transform(X)
@@ -158,8 +159,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_new,)
             Cluster of each point.
         """
-        labels = self._label(X)
-        return self.consensus_.predict(labels)
+        check_is_fitted(self, "consensus_")
+        labels: NDArray[np.int64] = self.consensus_.predict(self._label(X))
+        return labels
 
     @available_if(_consensus_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -175,5 +177,6 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_new, n_clusters)
             Rows sum to 1.
         """
-        labels = self._label(X)
-        return self.consensus_.predict_proba(labels)
+        check_is_fitted(self, "consensus_")
+        membership: NDArray[np.float64] = self.consensus_.predict_proba(self._label(X))
+        return membership

@@ -1,0 +1,1 @@
+"""Benchmarks: each beside its baseline, in one run. Never timed tests."""

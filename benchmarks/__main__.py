@@ -1,0 +1,18 @@
+"""Run every benchmark, one after the other: python -m benchmarks [name ...]."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+NAMES = ("startup", "coassociation", "spanning_tree", "factored", "linkage", "generation")
+
+
+def main(names: list[str]) -> None:
+    for name in names or NAMES:
+        print(f"\n== {name}")
+        importlib.import_module(f"benchmarks.{name}").main()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,36 @@
+"""From nothing to a first result: what importing costs, and iris to a consensus.
+
+python -m benchmarks.startup
+"""
+
+from __future__ import annotations
+
+from benchmarks.timing import fresh_process
+
+IRIS = """
+from sklearn.datasets import load_iris
+from conclust import PCC, ConsensusClustering
+ConsensusClustering(PCC(3), random_state=0).fit(load_iris().data)
+"""
+
+
+def main(repeats: int = 5) -> None:
+    rows = {
+        "python": "pass",
+        "import numpy": "import numpy",
+        "import conclust": "import conclust",
+        "import conclust, numpy": "import conclust, numpy",
+        "import sklearn.cluster": "import sklearn.cluster",
+        "iris: 100 k-means members, PCC": IRIS,
+    }
+    print(f"A fresh process, medians of {repeats}.")
+    print(f"{'':<32} {'wall s':>8} {'CPU s':>8} {'over numpy':>11}")
+    base = fresh_process(rows["import numpy"], repeats)
+    for name, program in rows.items():
+        seconds = fresh_process(program, repeats)
+        over = seconds.wall - base.wall
+        print(f"{name:<32} {seconds.wall:>8.3f} {seconds.cpu:>8.3f} {over:>+11.3f}")
+
+
+if __name__ == "__main__":
+    main()
