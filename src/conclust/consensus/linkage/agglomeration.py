@@ -47,7 +47,7 @@ def starting_clusters(ensemble: Ensemble) -> MicroClusters:
     if ensemble.is_soft or weightless:
         alone = np.arange(n)
         return MicroClusters(alone, alone, np.ones(n, dtype=np.int64))
-    same = ensemble.micro_clusters
+    same: MicroClusters = ensemble.micro_clusters
     if not ensemble.has_noise:
         return same
     noisy = (ensemble.codes == noise_code(ensemble.codes.dtype)).any(axis=1)

@@ -71,7 +71,7 @@ def cut(linkage_matrix: NDArray[np.float64], n_clusters: int) -> NDArray[np.int6
     tree = np.ascontiguousarray(linkage_matrix, dtype=np.float64)
     n = len(tree) + 1
     labels = np.empty(n, dtype=np.int64)
-    cut_tree(tree, check_int(n_clusters, "n_clusters", "cut", high=n) or 0, labels)
+    cut_tree(tree, check_int(n_clusters, "n_clusters", "cut", high=n), labels)
     return labels
 
 

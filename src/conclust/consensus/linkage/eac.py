@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -161,8 +162,11 @@ class EAC(ConsensusClusterer):
         thread_count(self.n_jobs, "EAC")
         if self.pairs is None:
             return
-        if not isinstance(self.pairs, SparseEvidence):
-            check_int(self.pairs, "pairs", "EAC", none=True)
+        whole = isinstance(self.pairs, Integral) and not isinstance(self.pairs, bool)
+        if not isinstance(self.pairs, SparseEvidence) and not (whole and self.pairs >= 1):
+            refuse(
+                "pairs", "EAC", "an int in the range [1, inf), a SparseEvidence or None", self.pairs
+            )
         if self.linkage not in ("single", "average"):
             refuse("linkage", "EAC with pairs=", "'single' or 'average'", self.linkage)
 
@@ -183,7 +187,10 @@ class EAC(ConsensusClusterer):
         if self.pairs is not None:
             if given is None:
                 given = sample_pairs(
-                    ensemble, self.pairs, random_state=self.random_state, n_jobs=self.n_jobs
+                    ensemble,
+                    check_int(self.pairs, "pairs", "EAC"),
+                    random_state=self.random_state,
+                    n_jobs=self.n_jobs,
                 )
             tree, pieces = sparse_tree(given, self.linkage)
             return tree, _PIECES.format(pieces) if pieces > 1 else ""
