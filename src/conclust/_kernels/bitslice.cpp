@@ -101,7 +101,7 @@ CONCLUST_INSTANTIATE(std::uint32_t)
 #undef CONCLUST_INSTANTIATE
 
 template <class Code>
-Columns survey_all(const Code* codes, std::size_t n, std::size_t m, int threads) {
+Columns survey_all(const Code* codes, std::size_t n, std::size_t m, [[maybe_unused]] int threads) {
     // A fixed number of stripes, merged afterwards: maxima and ORs do not depend on their order.
     const std::size_t stripes = std::min<std::size_t>(static_cast<std::size_t>(threads), (n + 4095) / 4096);
     std::vector<Code> largest(stripes * m, Code{0});
@@ -136,7 +136,7 @@ std::uint32_t bits(std::uint32_t clusters) {
 void BitSlices::Free::operator()(std::uint8_t* bytes) const { ::operator delete[](bytes, alignment); }
 
 template <class Code>
-BitSlices::BitSlices(const Code* codes, std::size_t n, std::size_t m, int threads)
+BitSlices::BitSlices(const Code* codes, std::size_t n, std::size_t m, [[maybe_unused]] int threads)
     : n_(n), blocks_((n + block_size - 1) / block_size), order_(m) {
     // Packing a few million labels takes a millisecond: less than it takes to wake threads.
     threads = n * m < (std::size_t{1} << 23) ? 1 : threads;
@@ -153,7 +153,8 @@ BitSlices::BitSlices(const Code* codes, std::size_t n, std::size_t m, int thread
 
     for (std::size_t begin = 0; begin < m; begin += group_size) {
         const std::size_t end = std::min(m, begin + group_size);
-        SliceGroup group{static_cast<std::uint32_t>(end - begin), static_cast<std::uint32_t>(slices_), 0, -1, -1};
+        SliceGroup group{static_cast<std::uint32_t>(end - begin), static_cast<std::uint32_t>(slices_), 0,
+                         -1, -1};
         bool missing = false;
         bool noise = false;
         for (std::size_t k = begin; k < end; ++k) {

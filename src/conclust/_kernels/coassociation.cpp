@@ -136,7 +136,7 @@ CONCLUST_END
 
 template <bool Matches, bool Presence, class Count>
 void by_rows(const BitSlices& slices, std::size_t begin, std::size_t end, Count* c, Count* present,
-             int threads, Form form) {
+             [[maybe_unused]] int threads, Form form) {
     const std::size_t n = slices.n_samples();
     const std::vector<Segment> parts = segments(slices, slices.n_partitions() <= 255 ? 32 : 31);
     const auto tasks = static_cast<std::ptrdiff_t>((end - begin + row_block - 1) / row_block);
@@ -157,7 +157,8 @@ void by_rows(const BitSlices& slices, std::size_t begin, std::size_t end, Count*
 
 // The whole matrix: the squares right of the diagonal are counted, the others mirrored.
 template <bool Matches, bool Presence>
-void by_squares(const BitSlices& slices, std::uint8_t* c, std::uint8_t* present, int threads, Form form) {
+void by_squares(const BitSlices& slices, std::uint8_t* c, std::uint8_t* present,
+                [[maybe_unused]] int threads, Form form) {
     const std::size_t n = slices.n_samples();
     const std::vector<Segment> parts = segments(slices, 32);
     const auto tasks = static_cast<std::ptrdiff_t>((n + band - 1) / band);
@@ -171,14 +172,15 @@ void by_squares(const BitSlices& slices, std::uint8_t* c, std::uint8_t* present,
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
             const std::size_t first = static_cast<std::size_t>(task) * band;
             const std::size_t last = std::min(n, first + band);
-            CONCLUST_CALL(form, symmetric_rows<Matches, Presence>(slices, parts, first, last, b.data(), square, c, present))
+            CONCLUST_CALL(form, symmetric_rows<Matches, Presence>(slices, parts, first, last, b.data(),
+                                                                  square, c, present))
         }
     }
 }
 
 template <bool Matches, bool Presence, class Count>
 void fill(const BitSlices& slices, std::size_t begin, std::size_t end, Count* c, Count* present,
-          int threads, Form form) {
+          [[maybe_unused]] int threads, Form form) {
     if constexpr (sizeof(Count) == 1) {
         if (begin == 0 && end == slices.n_samples()) {
             by_squares<Matches, Presence>(slices, c, present, threads, form);
@@ -192,7 +194,7 @@ void fill(const BitSlices& slices, std::size_t begin, std::size_t end, Count* c,
 
 template <class Count>
 void coassociation(const BitSlices& slices, std::size_t begin, std::size_t end, Count* c,
-                   Count* present, int threads, Form form) {
+                   Count* present, [[maybe_unused]] int threads, Form form) {
     if (present && slices.complete()) {
         const auto total = static_cast<std::ptrdiff_t>(end - begin);
         const std::size_t n = slices.n_samples();
@@ -212,12 +214,16 @@ void coassociation(const BitSlices& slices, std::size_t begin, std::size_t end, 
     }
 }
 
-template void coassociation(const BitSlices&, std::size_t, std::size_t, std::uint8_t*, std::uint8_t*, int, Form);
-template void coassociation(const BitSlices&, std::size_t, std::size_t, std::uint16_t*, std::uint16_t*, int, Form);
-template void coassociation(const BitSlices&, std::size_t, std::size_t, std::uint32_t*, std::uint32_t*, int, Form);
+template void coassociation(const BitSlices&, std::size_t, std::size_t, std::uint8_t*, std::uint8_t*, int,
+                            Form);
+template void coassociation(const BitSlices&, std::size_t, std::size_t, std::uint16_t*, std::uint16_t*, int,
+                            Form);
+template void coassociation(const BitSlices&, std::size_t, std::size_t, std::uint32_t*, std::uint32_t*, int,
+                            Form);
 
 void weighted_coassociation(const BitSlices& slices, const double* weights, std::size_t begin,
-                            std::size_t end, double* c, double* present, int threads, Form form) {
+                            std::size_t end, double* c, double* present,
+                            [[maybe_unused]] int threads, Form form) {
     const std::size_t n = slices.n_samples();
     const std::vector<double> tables = weight_tables(slices, weights);
     const auto count = static_cast<std::ptrdiff_t>(end - begin);

@@ -49,7 +49,7 @@ void count_rows(const Code* codes, std::size_t n, std::size_t m, const std::int6
 
 template <class Code>
 void contingency_gram(const Code* codes, std::size_t n, std::size_t m, const std::int64_t* offsets,
-                      std::int64_t* gram, int threads) {
+                      std::int64_t* gram, [[maybe_unused]] int threads) {
     const auto total = static_cast<std::size_t>(offsets[m]);
     std::vector<std::size_t> edges{0};
     for (std::size_t u = 1; u <= m; ++u) {

@@ -195,7 +195,7 @@ void draw_partners(std::size_t n, std::size_t i, std::size_t count, std::uint64_
 
 template <class Code, class Index, class Sum>
 void pair_counts(const Code* codes, std::size_t m, const double* weights, const Index* i, const Index* j,
-                 std::size_t count, Sum* c, Sum* present, int threads) {
+                 std::size_t count, Sum* c, Sum* present, [[maybe_unused]] int threads) {
     const auto tasks = static_cast<std::ptrdiff_t>((count + chunk - 1) / chunk);
 #pragma omp parallel for default(none) num_threads(threads) schedule(dynamic, 1) \
     shared(codes, m, weights, i, j, count, c, present, tasks)
@@ -209,7 +209,7 @@ void pair_counts(const Code* codes, std::size_t m, const double* weights, const 
 template <class Code, class Sum>
 void graph_counts(const Code* codes, std::size_t n, std::size_t m, const double* weights,
                   const std::int64_t* indptr, const std::int32_t* indices, Sum* c, Sum* present,
-                  int threads) {
+                  [[maybe_unused]] int threads) {
     const auto count = static_cast<std::size_t>(indptr[n]);
     const auto tasks = static_cast<std::ptrdiff_t>((count + chunk - 1) / chunk);
 #pragma omp parallel default(none) num_threads(threads) \
@@ -249,7 +249,7 @@ CONCLUST_INSTANTIATE(std::uint16_t, double)
 CONCLUST_INSTANTIATE(std::uint32_t, double)
 #undef CONCLUST_INSTANTIATE
 
-PairSample::PairSample(std::size_t n, std::size_t per_object, std::uint64_t seed, int threads)
+PairSample::PairSample(std::size_t n, std::size_t per_object, std::uint64_t seed, [[maybe_unused]] int threads)
     : n_(n), drawn_(std::min(per_object, n - 1)), partners_(n * drawn_), admirers_at_(n + 1, 0),
       admirers_(n * drawn_), indptr_(n + 1, 0) {
     const auto last = static_cast<std::ptrdiff_t>(n_);
@@ -306,7 +306,7 @@ void PairSample::merge(std::size_t i, Take take) const {
     std::for_each(b, b_end, take);
 }
 
-void PairSample::read(std::int64_t* indptr, std::int32_t* indices, int threads) const {
+void PairSample::read(std::int64_t* indptr, std::int32_t* indices, [[maybe_unused]] int threads) const {
     std::copy(indptr_.begin(), indptr_.end(), indptr);
     const auto last = static_cast<std::ptrdiff_t>(n_);
 #pragma omp parallel for default(none) num_threads(threads) schedule(static) shared(indices, last)
