@@ -21,7 +21,7 @@ from conclust.cli.outputs import OutputFolder, write_labels, write_memberships, 
 from conclust.ensemble import Ensemble
 from conclust.metrics import adjusted_rand_index, consistency_index
 
-__all__ = ["Talk", "jobs", "reading", "run_cluster", "run_combine", "score", "versions"]
+__all__ = ["Talk", "count", "jobs", "reading", "run_cluster", "run_combine", "score", "versions"]
 
 _SCALES = {
     "minmax": "columns scaled to [0, 1] (--scale minmax)",
@@ -59,7 +59,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
         points = read_points(arguments.points, reading(arguments))
         n_samples, n_columns = points.X.shape
         talk.step(
-            f"Read {arguments.points}: {_count(n_samples, 'object')}, {_count(n_columns, 'column')}"
+            f"Read {arguments.points}: {count(n_samples, 'object')}, {count(n_columns, 'column')}"
             + "".join(f"; {note}" for note in points.notes)
             + "."
         )
@@ -106,8 +106,8 @@ def run_combine(arguments: argparse.Namespace) -> None:
         )
         ensemble = labels.ensemble
         talk.step(
-            f"Read {arguments.labels}: {_count(ensemble.n_samples, 'object')}, "
-            f"{_count(ensemble.n_partitions, 'clustering')}"
+            f"Read {arguments.labels}: {count(ensemble.n_samples, 'object')}, "
+            f"{count(ensemble.n_partitions, 'clustering')}"
             + "".join(f"; {note}" for note in labels.notes)
             + "."
         )
@@ -202,7 +202,7 @@ def _finish(
 ) -> None:
     """Fit, write all files, and say what came out."""
     model = _model(arguments)
-    talk.step(f"Combining {_count(ensemble.n_partitions, 'clustering')} ({arguments.method}).")
+    talk.step(f"Combining {count(ensemble.n_partitions, 'clustering')} ({arguments.method}).")
     with _recorded_warnings() as told:
         model.fit(ensemble)
     clock.lap("combine")
@@ -263,15 +263,15 @@ def _summary(
 ) -> str:
     shown = ", ".join(f"{size:,}" for size in sizes[:10]) + (", ..." if len(sizes) > 10 else "")
     lines = [
-        f"{_count(len(sizes), 'cluster')} of {_count(ensemble.n_samples, 'object')}, from "
-        f"{_count(ensemble.n_partitions, 'clustering')}. Sizes: {shown}."
+        f"{count(len(sizes), 'cluster')} of {count(ensemble.n_samples, 'object')}, from "
+        f"{count(ensemble.n_partitions, 'clustering')}. Sizes: {shown}."
     ]
     if unplaced:
-        lines.append(f"{_count(unplaced, 'object')} in no clustering at all: label -1.")
+        lines.append(f"{count(unplaced, 'object')} in no clustering at all: label -1.")
     if confidence is not None:
         unsure = int(np.count_nonzero(confidence < 0.5))
         lines.append(
-            f"Mean confidence {confidence.mean():.3f}; below 0.5 for {_count(unsure, 'object')}."
+            f"Mean confidence {confidence.mean():.3f}; below 0.5 for {count(unsure, 'object')}."
         )
     if scores is not None:
         lines.append(
@@ -286,7 +286,8 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     return dict(estimator.get_params(deep=False))
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it needs one."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 

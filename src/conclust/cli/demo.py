@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from conclust import datasets
 from conclust._storage import atomic_write, write_json
-from conclust.cli.consensus import Talk, jobs, versions
+from conclust.cli.consensus import Talk, count, jobs, versions
 from conclust.cli.outputs import OutputFolder
 from conclust.consensus.linkage import EAC
 from conclust.consensus.probabilistic import PCC
@@ -61,11 +61,11 @@ How to read this. A row is a data set, with its number of known classes. The met
 number, never the classes themselves: these serve for scoring only.
   H    share of the objects that are in the cluster matched to their class; 1 is perfect.
   ARI  agreement over pairs of objects; 0 is what chance gives, 1 is perfect.
-  mean member   the average of the single clusterings: what one run would have given.
+  mean member   the average over the single clusterings, of whatever number of clusters.
   EAC  evidence accumulation: a tree over how often two objects were put together.
   PCC  probabilistic consensus: each object gets a probability of each cluster.
-A consensus is no better than what it combines: single and centroid linkage put nearly all digits \
-into one cluster, and where many members do that, EAC average and PCC follow them."""
+A consensus is no better than what it combines: single and centroid linkage may put nearly all \
+objects into one cluster, and where many members do that, EAC average and PCC follow them."""
 
 _FOUND = """\
 How many clusters? PCC takes the number as an upper bound. Here it is allowed twice as many as \
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
     with OutputFolder(arguments.out, force=arguments.force, names=_files()) as folder:
         talk.result(_wrap(_BEFORE) + "\n")
-        talk.step(f"Working on {len(names)} data sets:")
+        talk.step(f"Working on {count(len(names), 'data set')}:")
         rows: list[_Row] = []
         pictures = True
         for name in names:
@@ -116,6 +116,7 @@ def run(arguments: argparse.Namespace) -> None:
                 f"  {name}: {len(X):,} objects, {X.shape[1]} columns, "
                 f"{len(np.unique(classes))} classes  ({time.perf_counter() - begin:.1f} s)"
             )
+        talk.step("")
         _write(folder, rows, arguments)
     talk.result(_report(rows, arguments.out, time.perf_counter() - start, pictures))
 

@@ -161,10 +161,18 @@ def read_ensemble(
             labels[:, u] = column
         if all(column.dtype.kind in "iu" for column in frame.values()):
             labels = labels.astype(np.int64)
+        if missing == "noise":
+            labels[labels == -1] = -2
+        missing = "unobserved"  # so that an empty cell is not taken for a -1
     else:
         _no_columns(path, how)
         saved = _saved_ensemble(path, kind)
         if saved is not None:
+            if missing != "unobserved":
+                raise InputError(
+                    f"{path} is a saved ensemble, which knows its missing labels from noise. Leave "
+                    "--missing out."
+                )
             if weights is not None:
                 saved = saved.reweighted(read_weights(weights, saved.n_partitions))
             return Labels(saved, None, None, ("a saved ensemble",))

@@ -1,9 +1,7 @@
-"""The files of the command line: what is read, what is refused, what is written."""
+"""The files that the command line reads, and those that it refuses."""
 
 import csv
-import random
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
-from conclust.cli import csvfile, inputs, outputs
+from conclust.cli import csvfile, inputs
 from conclust.cli.csvfile import CsvRows, read_label_columns, read_number_columns
 from conclust.cli.inputs import Reading, read_ensemble, read_labelling, read_points, read_weights
-from conclust.cli.outputs import OutputFolder, guard_text, write_labels, write_memberships
-from conclust.exceptions import FileFormatError, InputError, MissingExtraError, OutputExistsError
+from conclust.exceptions import FileFormatError, InputError, MissingExtraError
 
 AUTO = Reading()
 
@@ -373,6 +370,11 @@ def test_label_arrays_and_saved_ensembles(tmp_path):
         assert read_ensemble(tmp_path / name, AUTO).ensemble == Ensemble(matrix)
     saved = read_ensemble(tmp_path / "e.npz", AUTO)
     assert saved.ensemble == Ensemble(matrix, weights=[1, 2])
+    refused(
+        InputError,
+        lambda: read_ensemble(tmp_path / "e.npz", AUTO, missing="noise"),
+        "Leave --missing out",
+    )
     noise = read_ensemble(tmp_path / "a.npy", AUTO, missing="noise")
     assert noise.ensemble == Ensemble(matrix, missing="noise")
 
@@ -426,6 +428,13 @@ def test_parquet(tmp_path):
     parquet.write_table(table.select(["id", "a", "b", "c"]), path)
     found = read_ensemble(path, Reading(id_column="id")).ensemble
     np.testing.assert_array_equal(found.labels, [[0, 0, 0], [-1, 1, 1], [1, -1, 1]])
+    noisy = pa.table({"a": [0, -1, None, 0], "b": ["p", "q", "q", None]})
+    parquet.write_table(noisy, path)
+    found = read_ensemble(path, AUTO, missing="noise").ensemble
+    np.testing.assert_array_equal(found.labels, [[0, 0], [-2, 1], [-1, 1], [0, -1]])
+    parquet.write_table(pa.table({"a": [0, -1, 0], "b": [1, 1, -1]}), path)
+    found = read_ensemble(path, AUTO, missing="noise").ensemble
+    np.testing.assert_array_equal(found.labels, [[0, 0], [-2, 0], [0, -2]])
     parquet.write_table(pa.table({"t": pa.array([1, 2], pa.timestamp("s"))}), path)
     refused(InputError, lambda: read_points(path, AUTO), "of type timestamp")
     path.write_bytes(path.read_bytes()[:-10])
@@ -472,160 +481,6 @@ def test_labelling_of_arrays(tmp_path):
     refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, "3"), "from 1 to 2")
     np.save(tmp_path / "a.npy", np.zeros((2, 2, 2)))
     refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, None), "one column")
-
-
-# ---- output
-
-
-@pytest.mark.parametrize(
-    "text", ["=1+1", "+cmd", "-x", "@sum", "\tx", "\rx", "-inf", "+1 2", "--1"]
-)
-def test_formulas_are_defused(text):
-    assert guard_text(text) == "'" + text
-
-
-@pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "a=1", "", "'=1", "-.5", "+3."])
-def test_numbers_and_plain_text_are_left_alone(text):
-    assert guard_text(text) == text
-
-
-def test_written_tables(tmp_path):
-    ids = ["=evil()", "-5", 'a,"b"\n']
-    path = tmp_path / "labels.csv"
-    write_labels(
-        path, np.array([0, 1, -1]), ids=ids, confidence=np.array([1, 0.5, 1 / 3]), raw=False
-    )
-    with path.open(newline="") as file:
-        assert list(csv.reader(file)) == [
-            ["object", "label", "confidence"],
-            ["'=evil()", "0", "1.0"],
-            ["-5", "1", "0.5"],
-            ['a,"b"\n', "-1", "0.333333"],
-        ]
-    write_labels(path, np.array([0, 1, -1]), ids=ids, confidence=None, raw=True)
-    with path.open(newline="") as file:
-        assert next(row for row in csv.reader(file) if row[0] == "=evil()") == ["=evil()", "0"]
-    write_memberships(path, np.array([[0.25, 0.75]]), ids=None, raw=False)
-    assert path.read_text() == "object,cluster_0,cluster_1\n0,0.25,0.75\n"
-
-
-def test_written_tables_in_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(outputs, "_CHUNK", 7)
-    found = np.array(random.Random(0).choices(range(5), k=40))
-    write_labels(tmp_path / "l.csv", found, ids=None, confidence=None, raw=False)
-    back, ids = read_labelling(tmp_path / "l.csv", AUTO, None)
-    np.testing.assert_array_equal(back, found)
-    assert ids == [str(i) for i in range(40)]
-
-
-def listing(folder):
-    return sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*"))
-
-
-def fill(folder, text="new"):
-    for name in ("labels.csv", "result.json"):
-        folder.file(name).write_text(text)
-
-
-def complete(out):
-    with OutputFolder(out, force=True) as folder:
-        fill(folder)
-
-
-def interrupt(out, error):
-    with OutputFolder(out, force=True) as folder:
-        folder.file("labels.csv").write_text("half")
-        raise error
-
-
-def test_folder_appears_whole(tmp_path):
-    out = tmp_path / "a" / "b"
-    with OutputFolder(out) as folder:
-        fill(folder)
-        assert not out.exists()
-    assert listing(tmp_path) == ["a", "a/b", "a/b/labels.csv", "a/b/result.json"]
-
-
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-@pytest.mark.parametrize("there", [False, True])
-def test_failing_in_the_middle_leaves_nothing(tmp_path, error, there):
-    if there:
-        (tmp_path / "a").mkdir()
-    before = listing(tmp_path)
-    with pytest.raises(error):
-        interrupt(tmp_path / "a" if there else tmp_path / "a/b/c", error)
-    assert listing(tmp_path) == before
-
-
-def test_failing_in_the_middle_keeps_the_old_results(tmp_path):
-    with OutputFolder(tmp_path / "a") as folder:
-        fill(folder, "old")
-    with pytest.raises(ValueError, match="in the middle"):
-        interrupt(tmp_path / "a", ValueError("in the middle"))
-    assert listing(tmp_path) == ["a", "a/labels.csv", "a/result.json"]
-    assert (tmp_path / "a/labels.csv").read_text() == "old"
-
-
-def test_failing_while_moving_leaves_no_seal(tmp_path, monkeypatch):
-    with OutputFolder(tmp_path / "a") as folder:
-        fill(folder, "old")
-    replace = Path.replace
-
-    def fail(self, target):
-        if target.name == "result.json":
-            raise OSError(28, "No space left on device")
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="No space"):
-        complete(tmp_path / "a")
-    assert listing(tmp_path) == ["a", "a/labels.csv"]  # no result.json: not a finished result
-
-
-def test_force_replaces_ours_and_keeps_the_rest(tmp_path):
-    with OutputFolder(tmp_path / "a") as folder:
-        fill(folder, "old")
-        folder.file("memberships.csv").write_text("old")
-    (tmp_path / "a/mine.txt").write_text("mine")
-    with pytest.raises(OutputExistsError, match="not empty"), OutputFolder(tmp_path / "a"):
-        pass
-    with OutputFolder(tmp_path / "a", force=True) as folder:
-        fill(folder)
-    assert listing(tmp_path / "a") == ["labels.csv", "mine.txt", "result.json"]
-    assert (tmp_path / "a/labels.csv").read_text() == "new"
-
-
-def test_places_that_cannot_be_written_are_found_at_once(tmp_path):
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(OutputExistsError, match="is a file"), OutputFolder(tmp_path / "file"):
-        pytest.fail("entered")
-    with pytest.raises(NotADirectoryError), OutputFolder(tmp_path / "file/a"):
-        pytest.fail("entered")
-    with (
-        pytest.raises(OSError, match="File name too long"),
-        OutputFolder(tmp_path / "x/a" / ("y" * 300)),
-    ):
-        pytest.fail("entered")
-    (tmp_path / "a/labels.csv").mkdir(parents=True)
-    with (
-        pytest.raises(OutputExistsError, match="is a folder where a file will be"),
-        OutputFolder(tmp_path / "a", force=True),
-    ):
-        pytest.fail("entered")
-    assert listing(tmp_path) == ["a", "a/labels.csv", "file"]
-
-
-def test_only_known_files_are_written(tmp_path):
-    with OutputFolder(tmp_path / "a") as folder, pytest.raises(ValueError, match="no file of"):
-        folder.file("../evil")
-
-
-def test_a_link_to_a_folder_is_followed(tmp_path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    with OutputFolder(tmp_path / "link") as folder:
-        fill(folder)
-    assert listing(tmp_path / "real") == ["labels.csv", "result.json"]
 
 
 def test_reading_columns_directly(tmp_path):

@@ -1,0 +1,166 @@
+"""The result folder of the command line: whole or not at all, and no formula in it."""
+
+import csv
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conclust.cli import outputs
+from conclust.cli.inputs import Reading, read_labelling
+from conclust.cli.outputs import OutputFolder, guard_text, write_labels, write_memberships
+from conclust.exceptions import OutputExistsError
+
+AUTO = Reading()
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+cmd", "-x", "@sum", "\tx", "\rx", "-inf", "+1 2", "--1"]
+)
+def test_formulas_are_defused(text):
+    assert guard_text(text) == "'" + text
+
+
+@pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "a=1", "", "'=1", "-.5", "+3."])
+def test_numbers_and_plain_text_are_left_alone(text):
+    assert guard_text(text) == text
+
+
+def test_written_tables(tmp_path):
+    ids = ["=evil()", "-5", 'a,"b"\n']
+    path = tmp_path / "labels.csv"
+    write_labels(
+        path, np.array([0, 1, -1]), ids=ids, confidence=np.array([1, 0.5, 1 / 3]), raw=False
+    )
+    with path.open(newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["object", "label", "confidence"],
+            ["'=evil()", "0", "1.0"],
+            ["-5", "1", "0.5"],
+            ['a,"b"\n', "-1", "0.333333"],
+        ]
+    write_labels(path, np.array([0, 1, -1]), ids=ids, confidence=None, raw=True)
+    with path.open(newline="") as file:
+        assert next(row for row in csv.reader(file) if row[0] == "=evil()") == ["=evil()", "0"]
+    write_memberships(path, np.array([[0.25, 0.75]]), ids=None, raw=False)
+    assert path.read_text() == "object,cluster_0,cluster_1\n0,0.25,0.75\n"
+
+
+def test_written_tables_in_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "_CHUNK", 7)
+    found = np.array(random.Random(0).choices(range(5), k=40))
+    write_labels(tmp_path / "l.csv", found, ids=None, confidence=None, raw=False)
+    back, ids = read_labelling(tmp_path / "l.csv", AUTO, None)
+    np.testing.assert_array_equal(back, found)
+    assert ids == [str(i) for i in range(40)]
+
+
+def listing(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*"))
+
+
+def fill(folder, text="new"):
+    for name in ("labels.csv", "result.json"):
+        folder.file(name).write_text(text)
+
+
+def complete(out):
+    with OutputFolder(out, force=True) as folder:
+        fill(folder)
+
+
+def interrupt(out, error):
+    with OutputFolder(out, force=True) as folder:
+        folder.file("labels.csv").write_text("half")
+        raise error
+
+
+def test_folder_appears_whole(tmp_path):
+    out = tmp_path / "a" / "b"
+    with OutputFolder(out) as folder:
+        fill(folder)
+        assert not out.exists()
+    assert listing(tmp_path) == ["a", "a/b", "a/b/labels.csv", "a/b/result.json"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("there", [False, True])
+def test_failing_in_the_middle_leaves_nothing(tmp_path, error, there):
+    if there:
+        (tmp_path / "a").mkdir()
+    before = listing(tmp_path)
+    with pytest.raises(error):
+        interrupt(tmp_path / "a" if there else tmp_path / "a/b/c", error)
+    assert listing(tmp_path) == before
+
+
+def test_failing_in_the_middle_keeps_the_old_results(tmp_path):
+    with OutputFolder(tmp_path / "a") as folder:
+        fill(folder, "old")
+    with pytest.raises(ValueError, match="in the middle"):
+        interrupt(tmp_path / "a", ValueError("in the middle"))
+    assert listing(tmp_path) == ["a", "a/labels.csv", "a/result.json"]
+    assert (tmp_path / "a/labels.csv").read_text() == "old"
+
+
+def test_failing_while_moving_leaves_no_seal(tmp_path, monkeypatch):
+    with OutputFolder(tmp_path / "a") as folder:
+        fill(folder, "old")
+    replace = Path.replace
+
+    def fail(self, target):
+        if target.name == "result.json":
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="No space"):
+        complete(tmp_path / "a")
+    assert listing(tmp_path) == ["a", "a/labels.csv"]  # no result.json: not a finished result
+
+
+def test_force_replaces_ours_and_keeps_the_rest(tmp_path):
+    with OutputFolder(tmp_path / "a") as folder:
+        fill(folder, "old")
+        folder.file("memberships.csv").write_text("old")
+    (tmp_path / "a/mine.txt").write_text("mine")
+    with pytest.raises(OutputExistsError, match="not empty"), OutputFolder(tmp_path / "a"):
+        pass
+    with OutputFolder(tmp_path / "a", force=True) as folder:
+        fill(folder)
+    assert listing(tmp_path / "a") == ["labels.csv", "mine.txt", "result.json"]
+    assert (tmp_path / "a/labels.csv").read_text() == "new"
+
+
+def test_places_that_cannot_be_written_are_found_at_once(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputExistsError, match="is a file"), OutputFolder(tmp_path / "file"):
+        pytest.fail("entered")
+    with pytest.raises(NotADirectoryError), OutputFolder(tmp_path / "file/a"):
+        pytest.fail("entered")
+    with (
+        pytest.raises(OSError, match="File name too long"),
+        OutputFolder(tmp_path / "x/a" / ("y" * 300)),
+    ):
+        pytest.fail("entered")
+    (tmp_path / "a/labels.csv").mkdir(parents=True)
+    with (
+        pytest.raises(OutputExistsError, match="is a folder where a file will be"),
+        OutputFolder(tmp_path / "a", force=True),
+    ):
+        pytest.fail("entered")
+    assert listing(tmp_path) == ["a", "a/labels.csv", "file"]
+
+
+def test_only_known_files_are_written(tmp_path):
+    with OutputFolder(tmp_path / "a") as folder, pytest.raises(ValueError, match="no file of"):
+        folder.file("../evil")
+
+
+def test_a_link_to_a_folder_is_followed(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with OutputFolder(tmp_path / "link") as folder:
+        fill(folder)
+    assert listing(tmp_path / "real") == ["labels.csv", "result.json"]
