@@ -195,6 +195,14 @@ def test_compare_by_order(tmp_path, capsys):
         assert f"  {name} " in said
 
 
+def test_compare_of_other_columns(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("object,label,confidence\n0,0,1\n1,0,1\n2,1,1\n")
+    (tmp_path / "b.csv").write_text("x,kind\n1.5,u\n2.5,u\n9.5,v\n")
+    both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    assert main(["compare", *both, "--second-column", "kind"]) == 0
+    assert "ARI        1.0000" in capsys.readouterr().out
+
+
 def test_compare_by_name(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("object,label,confidence\nu,0,1\nv,0,1\nw,1,1\n")
     (tmp_path / "b.csv").write_text("object,label\nw,7\nu,5\nv,5\n")

@@ -32,7 +32,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the measures of two label files."""
     how = reading(arguments)
     first, first_ids = read_labelling(arguments.first, how, arguments.column)
-    second, second_ids = read_labelling(arguments.second, how, arguments.column)
+    second, second_ids = read_labelling(
+        arguments.second, how, arguments.second_column or arguments.column
+    )
     by_name = first_ids is not None and second_ids is not None
     if first_ids is not None and second_ids is not None:
         second = _align(arguments, first_ids, second_ids, second)

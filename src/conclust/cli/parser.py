@@ -139,6 +139,7 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument("first", type=Path, metavar="A", help=_INPUTS)
     parser.add_argument("second", type=Path, metavar="B", help="the same")
     parser.add_argument("--column", metavar="NAME", help="column of labels, in both files")
+    parser.add_argument("--second-column", metavar="NAME", help="that of B, where it differs")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     _add_reading(parser, classes=False)
     _add_talking(parser)
