@@ -105,6 +105,16 @@ def test_minus_one_as_noise():
     np.testing.assert_array_equal(
         Ensemble(labels, missing="noise").labels, [[0, 0], [NOISE, MISSING], [1, 0]]
     )
+    for objects in (
+        [["a", 1], [-1, None], ["b", 1]],
+        pd.DataFrame({"u": ["a", -1, "b"], "v": pd.array([1, None, 1], dtype="Int64")}),
+        np.array([[0, 1], [-1, None], [1, 1]], dtype=object),
+    ):
+        e = Ensemble(objects, missing="noise")
+        np.testing.assert_array_equal(e.labels, [[0, 0], [NOISE, MISSING], [1, 0]])
+        codes, unseen = e.encode(objects, missing="noise")
+        np.testing.assert_array_equal(codes, e.codes)
+        assert unseen == 0
     with pytest.raises(ParameterError, match="'missing' parameter of Ensemble"):
         Ensemble(labels, missing="huh")
 

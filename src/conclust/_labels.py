@@ -95,8 +95,10 @@ def code_labels(labels: Any, *, missing: str = "unobserved") -> CodedLabels:
     A C-contiguous uint8 array whose columns number their clusters by first appearance is used as
     it is, without a copy; every other input becomes one new matrix of the smallest code type.
     """
-    matrix, object_names = _as_matrix(labels)
+    matrix, object_names = _as_matrix(labels, missing)
     _check_shape(matrix)
+    if object_names is not None:
+        missing = "unobserved"  # already told apart from None, object by object
     codes, counts = _use_as_is(matrix)
     if codes is not None:
         zeros = np.zeros(matrix.shape[1], dtype=np.int64)
@@ -122,9 +124,11 @@ def code_labels(labels: Any, *, missing: str = "unobserved") -> CodedLabels:
     return CodedLabels(codes, counts, n_missing, n_noise, names)
 
 
-def read_new_labels(labels: Any) -> tuple[NDArray[Any], list[list[Any]] | None]:
+def read_new_labels(
+    labels: Any, *, missing: str = "unobserved"
+) -> tuple[NDArray[Any], list[list[Any]] | None]:
     """Read new objects' labels as a matrix, for `encode_labels`; only the shape is checked."""
-    matrix, object_names = _as_matrix(labels)
+    matrix, object_names = _as_matrix(labels, missing)
     _check_shape(matrix, n_samples=0)
     return matrix, object_names
 
@@ -149,6 +153,7 @@ def encode_labels(
         )
     table = Relabeller(len(names), MISSING, NOISE)
     if object_names is not None:
+        missing = "unobserved"  # already told apart from None, object by object
         # Number the new names after the known ones, so that one table serves both.
         matrix = _translate(matrix, object_names, names)
         for u, known in enumerate(names):
@@ -188,7 +193,7 @@ def _translate(
     return translated
 
 
-def _as_matrix(labels: Any) -> tuple[NDArray[Any], list[list[Any]] | None]:
+def _as_matrix(labels: Any, missing: str) -> tuple[NDArray[Any], list[list[Any]] | None]:
     """Return a 2-D array of numbers; for columns of names, their numbers and the names."""
     if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
         raise TypeError(
@@ -196,7 +201,7 @@ def _as_matrix(labels: Any) -> tuple[NDArray[Any], list[list[Any]] | None]:
             "an absent entry cannot be told apart as labels. Use labels.toarray() if 0 is a cluster."
         )
     if hasattr(labels, "columns") and hasattr(labels, "shape"):
-        return _from_frame(labels)
+        return _from_frame(labels, missing)
     array = labels if isinstance(labels, np.ndarray) else _from_sequence(labels)
     if array.dtype.kind in "biuf":
         return array, None
@@ -205,7 +210,8 @@ def _as_matrix(labels: Any) -> tuple[NDArray[Any], list[list[Any]] | None]:
     if array.dtype.kind in "OUST":
         if array.ndim != 2:
             return np.empty(array.shape), None
-        return _number_objects([array[:, u] for u in range(array.shape[1])], len(array))
+        columns = [array[:, u] for u in range(array.shape[1])]
+        return _number_objects(columns, len(array), missing)
     raise InputError(
         f"Labels must be whole numbers or names. Got an array of dtype {array.dtype} instead."
     )
@@ -223,14 +229,14 @@ def _from_sequence(labels: Any) -> NDArray[Any]:
     return np.asarray(labels, dtype=object) if array.dtype.kind in "US" else array
 
 
-def _from_frame(frame: Any) -> tuple[NDArray[Any], list[list[Any]] | None]:
+def _from_frame(frame: Any, missing: str) -> tuple[NDArray[Any], list[list[Any]] | None]:
     n, m = frame.shape
     columns = [_frame_column(frame, u) for u in range(m)]
     if all(column.dtype.kind in "biuf" for column in columns):
         return (np.column_stack(columns) if m else np.empty((n, 0))), None
     if any(column.dtype.kind == "c" for column in columns):
         raise InputError("Complex data not supported: labels are whole numbers or names.")
-    return _number_objects(columns, n)
+    return _number_objects(columns, n, missing)
 
 
 def _frame_column(frame: Any, u: int) -> NDArray[Any]:
@@ -240,7 +246,7 @@ def _frame_column(frame: Any, u: int) -> NDArray[Any]:
 
 
 def _number_objects(
-    columns: Sequence[NDArray[Any]], n: int
+    columns: Sequence[NDArray[Any]], n: int, missing: str
 ) -> tuple[NDArray[np.int64], list[list[Any]]]:
     matrix = np.empty((n, len(columns)), dtype=np.int64)
     names: list[list[Any]] = []
@@ -250,7 +256,7 @@ def _number_objects(
         known: list[Any] = []
         by_name: dict[Any, int] = {}
         for value in dict.fromkeys(_hashable(values, u)):
-            name = _name_of(value, u)
+            name = _name_of(value, u, missing)
             if name is MISSING or name is NOISE:
                 numbers[value] = name
                 continue
@@ -273,7 +279,7 @@ def _hashable(values: list[Any], partition: int) -> list[Any]:
     return values
 
 
-def _name_of(value: Any, partition: int) -> Any:
+def _name_of(value: Any, partition: int, missing: str) -> Any:
     """Return the name that a cell stands for, or MISSING or NOISE."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
@@ -285,7 +291,7 @@ def _name_of(value: Any, partition: int) -> Any:
         if value != value:
             return MISSING
         if value in (MISSING, NOISE):
-            return MISSING if value == MISSING else NOISE
+            return NOISE if value == NOISE or missing == "noise" else MISSING
         if value in (np.inf, -np.inf) or value != int(value) or value < 0:
             raise InputError(
                 f"Labels must be whole numbers from 0 on, or names; -1 is missing and -2 is noise. "

@@ -472,7 +472,7 @@ class Ensemble:
         InputError
             If the labels are malformed or of another number of partitions.
         """
-        read = read_new_labels(labels)
+        read = read_new_labels(labels, missing=missing)
         return encode_labels(read, self.names, self.codes.dtype, missing=missing)
 
     # -- identity

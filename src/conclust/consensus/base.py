@@ -95,7 +95,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _encode(self, X: Any) -> NDArray[Any]:
         """Read new objects' labels with the names met in fit, warning of unseen ones."""
         check_is_fitted(self)
-        read = read_new_labels(X)
+        read = read_new_labels(X, missing=self.missing)
         validate_data(self, X, reset=False, skip_check_array=True)
         codes, unseen = encode_labels(read, self._names, self._code_type, missing=self.missing)
         if unseen:
