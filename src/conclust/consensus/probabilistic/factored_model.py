@@ -1,0 +1,110 @@
+"""What the factored solver knows of an ensemble, and memberships in the layout of its kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import FactoredSolver, factored_stride, presence_signatures
+from conclust._labels import noise_code
+from conclust.ensemble import Ensemble
+
+__all__ = ["FactoredModel", "padded", "random_membership", "uniform"]
+
+
+@dataclass
+class FactoredModel:
+    """What the solver knows of an ensemble besides the labels; enough to place new objects."""
+
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.float64] | None
+    group_of: NDArray[np.int32]
+    n_groups: int
+    sums: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    grams: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 0)))
+    group_sizes: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def of(cls, ensemble: Ensemble) -> FactoredModel:
+        """Group the partitions by which objects they observed."""
+        m = ensemble.n_partitions
+        group_of, n_groups = np.zeros(m, dtype=np.int32), 1
+        if ensemble.has_missing:
+            signatures = np.empty(m, dtype=np.uint64)
+            presence_signatures(ensemble.codes, signatures)
+            values, inverse = np.unique(signatures, return_inverse=True)
+            n_groups = len(values)
+            # Numbered by partition where all differ: the kernel's fast case.
+            group_of = (np.arange(m) if n_groups == m else inverse).astype(np.int32)
+        return cls(ensemble.offsets, ensemble.weights, group_of, n_groups)
+
+    def solver(
+        self, codes: NDArray[Any], n_clusters: int, *, complete: bool, soft: Any = None
+    ) -> FactoredSolver:
+        """Return the kernel's solver for some objects' codes (and posteriors)."""
+        posteriors = (
+            ()
+            if soft is None
+            else (soft.indptr.astype(np.int64), soft.indices.astype(np.int32), soft.data)
+        )
+        return FactoredSolver(
+            np.ascontiguousarray(codes),
+            self.offsets,
+            self.weights,
+            self.group_of,
+            self.n_groups,
+            n_clusters,
+            complete,
+            *posteriors,
+        )
+
+    def keep(self, solver: FactoredSolver, n_clusters: int) -> None:
+        """Remember the sums of a finished solver."""
+        stride = factored_stride(n_clusters)
+        self.sums = solver.sums.reshape(-1, stride)[:, :n_clusters].copy()
+        grams = solver.grams.reshape(self.n_groups, stride, stride)
+        self.grams = grams[:, :n_clusters, :n_clusters].copy()
+        self.group_sizes = solver.group_sizes.copy()
+
+    def reorder(self, order: NDArray[np.int64]) -> None:
+        """Put the clusters in another order."""
+        self.sums = self.sums[:, order]
+        self.grams = self.grams[:, order][:, :, order]
+
+    def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
+        """Return the memberships of new objects: each a convex problem against the sums."""
+        k = self.sums.shape[1]
+        stride = factored_stride(k)
+        solver = self.solver(codes, k, complete=not (codes >= noise_code(codes.dtype)).any())
+        solver.sums.reshape(-1, stride)[:, :k] = self.sums
+        solver.grams.reshape(self.n_groups, stride, stride)[:, :k, :k] = self.grams
+        solver.group_sizes[:] = self.group_sizes
+        Y = uniform(len(codes), k)
+        solver.assign(Y, tol, threads)
+        return np.ascontiguousarray(Y[:, :k])
+
+
+def random_membership(
+    n: int, n_clusters: int, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return rows drawn uniformly from the simplex."""
+    Y = generator.standard_exponential((n, n_clusters))
+    Y /= Y.sum(axis=1, keepdims=True)
+    return Y
+
+
+def padded(Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a copy of Y with the columns the kernel wants, zeros in the padding."""
+    wide = np.zeros((len(Y), factored_stride(Y.shape[1])))
+    wide[:, : Y.shape[1]] = Y
+    return wide
+
+
+def uniform(n: int, n_clusters: int) -> NDArray[np.float64]:
+    """Return uniform memberships in the kernel's layout."""
+    wide = np.zeros((n, factored_stride(n_clusters)))
+    wide[:, :n_clusters] = 1.0 / n_clusters
+    return wide

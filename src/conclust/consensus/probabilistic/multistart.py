@@ -1,0 +1,227 @@
+"""Where to begin: random starts on a part of the objects, and escapes from the best of them.
+
+Random starts end in local minima that differ by which true groups share a cluster. An escape
+merges the two clusters that cost least to merge, splits one with much disagreement inside, and
+descends again; it is kept if the objective is lower. It costs what one more start costs, and mends
+what another random start would have to hit by luck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import FactoredSolver
+from conclust.consensus.probabilistic.factored_model import (
+    FactoredModel,
+    padded,
+    random_membership,
+)
+from conclust.ensemble import Ensemble
+
+__all__ = ["Start", "best_start"]
+
+# A descent is compared when a sweep lowers the objective by less than this share of it.
+TOL = 1e-4
+SWEEPS = 100
+# An escape must lower the objective by this share of it to be kept.
+GAIN = 1e-4
+POWER_STEPS = 8
+
+
+@dataclass
+class Start:
+    """A descended start: the solver with its sums, the membership, F less its constant."""
+
+    solver: FactoredSolver
+    Y: NDArray[np.float64]
+    loss: float
+    escapes: int = 0
+
+
+def best_start(
+    few: Ensemble,
+    model: FactoredModel,
+    n_clusters: int,
+    explained: float,
+    drawers: list[np.random.Generator],
+    escaper: np.random.Generator,
+    threads: int,
+) -> Start:
+    """Return the best of one random start per drawer, after escapes.
+
+    `explained` is the sum of c^2 / N over the pairs of `few`: loss + explained is the objective.
+    """
+    descent = _Descent(few, model, n_clusters, explained)
+
+    def begin(generator: np.random.Generator) -> Start:
+        return descent.run(random_membership(few.n_samples, n_clusters, generator))
+
+    if threads > 1 and len(drawers) > 1:
+        with ThreadPoolExecutor(min(threads, len(drawers))) as pool:
+            starts = list(pool.map(begin, drawers))
+    else:
+        starts = [begin(generator) for generator in drawers]
+    best = min(starts, key=lambda start: start.loss)
+    if n_clusters < 2 or few.n_samples <= 2:
+        return best
+    return _escape(best, descent, len(drawers), escaper)
+
+
+class _Descent:
+    """Plain sweeps from a membership of the few objects to near a stationary point."""
+
+    def __init__(
+        self, few: Ensemble, model: FactoredModel, n_clusters: int, explained: float
+    ) -> None:
+        self.few, self.model, self.n_clusters, self.explained = few, model, n_clusters, explained
+        self.complete = not (few.has_missing or few.has_noise)
+        self.soft = few.indicator if few.is_soft else None
+
+    def run(self, membership: NDArray[np.float64]) -> Start:
+        solver = self.model.solver(
+            self.few.codes, self.n_clusters, complete=self.complete, soft=self.soft
+        )
+        Y = padded(membership)
+        solver.rebuild(Y, 1)
+        loss = solver.objective()
+        for _ in range(SWEEPS):
+            change, residual, _ = solver.sweep(Y, 1e-7, 0.0, 1)
+            loss += change
+            if -change <= TOL * max(loss + self.explained, 0.0) or residual <= 1e-7:
+                break
+        return Start(solver, Y, solver.objective())
+
+
+def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.Generator) -> Start:
+    """Merge and split until as many tries in a row as there were starts have not helped."""
+    tries = _tries(best, descent, generator)
+    failures = 0
+    while failures < patience:
+        membership = next(tries, None)
+        if membership is None:
+            break
+        other = descent.run(membership)
+        if other.loss < best.loss - GAIN * max(best.loss + descent.explained, 0.0):
+            other.escapes = best.escapes + 1
+            best = other
+            tries = _tries(best, descent, generator)
+            failures = 0
+        else:
+            failures += 1
+    return best
+
+
+def _tries(
+    best: Start, descent: _Descent, generator: np.random.Generator
+) -> Iterator[NDArray[np.float64]]:
+    """Yield memberships with two clusters merged and a third split, the likeliest first."""
+    k = descent.n_clusters
+    Y = best.Y[:, :k]
+    cost = _merge_costs(best, descent)
+    inside = _disagreement(best, descent)
+    pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
+    pairs.sort(key=lambda pair: (cost[pair], pair))
+    splits = sorted(range(k), key=lambda c: (-inside[c], c))
+    options = [
+        (i + j, pair, c)
+        for i, pair in enumerate(pairs[:k])
+        for j, c in enumerate([c for c in splits if c not in pair][:3])
+    ]
+    options.sort()
+    for _, (a, b), c in options:
+        merged = Y.copy()
+        merged[:, a] += merged[:, b]
+        side = _two_sides(Y[:, c], descent.few, generator)
+        merged[:, b] = merged[:, c] * side
+        merged[:, c] -= merged[:, b]
+        yield merged
+
+
+def _merge_costs(best: Start, descent: _Descent) -> NDArray[np.float64]:
+    """By how much F rises if columns a and b of Y are added up, for all a, b: exact."""
+    k, model = descent.n_clusters, descent.model
+    Y = best.Y[:, :k]
+    stride = best.Y.shape[1]
+    m = len(model.group_of)
+    weights = np.ones(m) if model.weights is None else model.weights
+    group_weights = np.bincount(model.group_of, weights, model.n_groups).astype(np.float64)
+    grams = best.solver.grams.reshape(model.n_groups, stride, stride)[:, :k, :k]
+    sums = best.solver.sums.reshape(-1, stride)[:, :k]
+    column_weights = np.repeat(weights, np.diff(model.offsets))
+
+    # |G|^2 changes by 2 G_a.G_b' summed over the other clusters, and within the merged block.
+    products = np.einsum("g,gac,gbc->ab", group_weights, grams, grams)
+    own = np.einsum("g,gab->ab", group_weights, grams**2)
+    diagonal = np.einsum("gaa->ga", grams)
+    twice = np.einsum("g,ga,gb->ab", group_weights, diagonal, diagonal)
+    mixed = np.einsum("g,ga,gab->ab", group_weights, diagonal, grams)
+    # With r_a = row a of G: |G'|^2 - |G|^2 = 2 (r_a.r_b over the others) 2-sided + the block.
+    others = products - mixed - mixed.T
+    grams_change = 4.0 * others + 2.0 * own + 2.0 * twice + 4.0 * (mixed + mixed.T)
+    sums_change = 2.0 * np.einsum("t,ta,tb->ab", column_weights, sums, sums)
+
+    labelled, present = _evidence_per_object(descent, column_weights, group_weights)
+    square = (Y**2).sum(axis=1)
+    squares_change = 2.0 * np.einsum("i,ia,ib->ab", labelled, Y, Y)
+    fourths_change = 4.0 * np.einsum("i,ia,ib->ab", present * square, Y, Y)
+    fourths_change += 4.0 * np.einsum("i,ia,ib->ab", present, Y**2, Y**2)
+    cost: NDArray[np.float64] = 0.5 * (grams_change - fourths_change) - (
+        sums_change - squares_change
+    )
+    return cost
+
+
+def _evidence_per_object(
+    descent: _Descent, column_weights: NDArray[np.float64], group_weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum of w x^2 over the clusters of each object, and of w over the partitions that saw it."""
+    few = descent.few
+    total = float(group_weights.sum())
+    if descent.complete and descent.soft is None:
+        whole = np.full(few.n_samples, total)
+        return whole, whole
+    B = few.indicator
+    weights = np.ones(few.n_partitions) if few.weights is None else few.weights
+    labelled = np.asarray(B.multiply(B) @ column_weights).ravel()
+    present = np.einsum("iu,u->i", few.present.astype(np.float64), weights)
+    return labelled, present
+
+
+def _disagreement(best: Start, descent: _Descent) -> NDArray[np.float64]:
+    """How much of each cluster's own evidence speaks against it: sum y_ic y_jc (N_ij - c_ij)."""
+    k, model = descent.n_clusters, descent.model
+    stride = best.Y.shape[1]
+    m = len(model.group_of)
+    weights = np.ones(m) if model.weights is None else model.weights
+    sums = best.solver.sums.reshape(-1, stride)[:, :k]
+    column_weights = np.repeat(weights, np.diff(model.offsets))
+    together = np.einsum("t,tc,tc->c", column_weights, sums, sums)
+    present = np.zeros(k)
+    for u, weight in enumerate(weights):
+        part = sums[model.offsets[u] : model.offsets[u + 1]]
+        present += weight * part.sum(axis=0) ** 2
+    inside: NDArray[np.float64] = present - together
+    return inside
+
+
+def _two_sides(
+    mass: NDArray[np.float64], few: Ensemble, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Share of each object's mass that goes to the new cluster: along the largest disagreement."""
+    B = few.indicator
+    total = mass.sum()
+    direction = generator.standard_normal(len(mass))
+    for _ in range(POWER_STEPS):
+        direction -= (mass * direction).sum() / max(total, 1e-300)
+        direction = B @ (B.T @ (mass * direction))
+        length = np.sqrt((mass * direction**2).sum())
+        if not length > 0:
+            return generator.random(len(mass))
+        direction /= length
+    direction -= (mass * direction).sum() / total
+    return np.where(direction > 0, 0.9, 0.1)
