@@ -25,6 +25,7 @@ __all__ = [
     "code_labels",
     "code_type",
     "encode_labels",
+    "first_appearance",
     "missing_code",
     "noise_code",
     "read_new_labels",
@@ -80,13 +81,27 @@ def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
     array([ 0,  0,  1, -1,  0,  2])
     """
     labels = np.asarray(labels)
-    values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    number = np.empty(len(values), dtype=np.int64)
-    order = np.argsort(np.where(values < 0, len(labels), first), kind="stable")
-    n_clusters = int((values >= 0).sum())
-    number[order[:n_clusters]] = np.arange(n_clusters)
-    number[values < 0] = values[values < 0]
-    return number[inverse]
+    if len(labels) == 0:
+        return labels.astype(np.int64)
+    if labels.dtype.kind != "i" or labels.max() >= len(labels):
+        values, inverse = np.unique(labels, return_inverse=True)
+        clusters = values >= 0
+        dense = np.where(clusters, np.cumsum(clusters) - 1, values)
+        labels = dense.astype(np.int64)[inverse]
+    first = first_appearance(labels, max(int(labels.max()) + 1, 0))
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first, kind="stable")] = np.arange(len(first))
+    # Negative labels index the end of the table, where they stand for themselves.
+    table = np.concatenate([number, np.arange(min(int(labels.min()), 0), 0)])
+    return table[labels]
+
+
+def first_appearance(labels: NDArray[Any], n_clusters: int) -> NDArray[np.int64]:
+    """Return the first object of each cluster 0 .. n_clusters - 1; the number of objects if none."""
+    n = len(labels)
+    first = np.full(n_clusters - min(int(labels.min()), 0), n, dtype=np.int64)
+    first[labels[::-1]] = np.arange(n - 1, -1, -1)  # the last one written is the first object
+    return first[:n_clusters]
 
 
 def code_labels(labels: Any, *, missing: str = "unobserved") -> CodedLabels:

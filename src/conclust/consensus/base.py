@@ -11,12 +11,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from conclust._labels import canonical_labels, encode_labels, read_new_labels
+from conclust._labels import (
+    canonical_labels,
+    encode_labels,
+    first_appearance,
+    read_new_labels,
+)
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, UnseenLabelWarning
 
 __all__ = ["ConsensusClusterer", "SoftConsensusClusterer"]
+
+
+_ROWS_AT_ONCE = 1 << 14
 
 
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -138,7 +146,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
         labels: NDArray[np.int64] = membership.argmax(axis=1)
         order = _column_order(labels, membership)
         self._reorder(order)
-        self._observed_membership = np.ascontiguousarray(membership[:, order])
+        self._observed_membership = _reordered(membership, order)
         return labels
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
@@ -152,11 +160,18 @@ class SoftConsensusClusterer(ConsensusClusterer):
 
 
 def _column_order(labels: NDArray[np.int64], membership: NDArray[np.float64]) -> NDArray[np.int64]:
-    n, k = membership.shape
-    first = np.full(k, n)
-    values, index = np.unique(labels, return_index=True)
-    first[values] = index
+    first = first_appearance(labels, membership.shape[1])
     return np.lexsort((-membership.sum(axis=0), first))
+
+
+def _reordered(membership: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Put the columns in order, in place where the memory is contiguous: it may be most there is."""
+    result = np.ascontiguousarray(membership)
+    if (order != np.arange(len(order))).any():
+        for start in range(0, len(result), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            result[rows] = result[rows][:, order]
+    return result
 
 
 def _spread(values: NDArray[Any], observed: NDArray[np.bool_], fill: float) -> NDArray[Any]:
