@@ -10,13 +10,13 @@ Wall seconds are medians of 5; a ratio is the median of the ratios within a repe
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from benchmarks.timing import Seconds, timed
 from conclust import Ensemble, coassociation
 from conclust._kernels import BitSlices, bitslice_forms
 from conclust._threads import thread_count
@@ -50,15 +50,9 @@ def first_touch(n: int) -> NDArray[np.uint8]:
     return out
 
 
-def timed(run: Callable[[], object]) -> tuple[float, float]:
-    wall, cpu = time.perf_counter(), time.process_time()
-    run()
-    return time.perf_counter() - wall, time.process_time() - cpu
-
-
 def compare(title: str, baseline: str, runs: dict[str, Callable[[], object]]) -> None:
     """Print a row for each run, with how many times faster than the baseline it is."""
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+    times: dict[str, list[Seconds]] = {name: [] for name in runs}
     for repeat in range(REPEATS + 1):
         for name, run in runs.items():
             measured = timed(run)
@@ -66,9 +60,10 @@ def compare(title: str, baseline: str, runs: dict[str, Callable[[], object]]) ->
                 times[name].append(measured)
     print(f"\n{title}\n{'':<34} {'wall s':>9} {'CPU s':>9} {'baseline / this':>16}")
     for name, measured in times.items():
-        wall, cpu = (statistics.median(column) for column in zip(*measured, strict=True))
+        wall = statistics.median(one.wall for one in measured)
+        cpu = statistics.median(one.cpu for one in measured)
         ratio = statistics.median(
-            b[0] / t[0] for b, t in zip(times[baseline], measured, strict=True)
+            b.wall / t.wall for b, t in zip(times[baseline], measured, strict=True)
         )
         print(f"{name:<34} {wall:>9.4f} {cpu:>9.4f} {ratio:>15.2f}x")
 

@@ -10,8 +10,6 @@ that of a process of its own that holds the labels (one byte each), fits, and do
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -20,21 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.timing import median, timed
+from benchmarks.timing import median, memory_of, timed
 from conclust import PCC, Ensemble
 
 N, M, K = 1_000_000, 100, 8
-
-MEMORY = """
-import sys
-import numpy as np
-from benchmarks.timing import peak_megabytes
-from conclust import PCC
-labels = np.load(sys.argv[1])
-before = peak_megabytes()
-PCC({k}, random_state=0, n_jobs=1).fit(labels)
-print(before, peak_megabytes(), labels.nbytes / 2**20)
-"""
 
 
 def make_labels(n: int = N, m: int = M, seed: int = 1) -> NDArray[np.uint8]:
@@ -81,14 +68,14 @@ def main(repeats: int = 5) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "labels.npy"
         np.save(path, labels)
-        program = MEMORY.format(k=K)
-        run = subprocess.run(
-            [sys.executable, "-c", program, str(path)], check=True, capture_output=True, text=True
+        before, peak = memory_of(
+            "import numpy as np\nfrom conclust import PCC\nlabels = np.load(sys.argv[1])",
+            f"PCC({K}, random_state=0, n_jobs=1).fit(labels)",
+            str(path),
         )
-    before, peak, size = (float(x) for x in run.stdout.split())
     print(
-        f"memory: labels {size:.0f} MB; process {before:.0f} MB before fit, peak {peak:.0f} MB: "
-        f"{(peak - before) * 2**20 / N / 8:.0f} doubles per object (K = {K})"
+        f"memory: labels {labels.nbytes / 2**20:.0f} MB; process {before:.0f} MB before fit, peak "
+        f"{peak:.0f} MB: {(peak - before) * 2**20 / N / 8:.0f} doubles per object (K = {K})"
     )
 
 

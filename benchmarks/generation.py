@@ -7,29 +7,15 @@ python -m benchmarks.generation
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
+from benchmarks.timing import median
 from conclust import EnsembleGenerator
 
 N_SAMPLES, N_FEATURES, N_PARTITIONS = 100_000, 10, 100
-
-
-def seconds(run: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """Return the medians of wall and CPU seconds."""
-    wall, cpu = [], []
-    for _ in range(repeats):
-        start, start_cpu = time.perf_counter(), time.process_time()
-        run()
-        wall.append(time.perf_counter() - start)
-        cpu.append(time.process_time() - start_cpu)
-    return statistics.median(wall), statistics.median(cpu)
 
 
 def plain_loop(X: NDArray[np.float64], sizes: list[int]) -> NDArray[np.int32]:
@@ -46,15 +32,17 @@ def main(n_partitions: int = N_PARTITIONS, repeats: int = 1) -> None:
     sizes = [member.n_clusters for member in generator.members_]
     print(f"{n_partitions} k-means partitions of {N_SAMPLES:,} x {N_FEATURES}, K in 2..46")
     print(f"{'':<28} {'wall s':>8} {'CPU s':>8} {'ratio':>6}")
-    base, base_cpu = seconds(lambda: plain_loop(X, sizes), repeats)
-    print(f"{'loop over KMeans':<28} {base:>8.2f} {base_cpu:>8.2f} {1:>6.2f}")
+    loop = median(lambda: plain_loop(X, sizes), repeats)
+    print(f"{'loop over KMeans':<28} {loop.wall:>8.2f} {loop.cpu:>8.2f} {1:>6.2f}")
     for n_jobs in (1, -1):
         generator.set_params(n_jobs=n_jobs)
-        wall, cpu = seconds(lambda: generator.fit_transform(X), repeats)
+        found = median(lambda: generator.fit_transform(X), repeats)
         name = f"EnsembleGenerator n_jobs={n_jobs}"
-        print(f"{name:<28} {wall:>8.2f} {cpu:>8.2f} {wall / base:>6.2f}")
-    wall, cpu = seconds(lambda: generator.transform(X), repeats)
-    print(f"{'transform of the same points':<28} {wall:>8.2f} {cpu:>8.2f} {wall / base:>6.2f}")
+        print(f"{name:<28} {found.wall:>8.2f} {found.cpu:>8.2f} {found.wall / loop.wall:>6.2f}")
+    found = median(lambda: generator.transform(X), repeats)
+    print(
+        f"{'transform of the same points':<28} {found.wall:>8.2f} {found.cpu:>8.2f} {found.wall / loop.wall:>6.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ python -m benchmarks.linkage
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -15,6 +13,7 @@ import scipy.cluster.hierarchy as hierarchy
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
+from benchmarks.timing import timed
 from conclust import EAC
 from conclust._kernels import agglomerate_average, agglomerate_ward
 from conclust.consensus.linkage.dendrogram import from_merges
@@ -40,12 +39,6 @@ def kernel(matrix: NDArray[np.float64], linkage: str) -> NDArray[np.float64]:
     return from_merges(*merges)
 
 
-def cpu_seconds(run: Callable[[], object]) -> float:
-    start = time.process_time()
-    run()
-    return time.process_time() - start
-
-
 def print_row(ensemble: Ensemble, linkage: str, repeats: int) -> None:
     disagreements = N_PARTITIONS - coassociation(ensemble).astype(np.float64)
     np.fill_diagonal(disagreements, 0.0)
@@ -55,10 +48,10 @@ def print_row(ensemble: Ensemble, linkage: str, repeats: int) -> None:
     ours, theirs, whole = [], [], []
     for _ in range(repeats):
         matrix = disagreements.copy()  # the kernel destroys it
-        ours.append(cpu_seconds(partial(kernel, matrix, linkage)))
+        ours.append(timed(partial(kernel, matrix, linkage)).cpu)
         del matrix
-        theirs.append(cpu_seconds(partial(hierarchy.linkage, condensed, linkage)))
-        whole.append(cpu_seconds(partial(EAC(3, linkage=linkage, n_jobs=1).fit, ensemble)))
+        theirs.append(timed(partial(hierarchy.linkage, condensed, linkage)).cpu)
+        whole.append(timed(partial(EAC(3, linkage=linkage, n_jobs=1).fit, ensemble)).cpu)
     a, b, c = map(statistics.median, (ours, theirs, whole))
     print(f"{ensemble.n_samples:>6} {linkage:>8} {a:>11.3f} {b:>8.3f} {b / a:>6.1f} {c:>10.3f}")
 

@@ -5,8 +5,6 @@ python -m benchmarks.spanning_tree
 
 from __future__ import annotations
 
-import resource
-import statistics
 import time
 
 import numpy as np
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
+from benchmarks.timing import median, memory_of
 from conclust import Ensemble
 from conclust.evidence import coassociation, spanning_tree
 
@@ -33,21 +32,21 @@ def make_labels(n: int, missing: float = 0.0, seed: int = 0) -> NDArray[np.int64
     return labels
 
 
-def peak_gib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-
-
 def measure(name: str, ensemble: Ensemble, repeats: int) -> None:
-    before = peak_gib()
-    seconds = []
-    for _ in range(repeats):
-        start = time.process_time()
-        tree = spanning_tree(ensemble)
-        seconds.append(time.process_time() - start)
-    print(
-        f"{ensemble.n_samples:>7,} {name:<26} {statistics.median(seconds):>7.3f} "
-        f"{tree.heights.sum():>10.2f} {1024 * (peak_gib() - before):>14.1f}"
+    trees = []
+    seconds = median(lambda: trees.append(spanning_tree(ensemble)), repeats)
+    weight = trees[-1].heights.sum()
+    print(f"{ensemble.n_samples:>7,} {name:<26} {seconds.cpu:>7.3f} {weight:>10.2f}")
+
+
+def memory(n: int) -> None:
+    before, after = memory_of(
+        "from benchmarks.spanning_tree import *\n"
+        f"ensemble = Ensemble(Ensemble(make_labels({n})[:, :]).codes.copy())",
+        "spanning_tree(ensemble)",
     )
+    labels = n * N_PARTITIONS / 2**20
+    print(f"memory at n = {n:,}: labels {labels:.1f} MB, peak {before:.0f} -> {after:.0f} MB")
 
 
 def beside_scipy(n: int) -> None:
@@ -62,17 +61,18 @@ def beside_scipy(n: int) -> None:
     seconds = time.process_time() - counted
     print(
         f"{n:>7,} {'SciPy, matrix given':<26} {seconds:>7.3f} {heights.sum():>10.2f} "
-        f"{'':>14} (the matrix took {counted - start:.3f} s)"
+        f"(the matrix took {counted - start:.3f} s)"
     )
 
 
 def main() -> None:
-    print(f"{'n':>7} {'labels':<26} {'CPU s':>7} {'weight':>10} {'peak rise MiB':>14}")
+    print(f"{'n':>7} {'labels':<26} {'CPU s':>7} {'weight':>10}")
     measure("complete", Ensemble(make_labels(50_000)), REPEATS)
     measure("half missing", Ensemble(make_labels(50_000, missing=0.5)), REPEATS)
     uniform = np.random.default_rng(0).integers(0, 10, (50_000, N_PARTITIONS))
     measure("uniform random, K = 10", Ensemble(uniform), REPEATS)
     beside_scipy(10_000)
+    memory(50_000)
 
 
 if __name__ == "__main__":

@@ -58,3 +58,19 @@ def fresh_process(program: str, repeats: int) -> Seconds:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return Seconds(statistics.median(wall), statistics.median(cpu))
+
+
+def memory_of(prepare: str, run: str, *arguments: str) -> tuple[float, float]:
+    """Run two pieces of a program in a process of its own; return its peak before and after `run`.
+
+    Megabytes. `arguments` are the program's sys.argv[1:].
+    """
+    program = (
+        "import sys\nfrom benchmarks.timing import peak_megabytes\n"
+        f"{prepare}\nbefore = peak_megabytes()\n{run}\nprint(before, peak_megabytes())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], check=True, capture_output=True, text=True
+    )
+    before, after = (float(word) for word in done.stdout.split()[-2:])
+    return before, after
