@@ -2,9 +2,50 @@
 
 #include "clones.h"
 #include "codes.h"
+#include "forms.h"
 
 namespace conclust {
 namespace {
+
+#if CONCLUST_X86 && !defined(CONCLUST_NO_CLONES)
+
+// Which labels are there is a coin toss per cell: sixteen cells are compacted at a time.
+__attribute__((target("avx512f,avx512bw,avx512vl"))) void compact_avx512(const std::uint8_t* codes,
+                                                                         std::size_t m, Row& row) {
+    const __m128i missing = _mm_set1_epi8(static_cast<char>(missing_code<std::uint8_t>));
+    const __m128i reserved = _mm_set1_epi8(static_cast<char>(first_reserved_code<std::uint8_t>));
+    const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    std::size_t n_columns = 0;
+    std::size_t n_groups = 0;
+    for (std::size_t u = 0; u < m; u += 16) {
+        const std::size_t left = m - u;
+        const auto inside = static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1u);
+        const __m128i cells = _mm_maskz_loadu_epi8(inside, codes + u);
+        const __mmask16 labelled = _mm_mask_cmplt_epu8_mask(inside, cells, reserved);
+        const __mmask16 present = _mm_mask_cmpneq_epi8_mask(inside, cells, missing);
+        const __m512i column = _mm512_add_epi32(_mm512_cvtepu8_epi32(cells),
+                                                _mm512_loadu_si512(row.offsets.data() + u));
+        const __m512i group = _mm512_add_epi32(steps, _mm512_set1_epi32(static_cast<int>(u)));
+        _mm512_storeu_si512(row.columns.data() + n_columns,
+                            _mm512_maskz_compress_epi32(labelled, column));
+        _mm512_storeu_si512(row.groups.data() + n_groups,
+                            _mm512_maskz_compress_epi32(present, group));
+        n_columns += static_cast<std::size_t>(__builtin_popcount(labelled));
+        n_groups += static_cast<std::size_t>(__builtin_popcount(present));
+    }
+    row.n_clusters = n_columns;
+    row.self = static_cast<double>(n_columns);
+    row.n_groups = n_groups;
+    row.present = static_cast<double>(n_groups);
+}
+
+bool can_compact() {
+    static const bool can = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                            __builtin_cpu_supports("avx512vl");
+    return can;
+}
+
+#endif
 
 template <class Code>
 CONCLUST_INLINE void read_presence(const FactoredInput& in, const Code* codes, Row& row) {
@@ -103,6 +144,18 @@ void fill_row8(const FactoredInput& in, const double* column_weights, std::size_
     fill_row<std::uint8_t>(in, column_weights, i, row);
 }
 
+void fill_byte_row(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row) {
+#if CONCLUST_X86 && !defined(CONCLUST_NO_CLONES)
+    // Every partition is a presence group of its own, group u being partition u.
+    if (!in.complete && in.n_groups == in.m && !in.weights && !in.soft_starts && can_compact()) {
+        row.unit = true;
+        compact_avx512(static_cast<const std::uint8_t*>(in.codes) + i * in.m, in.m, row);
+        return;
+    }
+#endif
+    fill_row8(in, column_weights, i, row);
+}
+
 CONCLUST_CLONES
 void fill_row16(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row) {
     fill_row<std::uint16_t>(in, column_weights, i, row);
@@ -136,7 +189,7 @@ void sign_presence8(const std::uint8_t* codes, std::size_t n, std::size_t m, std
 
 void read_row(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row) {
     switch (in.code_bytes) {
-        case 1: return fill_row8(in, column_weights, i, row);
+        case 1: return fill_byte_row(in, column_weights, i, row);
         case 2: return fill_row16(in, column_weights, i, row);
         default: return fill_row32(in, column_weights, i, row);
     }

@@ -41,18 +41,23 @@ struct Row {
     std::vector<double> group_weights;
     double present = 0.0;                // sum of group_weights
     std::vector<double> dense;           // scratch: weight per group
+    std::vector<std::int32_t> offsets;   // of the input, as narrow as columns
+    static constexpr std::size_t slack = 16;  // vectors are stored whole past the end
 
     explicit Row(const FactoredInput& in)
-        : columns(std::max<std::size_t>(in.m, 1)),
+        : columns(in.m + slack),
           values(in.m, 1.0),
           weighted(in.m, 1.0),
-          groups(std::max(in.m, in.n_groups)),
+          groups(std::max(in.m, in.n_groups) + slack),
           group_weights(std::max(in.m, in.n_groups), 1.0),
-          dense(in.n_groups) {}
+          dense(in.n_groups),
+          offsets(in.m + slack) {
+        std::copy(in.offsets, in.offsets + in.m, offsets.begin());
+    }
 
     void hold(std::size_t entries) {
-        if (columns.size() < entries) {
-            columns.resize(entries);
+        if (values.size() < entries) {
+            columns.resize(entries + slack);
             values.resize(entries);
             weighted.resize(entries);
         }

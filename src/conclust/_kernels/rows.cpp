@@ -124,13 +124,18 @@ void count_reserved(const Code* codes, std::size_t n, std::size_t m, std::int64_
 template <class Code>
 void cluster_sizes(const Code* codes, std::size_t n, std::size_t m, const std::int64_t* offsets,
                    std::int64_t* sizes) {
+    // Reserved codes are counted too, in places of their own: no branch that would be a coin toss.
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(offsets[m]) + 1);
+    const auto aside = static_cast<std::size_t>(offsets[m]);
     for (std::size_t i = 0; i < n; ++i) {
         const Code* row = codes + i * m;
         for (std::size_t u = 0; u < m; ++u) {
-            if (row[u] < first_reserved_code<Code>) {
-                ++sizes[offsets[u] + row[u]];
-            }
+            const std::size_t place = static_cast<std::size_t>(offsets[u]) + row[u];
+            ++counts[row[u] < first_reserved_code<Code> ? place : aside];
         }
+    }
+    for (std::size_t t = 0; t < aside; ++t) {
+        sizes[t] += counts[t];
     }
 }
 

@@ -26,7 +26,7 @@ from conclust.ensemble import Ensemble
 __all__ = ["FactoredModel", "FactoredSolution", "padded", "random_membership", "solve", "uniform"]
 
 # Starts are compared on this many objects: more changes the choice rarely and costs each time.
-SUBSET = 6000
+SUBSET = 4000
 # Floating error of the sums is cleared this often.
 REBUILD_EVERY = 10
 

@@ -25,9 +25,13 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["Start", "best_start"]
 
-# A descent is compared when a sweep lowers the objective by less than this share of it.
+# A descent is at its end when a sweep lowers the objective by less than this share of it.
 TOL = 1e-4
 SWEEPS = 100
+# Descents are looked at after so many sweeps, and given up when so many more sweeps like the last
+# one would not bring them below the best.
+PATIENCE = 6
+HORIZON = 12
 # An escape must lower the objective by this share of it to be kept.
 GAIN = 1e-4
 POWER_STEPS = 8
@@ -40,7 +44,14 @@ class Start:
     solver: FactoredSolver
     Y: NDArray[np.float64]
     loss: float
+    change: float = -np.inf
+    sweeps: int = 0
+    done: bool = False
     escapes: int = 0
+
+    def hopeless(self, best: float) -> bool:
+        """Whether it will most likely not get below `best`."""
+        return self.loss + HORIZON * self.change > best
 
 
 def best_start(
@@ -59,14 +70,16 @@ def best_start(
     descent = _Descent(few, model, n_clusters, explained)
 
     def begin(generator: np.random.Generator) -> Start:
-        return descent.run(random_membership(few.n_samples, n_clusters, generator))
+        return descent.start(random_membership(few.n_samples, n_clusters, generator))
 
-    if threads > 1 and len(drawers) > 1:
-        with ThreadPoolExecutor(min(threads, len(drawers))) as pool:
-            starts = list(pool.map(begin, drawers))
-    else:
-        starts = [begin(generator) for generator in drawers]
-    best = min(starts, key=lambda start: start.loss)
+    with ThreadPoolExecutor(max(1, min(threads, len(drawers)))) as pool:
+        starts = list(pool.map(begin, drawers))
+        running = starts
+        while running:
+            # In rounds, so that what is given up does not depend on who runs when.
+            list(pool.map(descent.advance, running))
+            best = min(starts, key=lambda start: start.loss)
+            running = [start for start in running if not (start.done or start.hopeless(best.loss))]
     if n_clusters < 2 or few.n_samples <= 2:
         return best
     return _escape(best, descent, len(drawers), escaper)
@@ -82,19 +95,34 @@ class _Descent:
         self.complete = not (few.has_missing or few.has_noise)
         self.soft = few.indicator if few.is_soft else None
 
-    def run(self, membership: NDArray[np.float64]) -> Start:
+    def start(self, membership: NDArray[np.float64]) -> Start:
+        """Return a start at a membership, not yet descended."""
         solver = self.model.solver(
             self.few.codes, self.n_clusters, complete=self.complete, soft=self.soft
         )
         Y = padded(membership)
         solver.rebuild(Y, 1)
-        loss = solver.objective()
-        for _ in range(SWEEPS):
-            change, residual, _ = solver.sweep(Y, 1e-7, 0.0, 1)
-            loss += change
-            if -change <= TOL * max(loss + self.explained, 0.0) or residual <= 1e-7:
-                break
         return Start(solver, Y, solver.objective())
+
+    def advance(self, start: Start, sweeps: int = PATIENCE) -> None:
+        """Descend by a few sweeps, or to the end."""
+        for _ in range(sweeps):
+            start.change, residual, _ = start.solver.sweep(start.Y, 1e-7, 0.0, 1)
+            start.loss += start.change
+            start.sweeps += 1
+            small = -start.change <= TOL * max(start.loss + self.explained, 0.0)
+            start.done = small or residual <= 1e-7 or start.sweeps >= SWEEPS
+            if start.done:
+                break
+        if start.done:
+            start.loss = start.solver.objective()
+
+    def run(self, membership: NDArray[np.float64], best: float = np.inf) -> Start:
+        """Descend to the end, or until it will not get below `best`."""
+        start = self.start(membership)
+        while not (start.done or (start.sweeps and start.hopeless(best))):
+            self.advance(start)
+        return start
 
 
 def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.Generator) -> Start:
@@ -105,7 +133,7 @@ def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.
         membership = next(tries, None)
         if membership is None:
             break
-        other = descent.run(membership)
+        other = descent.run(membership, best.loss)
         if other.loss < best.loss - GAIN * max(best.loss + descent.explained, 0.0):
             other.escapes = best.escapes + 1
             best = other

@@ -52,7 +52,7 @@ class PCC(SoftConsensusClusterer):
     init : {"random"} or array-like of shape (n_samples, n_clusters) or (n_samples,), default="random"
         Where to start: random memberships, a given membership, or a given partition.
     n_init : int, default=5
-        Random starts; they are compared on at most 6,000 objects and the best is carried on.
+        Random starts; they are compared on at most 4,000 objects and the best is carried on.
     max_iter : int, default=200
         The most sweeps over all objects.
     tol : float, default=1e-5
