@@ -12,6 +12,7 @@ _HOMES = {
     "EAC": "conclust.consensus.linkage",
     "Ensemble": "conclust.ensemble",
     "EnsembleGenerator": "conclust.generation",
+    "FCAConsensus": "conclust.consensus.fca",
     "PCC": "conclust.consensus.probabilistic",
     "coassociation": "conclust.evidence",
     "copresence": "conclust.evidence",

@@ -2,6 +2,7 @@ from conclust import datasets as datasets
 from conclust import exceptions as exceptions
 from conclust import metrics as metrics
 from conclust import plotting as plotting
+from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.ensemble import Ensemble as Ensemble
@@ -18,6 +19,7 @@ __all__ = [
     "ConsensusClustering",
     "Ensemble",
     "EnsembleGenerator",
+    "FCAConsensus",
     "__version__",
     "coassociation",
     "copresence",

@@ -6,6 +6,7 @@ and the callers on the floors above guarantee them.
 
 from conclust._kernels._core import (
     BitSlices,
+    ConceptGrowth,
     FactoredSolver,
     PairSample,
     Relabeller,
@@ -33,6 +34,7 @@ from conclust._kernels._core import (
 
 __all__ = [
     "BitSlices",
+    "ConceptGrowth",
     "FactoredSolver",
     "PairSample",
     "Relabeller",

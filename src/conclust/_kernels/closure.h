@@ -1,0 +1,97 @@
+// FCA-Consensus: disjoint concepts of a partition context, each grown while enough partitions agree.
+//
+// Units are rows of labels (codes.h), in the order in which they are tried. A concept is an extent (a
+// set of units) and an intent (the partitions that put all of them into one cluster, whose labels are
+// those of the seed, the unit that it grew from). Extents never overlap. Sets of units are bitsets: of
+// each cluster that is large enough to be worth one, of what is covered, of the extent at work. The
+// agreement of all units with an intent is counted by bit-sliced addition, 512 units at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace conclust {
+
+class ConceptGrowth {
+  public:
+    // Preconditions: codes is (n, m), C-contiguous, 1 <= n < 2^32 - 1, 1 <= m < 2^31, all clusters
+    // together < 2^32 - 2; no two rows without noise are equal; weights is null or has one finite
+    // value > 0 per partition. Nothing points to the arguments afterwards.
+    template <class Code>
+    ConceptGrowth(const Code* codes, std::size_t n, std::size_t m, const double* weights);
+
+    // Starts anew. A concept needs the votes of partitions of `threshold` weight altogether (without
+    // weights: `threshold` partitions, a whole number >= 1). A unit that fewer partitions observed
+    // begins no concept.
+    void start(double threshold);
+
+    // Works for about `words` words of 64 units, so that the caller can look for interrupts. Returns
+    // whether the fixpoint is reached: a pass over the concepts has changed none.
+    bool grow(std::size_t words);
+
+    std::size_t n_units() const { return n_; }
+    std::size_t n_partitions() const { return m_; }
+    std::size_t n_concepts() const { return queue_.size(); }
+    std::size_t n_passes() const { return passes_; }
+
+    // Writes the concept of each unit (n; -1: none covers it) and the intents (n_concepts, m).
+    // Precondition: grow() has returned true.
+    void read(std::int64_t* concept_of, std::uint8_t* intents) const;
+
+    // Gives every unit that no concept covers to the concept whose intent holds the largest weight of
+    // its labels; ties go to the larger extent (sizes: objects per unit), then to the lower index. One
+    // without a label in any intent stays at -1.
+    // Precondition: concept_of is as read() wrote it, sizes has n places.
+    void assign(const std::int64_t* sizes, std::int64_t* concept_of) const;
+
+  private:
+    struct Concept {
+        std::uint32_t seed;
+        std::vector<std::uint32_t> extent;
+        std::vector<std::uint32_t> intent;  // rising
+    };
+    struct Row {  // the units that share the seed's cluster of a partition
+        const std::uint64_t* bits;
+        std::uint32_t partition;
+    };
+
+    static constexpr std::uint32_t kMissing = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t kAlone = kMissing - 1;  // noise
+
+    std::uint32_t cluster(std::size_t unit, std::size_t partition) const {
+        return clusters_[unit * m_ + partition];
+    }
+    double votes(std::size_t unit) const;
+    void seed(std::uint32_t unit);
+    void visit(Concept& grown);
+    void open(const Concept& grown);
+    void close(const Concept& grown);
+    void extend(Concept& grown);
+    void find_hits(std::size_t at, const std::uint64_t* candidates, std::uint64_t* hits) const;
+    bool absorb(std::uint32_t unit, Concept& grown);
+
+    std::size_t n_, m_, n_words_;
+    std::vector<double> weights_;           // empty: all count 1
+    std::vector<std::uint32_t> clusters_;   // (n, m): clusters of all partitions numbered together
+    std::vector<std::size_t> members_at_;   // (T + 1,)
+    std::vector<std::uint32_t> members_;    // units of each cluster, rising
+    std::vector<std::size_t> bits_at_;      // (T,): where the bitset of a large cluster is
+    std::vector<std::uint64_t> bits_;
+    bool any_missing_ = false;
+
+    double threshold_ = 1;
+    std::size_t passes_ = 0, next_ = 0, spent_ = 0;
+    bool seeding_ = true, changed_ = false;
+    std::vector<Concept> queue_, kept_;
+    std::vector<std::uint64_t> covered_;
+
+    // Of the concept at work.
+    std::vector<Row> rows_, agreeing_;
+    std::vector<std::uint64_t> inside_, found_;
+    std::vector<std::vector<std::uint64_t>> small_;  // per partition: the bitset of a small cluster
+    std::uint32_t witness_ = kMissing;
+};
+
+}  // namespace conclust

@@ -1,0 +1,321 @@
+"""FCA-Consensus: clusters as disjoint concepts of the objects and their labels."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import ConceptGrowth
+from conclust._labels import canonical_labels, missing_code, noise_code
+from conclust._progress import reporter
+from conclust._validation import check_option, refuse
+from conclust.agreement import anmi
+from conclust.consensus.base import ConsensusClusterer
+from conclust.ensemble import Ensemble
+from conclust.exceptions import EvidenceWarning, UnsupportedEnsembleError
+
+__all__ = ["FCAConsensus"]
+
+# "auto" looks from this share of the votes on, as the paper's figures do.
+_LOWEST_SHARE = 0.2
+# Words of bits the kernel visits before Python may look for interrupts: some 10 ms.
+_WORDS = 2_000_000
+
+
+class FCAConsensus(ConsensusClusterer):
+    """FCA-Consensus: grow disjoint formal concepts while enough partitions agree.
+
+    Objects and the clusters of all partitions make a formal context; a concept of it is a set of
+    objects (the extent) with the clusters that hold all of them (the intent), so that the number of
+    partitions in the intent counts the votes for the set being one cluster. Concepts begin at
+    objects with the same labels and take in one object after the other, with all that then follows
+    from the intent, while at least `threshold` partitions still vote for the whole [1]_. The extents
+    that remain, which never overlap, are the consensus. How many there are emerges.
+
+    Parameters
+    ----------
+    threshold : int, float or "auto", default=0.5
+        Partitions that must agree on all of a cluster: an int is their number, a float in (0, 1]
+        a share of them, rounded up. "auto" takes the number, from 20 % of the partitions on, whose
+        consensus has the highest mean normalized mutual information with the partitions
+        (:func:`conclust.metrics.anmi`); of equal ones the smallest. With weights the votes are
+        sums of weights.
+    order : {"given", "size"}, default="given"
+        The order in which objects are tried, on which the result depends: as they are given, or
+        those first whose labels most objects share.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    verbose : int, default=0
+        Above 0, a line on standard error for each threshold tried.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    intents_ : ndarray of bool of shape (n_clusters_, n_partitions)
+        Which partitions vouch for each cluster: those that put all objects of its concept together.
+    covered_ : ndarray of bool of shape (n_samples,)
+        Which objects are in the concept of their cluster. The others were left over, and went to the
+        cluster whose intent holds most of their labels.
+    threshold_ : float
+        Votes that a concept needed.
+    thresholds_, anmi_ : ndarray of shape (n_thresholds,)
+        For "auto": what was tried, and the mean normalized mutual information of each.
+    n_iter_ : int
+        Passes over the concepts until nothing changed.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    UnsupportedEnsembleError
+        In ``fit``, if the partitions are soft.
+
+    Warns
+    -----
+    EvidenceWarning
+        Objects that fewer partitions observed than the threshold asks for can be in no concept.
+
+    Notes
+    -----
+    The paper's pseudo-code leaves points open, which are settled so: *Process* goes through all
+    objects that are not covered; a concept that takes in objects replaces the one it grew from; a
+    closure that meets another extent is refused (the test of canonicity alone lets extents overlap);
+    passes repeat until one changes nothing. Objects of a concept of which another took only a part
+    are left over; ties between clusters go to the larger extent, then to the earlier one. A left-over
+    object that shares no label with any intent is a cluster of its own, with the objects of the same
+    labels.
+
+    A partition that did not observe an object, or took it for noise, cannot vouch for a cluster
+    that holds it, so that intents shrink with every incomplete row: with many missing labels, or
+    partitions that err independently, many small clusters come out. Lower the threshold, or use
+    :class:`conclust.PCC`, which counts pairs. An object that is noise in a partition is there in a
+    cluster of its own.
+
+    Objects with the same labels are one unit of work. For n units, N partitions and c concepts at the
+    start of a pass, the pass takes O(c n N / 64) steps; memory is O(n N).
+
+    References
+    ----------
+    .. [1] A. Bocharov, D. Gnatyshak, D. I. Ignatov, B. G. Mirkin and A. Shestakov, "A lattice-based
+       consensus clustering algorithm", CLA 2016, Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from conclust import FCAConsensus
+    >>> labels = [[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]]
+    >>> model = FCAConsensus(threshold=2).fit(labels)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1, 1])
+    >>> model.intents_
+    array([[ True,  True, False],
+           [ True, False,  True]])
+    """
+
+    intents_: NDArray[np.bool_]
+    covered_: NDArray[np.bool_]
+    threshold_: float
+    thresholds_: NDArray[np.float64]
+    anmi_: NDArray[np.float64]
+    n_iter_: int
+
+    def __init__(
+        self,
+        threshold: float | str = 0.5,
+        *,
+        order: str = "given",
+        missing: str = "unobserved",
+        verbose: int = 0,
+    ) -> None:
+        self.threshold = threshold
+        self.order = order
+        self.missing = missing
+        self.verbose = verbose
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_option(self.order, "order", "FCAConsensus", ("given", "size"))
+        reporter(self.verbose, "FCAConsensus")
+        if ensemble.is_soft:
+            raise UnsupportedEnsembleError(
+                "FCAConsensus counts partitions that agree on a cluster, and the members of this "
+                "ensemble are soft. Use PCC or EAC, which take soft members, or fit "
+                "Ensemble(ensemble.labels), their most probable clusters."
+            )
+        value, most = self.threshold, _total(ensemble)
+        if isinstance(value, str):
+            fits = value == "auto"
+        elif isinstance(value, Integral) and not isinstance(value, bool):
+            fits = 1 <= int(value) <= most
+        else:
+            fits = isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= 1
+        if not fits:
+            what = "partitions" if ensemble.weights is None else "weights of the partitions"
+            refuse(
+                "threshold",
+                "FCAConsensus",
+                f"an int in the range [1, {most:g}] (votes: there are {most:g} {what}), a float in "
+                "the range (0, 1] (a share of them) or 'auto'",
+                value,
+            )
+
+    def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
+        for name in ("thresholds_", "anmi_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        super().fit(X, y)
+        covered = np.zeros(len(self.labels_), dtype=np.bool_)
+        covered[self.labels_ >= 0] = self.covered_
+        self.covered_ = covered
+        return self
+
+    fit.__doc__ = ConsensusClusterer.fit.__doc__
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        voters = _voters(ensemble)
+        units = _units(voters, self.order)
+        kernel = ConceptGrowth(units.codes, voters.weights)
+        if self.threshold == "auto":
+            self.threshold_, found = self._search(voters, units, kernel)
+        else:
+            self.threshold_ = _votes(self.threshold, voters)
+            found = _run(units, kernel, self.threshold_, voters)
+        few = np.count_nonzero(_observed_weight(voters) < _lenient(self.threshold_, voters))
+        if few:
+            warnings.warn(
+                f"{few} objects were observed by partitions of fewer votes than the threshold of "
+                f"{self.threshold_:g}: no concept can hold them. They went to the clusters with most "
+                "of their labels; lower the threshold to count them in.",
+                EvidenceWarning,
+                stacklevel=3,
+            )
+        self.n_iter_ = found.n_passes
+        self.covered_ = found.covered
+        self.intents_ = np.zeros((len(found.intents), ensemble.n_partitions), dtype=np.bool_)
+        voting = slice(None) if ensemble.weights is None else ensemble.weights > 0
+        self.intents_[:, voting] = found.intents
+        return found.labels
+
+    def _search(
+        self, ensemble: Ensemble, units: _Units, kernel: ConceptGrowth
+    ) -> tuple[float, _Found]:
+        """Return the threshold that agrees best with the partitions, and its consensus."""
+        report = reporter(self.verbose, "FCAConsensus")
+        m = ensemble.n_partitions
+        shares = np.arange(math.ceil(_LOWEST_SHARE * m), m + 1) / m
+        self.thresholds_ = shares * _total(ensemble)
+        if ensemble.weights is None:
+            self.thresholds_ = self.thresholds_.round()
+        self.anmi_ = np.empty(len(shares))
+        best: _Found | None = None
+        for t, threshold in enumerate(self.thresholds_):
+            found = _run(units, kernel, float(threshold), ensemble)
+            self.anmi_[t] = anmi(found.labels, ensemble)
+            report(
+                f"threshold {threshold:g}: {len(found.intents)} clusters, ANMI {self.anmi_[t]:.6f}"
+            )
+            if best is None or self.anmi_[t] > self.anmi_[:t].max():
+                best, chosen = found, float(threshold)
+        assert best is not None
+        return chosen, best
+
+
+@dataclass(frozen=True)
+class _Units:
+    """Rows of labels in the order in which they are tried, and what each stands for."""
+
+    codes: NDArray[Any]
+    sizes: NDArray[np.int64]
+    of_object: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A consensus: labels by first appearance, and the intent of each of its clusters."""
+
+    labels: NDArray[np.int64]
+    covered: NDArray[np.bool_]
+    intents: NDArray[np.bool_]
+    n_passes: int
+
+
+def _voters(ensemble: Ensemble) -> Ensemble:
+    """Leave out partitions of weight 0: they have no vote, and would split rows of equal labels."""
+    if ensemble.weights is None or ensemble.weights.all():
+        return ensemble
+    return ensemble.subset(partitions=ensemble.weights > 0)
+
+
+def _total(ensemble: Ensemble) -> float:
+    weights = ensemble.weights
+    return float(ensemble.n_partitions if weights is None else math.fsum(weights))
+
+
+def _votes(threshold: Any, ensemble: Ensemble) -> float:
+    """Return the votes that a checked threshold asks for."""
+    if isinstance(threshold, Integral):
+        return float(threshold)
+    votes = float(threshold) * _total(ensemble)
+    # 0.07 of 100 is 7.000000000000001 in floating point, and means 7.
+    return votes if ensemble.weights is not None else float(max(1, math.ceil(votes - 1e-9)))
+
+
+def _lenient(threshold: float, ensemble: Ensemble) -> float:
+    """Let sums of weights that differ from the threshold by rounding reach it."""
+    return threshold if ensemble.weights is None else threshold - 1e-9 * _total(ensemble)
+
+
+def _observed_weight(ensemble: Ensemble) -> NDArray[np.float64]:
+    weights = ensemble.weights
+    return ensemble.present @ (np.ones(ensemble.n_partitions) if weights is None else weights)
+
+
+def _units(ensemble: Ensemble, order: str) -> _Units:
+    codes, micro = ensemble.codes, ensemble.micro_clusters
+    of_object, sizes, first = micro.inverse, micro.counts, micro.representatives
+    if ensemble.has_noise:
+        # Objects that are noise somewhere are apart there, whatever else they share.
+        apart = (codes == noise_code(codes.dtype)).any(axis=1)
+        own = len(micro) + np.arange(len(codes))
+        of_object = canonical_labels(np.where(apart, own, of_object))
+        _, first, sizes = np.unique(of_object, return_index=True, return_counts=True)
+    rank = np.arange(len(first))
+    if order == "size":
+        rank = np.argsort(-sizes, kind="stable")
+    place = np.empty_like(rank)
+    place[rank] = np.arange(len(rank))
+    return _Units(
+        np.ascontiguousarray(codes[first[rank]]),
+        np.ascontiguousarray(sizes[rank], dtype=np.int64),
+        place[of_object],
+    )
+
+
+def _run(units: _Units, kernel: ConceptGrowth, threshold: float, ensemble: Ensemble) -> _Found:
+    """Grow the concepts to the fixpoint, cover what is left over, number the clusters."""
+    kernel.start(_lenient(threshold, ensemble))
+    while not kernel.grow(_WORDS):
+        pass  # here Python looks for interrupts
+    n, m = units.codes.shape
+    cluster = np.empty(n, dtype=np.int64)
+    intents = np.empty((kernel.n_concepts, m), dtype=np.uint8)
+    kernel.read(cluster, intents)
+    covered = cluster >= 0
+    kernel.assign(units.sizes, cluster)
+    # Those that share no label with any intent stay by themselves.
+    apart = np.flatnonzero(cluster < 0)
+    cluster[apart] = kernel.n_concepts + np.arange(len(apart))
+    votes = np.vstack([intents, units.codes[apart] != missing_code(units.codes.dtype)])
+    of_object = cluster[units.of_object]
+    labels = canonical_labels(of_object)
+    _, first = np.unique(labels, return_index=True)
+    return _Found(
+        labels, covered[units.of_object], votes[of_object[first]].astype(np.bool_), kernel.n_passes
+    )
