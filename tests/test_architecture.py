@@ -37,6 +37,7 @@ FLOORS = {
     "contingency": (2, 0),
     "evidence": (2, 0),
     "divergences": (2, 0),
+    "lattice": (2, 1),
     "matching": (2, 1),
     "membership": (2, 1),
     "comparison": (2, 2),

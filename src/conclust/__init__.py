@@ -18,7 +18,7 @@ _HOMES = {
     "copresence": "conclust.evidence",
     "corrupt": "conclust.generation",
 }
-_MODULES = ("datasets", "exceptions", "metrics", "plotting")
+_MODULES = ("datasets", "exceptions", "lattice", "metrics", "plotting")
 
 __all__ = ["__version__", *sorted(_HOMES), *_MODULES]
 

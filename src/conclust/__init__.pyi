@@ -1,5 +1,6 @@
 from conclust import datasets as datasets
 from conclust import exceptions as exceptions
+from conclust import lattice as lattice
 from conclust import metrics as metrics
 from conclust import plotting as plotting
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
@@ -26,6 +27,7 @@ __all__ = [
     "corrupt",
     "datasets",
     "exceptions",
+    "lattice",
     "metrics",
     "plotting",
 ]
