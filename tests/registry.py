@@ -17,11 +17,40 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "EAC ward": ("EAC", {"linkage": "ward"}),
     "EAC single, sampled pairs": ("EAC", {"linkage": "single", "pairs": 30, "random_state": 0}),
     "EAC average, sampled pairs": ("EAC", {"linkage": "average", "pairs": 30, "random_state": 0}),
+    "FCA": ("FCAConsensus", {}),
+    "FCA by size": ("FCAConsensus", {"order": "size"}),
+    "FCA auto": ("FCAConsensus", {"threshold": "auto"}),
 }
 
 # (form, test of the battery) -> why the form is exempt from it.
 EXEMPT: dict[tuple[str, str], str] = {
     ("PCC l2", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
+}
+
+# Estimators whose number of clusters emerges: they have no n_clusters, and none is set.
+EMERGING = ("FCAConsensus",)
+EXEMPT |= {
+    (form, test): "has no n_clusters: the number of clusters emerges"
+    for form, (name, _) in FORMS.items()
+    if name in EMERGING
+    for test in (
+        "one_cluster_holds_everybody",
+        "refuses_more_clusters_than_objects",
+        "bad_numbers_of_clusters_are_refused",
+        "first_parameter_is_the_number_of_clusters",
+    )
+}
+EXEMPT |= {
+    (form, test): reason
+    for form, (name, _) in FORMS.items()
+    if name == "FCAConsensus"
+    for test, reason in {
+        "order_of_objects_permutes_the_answer": "grows clusters in the order of the objects",
+        "planted_clusters_are_found": "independent errors leave no partition to vouch for many objects",
+        "unanimity_survives_30_percent_missing": "who did not observe an object cannot vouch for it",
+        "noise_is_evidence_of_being_apart": "who took an object for noise cannot vouch for it",
+        "threads_change_no_bit": "has no n_jobs: runs on one thread",
+    }.items()
 }
 
 
@@ -38,4 +67,5 @@ def public_estimators() -> dict[str, type[ConsensusClusterer]]:
 def make(form: str, n_clusters: int | None) -> ConsensusClusterer:
     """Return a new estimator of a form."""
     name, parameters = FORMS[form]
-    return getattr(conclust, name)(n_clusters, **parameters)
+    cls = getattr(conclust, name)
+    return cls(**parameters) if name in EMERGING else cls(n_clusters, **parameters)

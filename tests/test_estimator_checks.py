@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator
+from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator, FCAConsensus
 
 # check -> why a consensus of label matrices cannot pass it.
 OF_LABELS = {
@@ -23,6 +23,8 @@ def expected(estimator: object) -> dict[str, str]:
         EAC(),
         EAC(linkage="single"),
         EAC(n_clusters=2, linkage="ward"),
+        FCAConsensus(),
+        FCAConsensus(threshold="auto", order="size"),
         ConsensusClustering(generator=EnsembleGenerator(n_partitions=8)),
         ConsensusClustering(EAC(2), EnsembleGenerator(n_partitions=8)),
     ],

@@ -247,7 +247,7 @@ def line_diagram(
     size = max(4.0, min(9.0, apart / 6))
     places = np.column_stack([x, y])
     ax.add_collection(
-        LineCollection(places[lattice.covers], colors="#9db4b8", linewidths=1.0, zorder=1)
+        LineCollection(list(places[lattice.covers]), colors="#9db4b8", linewidths=1.0, zorder=1)
     )
     named = np.array([bool(a or b) for a, b in zip(above, below, strict=True)])
     ax.scatter(

@@ -149,13 +149,15 @@ class FCAConsensus(ConsensusClusterer):
                 "ensemble are soft. Use PCC or EAC, which take soft members, or fit "
                 "Ensemble(ensemble.labels), their most probable clusters."
             )
-        value, most = self.threshold, _total(ensemble)
+        value: object = self.threshold
+        most = _total(ensemble)
         if isinstance(value, str):
             fits = value == "auto"
-        elif isinstance(value, Integral) and not isinstance(value, bool):
-            fits = 1 <= int(value) <= most
+        elif isinstance(value, bool) or not isinstance(value, Real):
+            fits = False
         else:
-            fits = isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= 1
+            low, high = (1.0, most) if isinstance(value, Integral) else (0.0, 1.0)
+            fits = low <= float(value) <= high and float(value) > 0
         if not fits:
             what = "partitions" if ensemble.weights is None else "weights of the partitions"
             refuse(
@@ -274,7 +276,8 @@ def _lenient(threshold: float, ensemble: Ensemble) -> float:
 
 def _observed_weight(ensemble: Ensemble) -> NDArray[np.float64]:
     weights = ensemble.weights
-    return ensemble.present @ (np.ones(ensemble.n_partitions) if weights is None else weights)
+    each = np.ones(ensemble.n_partitions) if weights is None else weights
+    return np.asarray(ensemble.present @ each, dtype=np.float64)
 
 
 def _units(ensemble: Ensemble, order: str) -> _Units:
