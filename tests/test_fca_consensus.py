@@ -198,7 +198,9 @@ def test_the_result_depends_on_the_order_of_objects():
 def test_an_object_seen_by_few_goes_where_most_of_its_labels_are():
     labels = np.repeat([[0] * 6, [1] * 6], 5, axis=0)
     labels = np.vstack([labels, [-1, 1, 1, -1, -1, -1]])
-    with pytest.warns(EvidenceWarning, match="1 objects were observed by partitions of fewer votes"):
+    with pytest.warns(
+        EvidenceWarning, match="1 objects were observed by partitions of fewer votes"
+    ):
         model = FCAConsensus(3).fit(labels)
     np.testing.assert_array_equal(model.labels_, [0] * 5 + [1] * 6)
     np.testing.assert_array_equal(model.covered_, [True] * 10 + [False])
