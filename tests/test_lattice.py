@@ -15,6 +15,7 @@ from conclust import Ensemble
 from conclust._labels import canonical_labels
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.lattice import Concept, FormalContext, is_finer, join, meet
+from conclust.plotting import line_diagram
 
 FOUR = [np.array(p) for p in all_partitions(4)]
 
@@ -255,3 +256,54 @@ def test_concepts_and_contexts_say_what_they_are():
     context = FormalContext.of_partitions(3)
     assert repr(context) == "FormalContext(3 objects, 3 attributes)"
     assert repr(context.lattice()) == "ConceptLattice(5 concepts, 6 covers)"
+
+
+# -- the line diagram
+
+
+def drawn(ax):
+    """Return the places of the concepts and the lines between them."""
+    lines, points = ax.collections
+    return np.asarray(points.get_offsets()), np.array(lines.get_segments())
+
+
+@pytest.mark.parametrize("n", [2, 4, 5])
+def test_the_line_diagram_has_a_line_for_every_cover(n):
+    lattice = FormalContext.of_partitions(n).lattice()
+    places, lines = drawn(line_diagram(lattice))
+    np.testing.assert_allclose(lines, places[lattice.covers])
+    assert (lines[:, 0, 1] < lines[:, 1, 1]).all()  # the lower concept is lower
+    assert len(np.unique(places.round(9), axis=0)) == len(lattice)
+    np.testing.assert_array_equal(places[:, 1], lattice.levels)
+    np.testing.assert_allclose(places[[0, -1], 0], 0, atol=1e-12)
+
+
+def test_figure_1_names_pairs_and_two_block_partitions_once():
+    lattice = FormalContext.of_partitions(4).lattice()
+    ax = line_diagram(lattice)
+    texts = {text.get_text(): text.xy for text in ax.texts}
+    assert set(texts) == {*lattice.context.objects, *lattice.context.attributes}
+    assert {name: y for name, (_, y) in texts.items()} == {
+        name: 1 if "|" not in name else 2 for name in texts
+    }
+    assert ax.get_title() == "Lattice of 15 concepts"
+
+
+def test_texts_of_a_line_diagram():
+    lattice = FormalContext(np.ones((30, 1)), attributes=["all"]).lattice()
+    assert [text.get_text() for text in line_diagram(lattice).texts] == [
+        "all",
+        "0, 1, 2, 3, 4 … (30)",
+    ]
+    assert not line_diagram(lattice, labels=None).texts
+    assert [text.get_text() for text in line_diagram(lattice, labels=["1"]).texts] == ["1"]
+    with pytest.raises(InputError, match=r"one text for each of the 1 concepts\. Got 2"):
+        line_diagram(lattice, labels=["a", "b"])
+    with pytest.raises(ParameterError, match="'labels' parameter of line_diagram"):
+        line_diagram(lattice, labels="full")
+
+
+def test_line_diagrams_are_the_same_every_time():
+    lattice = FormalContext.of_partitions(4).lattice()
+    a, b = drawn(line_diagram(lattice)), drawn(line_diagram(lattice))
+    np.testing.assert_array_equal(a[0], b[0])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
 
 from conclust._random import generator
 from conclust._validation import check_int, check_option, missing_extra
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["coassociation_heatmap", "line_diagram", "membership_heatmap"]
 
 _MAX_OBJECTS = 4000
+_DIAGRAM_STARTS = 40
 # Ever darker, so that it also reads in grey print and to the colour-blind.
 _COLOURS = ("#fafcfb", "#d5ebe4", "#8fcdc2", "#439fab", "#276691", "#1d2f62", "#0b0f2b")
 _NO_EVIDENCE = "#f0d9c8"
@@ -325,32 +327,38 @@ def _shorten(names: list[str]) -> str:
 
 
 def _diagram_places(lattice: ConceptLattice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return x and y of every concept: levels, each in the order of its neighbours' means."""
+    """Return x and y of every concept: levels, ordered so that the squares of the lines are short.
+
+    The best order of one level, the others held, is an assignment problem; levels take turns until
+    none gets better, from a few starts.
+    """
     levels, covers = lattice.levels, lattice.covers
-    x = np.zeros(len(lattice))
     members = [np.flatnonzero(levels == level) for level in range(int(levels.max()) + 1)]
-
     widest = max(map(len, members))
-
-    def spread(order: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-        placed = np.empty(len(lattice))
-        for held in order:
-            # Narrow levels are drawn a little wider, so that fewer lines run flat.
-            step = (widest / len(held)) ** 0.25
-            placed[held] = step * (np.arange(len(held)) - (len(held) - 1) / 2)
-        return placed
-
-    best, shortest = x, np.inf
-    x = spread(members)
-    for sweep in range(40):
-        length = float(np.square(x[covers[:, 0]] - x[covers[:, 1]]).sum())
+    # Narrow levels are drawn a little wider, so that fewer lines run flat.
+    seats = [
+        (widest / len(held)) ** 0.25 * (np.arange(len(held)) - (len(held) - 1) / 2)
+        for held in members
+    ]
+    degrees = np.bincount(covers.ravel(), minlength=len(lattice))
+    lower, upper = covers.T
+    rng = generator(0, "line_diagram")
+    best, shortest = np.zeros(len(lattice)), np.inf
+    for start in range(_DIAGRAM_STARTS if len(lattice) <= 300 else 1):
+        x = np.empty(len(lattice))
+        for held, places in zip(members, seats, strict=True):
+            x[held] = places if start == 0 else rng.permutation(places)
+        length, before = np.inf, np.inf
+        while length == np.inf or length < before - 1e-9:
+            before = length
+            for held, places in zip(members, seats, strict=True):
+                pull = np.bincount(lower, x[upper], minlength=len(lattice))
+                pull += np.bincount(upper, x[lower], minlength=len(lattice))
+                cost = np.outer(degrees[held], places**2) - 2 * np.outer(pull[held], places)
+                x[held] = places[linear_sum_assignment(cost)[1]]
+            length = float(np.square(x[lower] - x[upper]).sum())
         if length < shortest - 1e-9:
-            best, shortest = x.copy(), length
-        near, far = (1, 0) if sweep % 2 == 0 else (0, 1)
-        totals = np.bincount(covers[:, near], x[covers[:, far]], minlength=len(x))
-        counts = np.bincount(covers[:, near], minlength=len(x))
-        means = np.divide(totals, counts, out=x.copy(), where=counts > 0)
-        x = spread([held[np.lexsort((x[held], means[held]))] for held in members])
+            best, shortest = x, length
     return best, levels.astype(np.float64)
 
 
