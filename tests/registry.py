@@ -11,6 +11,8 @@ from conclust.consensus.base import ConsensusClusterer
 # name of the form -> (class, parameters). `n_clusters` is set by the battery.
 FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "PCC l2": ("PCC", {"random_state": 0}),
+    "WeightedPCC simplex": ("WeightedPCC", {"random_state": 0}),
+    "WeightedPCC l2": ("WeightedPCC", {"regularization": "l2", "random_state": 0}),
     "EAC single": ("EAC", {"linkage": "single"}),
     "EAC average": ("EAC", {"linkage": "average"}),
     "EAC complete": ("EAC", {"linkage": "complete"}),
@@ -25,6 +27,8 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
 # (form, test of the battery) -> why the form is exempt from it.
 EXEMPT: dict[tuple[str, str], str] = {
     ("PCC l2", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
+    ("WeightedPCC simplex", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
+    ("WeightedPCC l2", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
 }
 
 # Estimators whose number of clusters emerges: they have no n_clusters, and none is set.

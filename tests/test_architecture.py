@@ -38,6 +38,7 @@ FLOORS = {
     "evidence": (2, 0),
     "divergences": (2, 0),
     "lattice": (2, 1),
+    "simplex": (2, 0),
     "matching": (2, 1),
     "membership": (2, 1),
     "comparison": (2, 2),

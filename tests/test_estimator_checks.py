@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator, FCAConsensus
+from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator, WeightedPCC
 
 # check -> why a consensus of label matrices cannot pass it.
 OF_LABELS = {
@@ -20,6 +21,8 @@ def expected(estimator: object) -> dict[str, str]:
 @parametrize_with_checks(
     [
         PCC(),
+        WeightedPCC(),
+        WeightedPCC(regularization="l2"),
         EAC(),
         EAC(linkage="single"),
         EAC(n_clusters=2, linkage="ward"),

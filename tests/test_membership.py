@@ -1,4 +1,4 @@
-"""How sure objects are, and the order that shows blocks."""
+"""How sure objects are, what clusters share, and the order that shows blocks."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import measures as naive
 
-from conclust.exceptions import InputError
-from conclust.membership import entropy, vat_order
+from conclust.exceptions import InputError, ParameterError
+from conclust.membership import (
+    bridgeness,
+    cluster_similarity,
+    drop_small,
+    entropy,
+    soft_centroids,
+    vat_order,
+)
+
+
+def dirichlet(n=60, k=4, seed=0, concentration=0.4):
+    return np.random.default_rng(seed).dirichlet(np.full(k, concentration), size=n)
 
 
 def test_entropy_is_between_certain_and_even():
@@ -23,6 +34,127 @@ def test_entropy_is_between_certain_and_even():
 def test_entropy_refuses_what_is_no_probability():
     with pytest.raises(InputError, match=r"row 1 with smallest value 0\.2 and sum 0\.5"):
         entropy([[0.5, 0.5], [0.2, 0.3]])
+
+
+# ----------------------------------------------------------------------- bridgeness
+
+
+def test_bridgeness_of_its_definition():
+    Y = dirichlet()
+    expected = [1 - np.sqrt(4 / 3 * sum((y - 1 / 4) ** 2 for y in row)) for row in Y.tolist()]
+    assert bridgeness(Y) == pytest.approx(expected)
+
+
+def test_bridgeness_is_between_certain_and_even():
+    assert bridgeness([[1, 0, 0, 0], [0.25] * 4]) == pytest.approx([0, 1], abs=1e-12)
+    assert bridgeness([[1.0], [1.0]]).tolist() == [0, 0]
+    found = bridgeness(dirichlet(500, 7))
+    assert ((found >= 0) & (found <= 1)).all()
+    # Linear on the way from the even row to a certain one.
+    steps = np.linspace(0, 1, 11)[:, None]
+    assert bridgeness(steps * [0, 1, 0] + (1 - steps) / 3) == pytest.approx(1 - steps[:, 0])
+
+
+# ------------------------------------------------------------------- small values
+
+
+def test_small_values_are_dropped_by_the_definition():
+    Y = dirichlet()
+    for delta in (0.0, 0.05, 0.2):  # a quarter always stays
+        for row, found in zip(Y, drop_small(Y, delta), strict=True):
+            kept = [y if y >= delta else 0.0 for y in row]
+            assert found == pytest.approx(np.array(kept) / sum(kept))
+    assert drop_small(Y, 0.0) == pytest.approx(Y)
+
+
+def test_an_emptied_row_keeps_its_largest_value():
+    Y = [[0.3, 0.35, 0.35], [0.2, 0.2, 0.6]]
+    assert drop_small(Y, 0.5).tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert drop_small(np.eye(3), 1.0).tolist() == np.eye(3).tolist()
+
+
+def test_dropping_is_exact_at_the_limit_and_done_once():
+    assert drop_small([[0.05, 0.95]]).tolist() == [[0.05, 0.95]]
+    Y = drop_small(dirichlet(300, 6))
+    np.testing.assert_allclose(drop_small(Y), Y, atol=1e-15)
+    assert ((Y == 0) | (Y >= 0.05)).all()
+    np.testing.assert_allclose(Y.sum(axis=1), 1, atol=1e-15)
+
+
+def test_dropping_leaves_its_input_alone():
+    Y = dirichlet()
+    before = Y.copy()
+    drop_small(Y, 0.4)
+    np.testing.assert_array_equal(Y, before)
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1.5, np.nan, "small", True])
+def test_bad_limits(delta):
+    with pytest.raises(ParameterError, match=r"'delta' parameter of drop_small must be a float"):
+        drop_small([[0.5, 0.5]], delta)
+
+
+# ------------------------------------------------------------- clusters among themselves
+
+
+def test_similarity_of_its_definition():
+    Y = dirichlet(30, 3)
+    m = cluster_similarity(Y)
+    for k in range(3):
+        for other in range(3):
+            shared = sum(Y[i, k] * Y[i, other] for i in range(30))
+            assert m[k, other] == pytest.approx(shared / sum(Y[:, k]))
+    np.testing.assert_allclose(m.sum(axis=1), 1)
+
+
+def test_similarity_of_hard_clusters_is_none():
+    Y = np.eye(3)[[0, 0, 1, 2, 2]]
+    np.testing.assert_array_equal(cluster_similarity(Y), np.eye(3))
+
+
+def test_a_cluster_without_mass_has_no_similarity_and_no_centroid():
+    Y = np.array([[1.0, 0, 0], [0.5, 0.5, 0]])
+    m = cluster_similarity(Y)
+    assert np.isnan(m[2]).all()
+    assert m[:2, 2].tolist() == [0, 0]
+    centroids = soft_centroids(Y, [[0.0, 1.0], [3.0, 1.0]])
+    assert np.isnan(centroids[2]).all()
+    assert centroids[:2].tolist() == [[1, 1], [3, 1]]
+
+
+def test_centroids_of_their_definition():
+    rng = np.random.default_rng(3)
+    Y, X = dirichlet(40, 3), rng.normal(size=(40, 5))
+    found = soft_centroids(Y, X)
+    for k in range(3):
+        expected = sum(Y[i, k] * X[i] for i in range(40)) / sum(Y[:, k])
+        assert found[k] == pytest.approx(expected)
+    hard = np.eye(3)[Y.argmax(axis=1)]
+    means = [X[Y.argmax(axis=1) == k].mean(axis=0) for k in range(3)]
+    assert soft_centroids(hard, X) == pytest.approx(np.array(means))
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (np.zeros((3, 2)), "each of the 2 objects"),
+        (np.zeros(2), "each of the 2 objects"),
+        ([["a"], ["b"]], "must hold numbers"),
+        ([[0.0], [np.nan]], "finite"),
+    ],
+)
+def test_bad_points(X, sentence):
+    with pytest.raises(InputError, match=sentence):
+        soft_centroids([[0.5, 0.5], [1.0, 0.0]], X)
+
+
+@pytest.mark.parametrize("read", [bridgeness, drop_small, cluster_similarity])
+def test_only_probabilities_are_read(read):
+    with pytest.raises(InputError, match="row 0"):
+        read([[0.5, 0.6]])
+
+
+# ------------------------------------------------------------------------------ order
 
 
 def test_blocks_stay_contiguous():

@@ -14,11 +14,19 @@ _HOMES = {
     "EnsembleGenerator": "conclust.generation",
     "FCAConsensus": "conclust.consensus.fca",
     "PCC": "conclust.consensus.probabilistic",
+    "WeightedPCC": "conclust.consensus.probabilistic",
     "coassociation": "conclust.evidence",
     "copresence": "conclust.evidence",
     "corrupt": "conclust.generation",
 }
-_MODULES = ("datasets", "exceptions", "lattice", "metrics", "plotting")
+_MODULES = (
+    "datasets",
+    "exceptions",
+    "lattice",
+    "membership",
+    "metrics",
+    "plotting",
+)
 
 __all__ = ["__version__", *sorted(_HOMES), *_MODULES]
 

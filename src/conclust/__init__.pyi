@@ -1,11 +1,13 @@
 from conclust import datasets as datasets
 from conclust import exceptions as exceptions
 from conclust import lattice as lattice
+from conclust import membership as membership
 from conclust import metrics as metrics
 from conclust import plotting as plotting
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.probabilistic import PCC as PCC
+from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.ensemble import Ensemble as Ensemble
 from conclust.evidence import coassociation as coassociation
 from conclust.evidence import copresence as copresence
@@ -21,6 +23,7 @@ __all__ = [
     "Ensemble",
     "EnsembleGenerator",
     "FCAConsensus",
+    "WeightedPCC",
     "__version__",
     "coassociation",
     "copresence",
@@ -28,6 +31,7 @@ __all__ = [
     "datasets",
     "exceptions",
     "lattice",
+    "membership",
     "metrics",
     "plotting",
 ]

@@ -1,4 +1,4 @@
-"""Reading soft memberships: checks, how sure each object is, and the order that shows blocks."""
+"""Reading soft memberships: how sure each object is, what clusters share, the order of blocks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._validation import check_real
 from conclust.exceptions import InputError
 
-__all__ = ["check_membership", "entropy", "vat_order"]
+__all__ = [
+    "bridgeness",
+    "cluster_similarity",
+    "drop_small",
+    "entropy",
+    "soft_centroids",
+    "vat_order",
+]
 
 ROW_BLOCK = 1024
 
@@ -73,6 +81,181 @@ def entropy(membership: ArrayLike) -> NDArray[np.float64]:
     logs = np.log(rows, out=np.zeros_like(rows), where=rows > 0)
     spread = 0.0 - (rows * logs).sum(axis=1) / np.log(n_clusters)
     return np.asarray(np.clip(spread, 0.0, 1.0))
+
+
+def bridgeness(membership: ArrayLike) -> NDArray[np.float64]:
+    """Say how much each object is a bridge between clusters.
+
+    Parameters
+    ----------
+    membership : (n_samples, n_clusters) array-like of float
+        Probabilities of the clusters for every object; rows sum to 1.
+
+    Returns
+    -------
+    (n_samples,) float64
+        1 - sqrt(K / (K - 1) sum_k (y_ik - 1/K)^2): 0 for an object of one cluster, 1 for one that
+        all K clusters share evenly. 0 where there is one cluster.
+
+    Raises
+    ------
+    InputError
+        If the rows are not probabilities.
+
+    Notes
+    -----
+    An outlier that belongs nowhere has a high bridgeness too: the measure cannot tell the two
+    apart. Unlike `entropy` it falls linearly on the way from the even row to a certain one.
+
+    References
+    ----------
+    T. Nepusz, A. Petróczi, L. Négyessy, F. Bazsó: Fuzzy communities and the concept of bridgeness
+    in complex networks. Physical Review E 77, 2008.
+
+    Examples
+    --------
+    >>> from conclust.membership import bridgeness
+    >>> bridgeness([[1.0, 0.0], [0.75, 0.25], [0.5, 0.5]])
+    array([0. , 0.5, 1. ])
+    """
+    rows = check_membership(membership)
+    k = rows.shape[1]
+    if k == 1:
+        return np.zeros(rows.shape[0])
+    spread = np.sqrt(k / (k - 1) * ((rows - 1.0 / k) ** 2).sum(axis=1))
+    return np.asarray(np.clip(1.0 - spread, 0.0, 1.0))
+
+
+def drop_small(membership: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
+    """Drop small probabilities and share their mass among those that stay.
+
+    Parameters
+    ----------
+    membership : (n_samples, n_clusters) array-like of float
+        Probabilities of the clusters for every object; rows sum to 1.
+    delta : float, default=0.05
+        What is below this becomes 0, in [0, 1]. A row of which nothing would stay keeps its
+        largest value (the first of several).
+
+    Returns
+    -------
+    (n_samples, n_clusters) float64
+        Rows sum to 1.
+
+    Raises
+    ------
+    InputError
+        If the rows are not probabilities.
+    ParameterError
+        If `delta` is not in [0, 1].
+
+    Notes
+    -----
+    How the paper cleans a consensus before it is pictured: A. Lourenço et al., Probabilistic
+    consensus clustering using evidence accumulation, Machine Learning 98, 2015, section 7.
+
+    Examples
+    --------
+    >>> from conclust.membership import drop_small
+    >>> drop_small([[0.96, 0.04], [0.5, 0.5]])
+    array([[1. , 0. ],
+           [0.5, 0.5]])
+    """
+    rows = check_membership(membership)
+    limit = check_real(delta, "delta", "drop_small", high=1.0)
+    kept = np.where(rows < limit, 0.0, rows)
+    emptied = np.flatnonzero(~kept.any(axis=1))
+    kept[emptied, rows[emptied].argmax(axis=1)] = 1.0
+    kept /= kept.sum(axis=1, keepdims=True)
+    return kept
+
+
+def cluster_similarity(membership: ArrayLike) -> NDArray[np.float64]:
+    """Say how much of each cluster belongs to each other one.
+
+    Parameters
+    ----------
+    membership : (n_samples, n_clusters) array-like of float
+        Probabilities of the clusters for every object; rows sum to 1.
+
+    Returns
+    -------
+    (n_clusters, n_clusters) float64
+        m_kl = sum_i y_ik y_il / sum_i y_ik: the probability that an object drawn from cluster k
+        falls into cluster l when it is drawn again. Rows sum to 1; not symmetric: a small cluster
+        can lie in a large one. The diagonal is how much a cluster keeps to itself. Rows of
+        clusters without mass are NaN.
+
+    Raises
+    ------
+    InputError
+        If the rows are not probabilities.
+
+    Notes
+    -----
+    The edges of the graph of clusters of A. Lourenço et al., Probabilistic consensus clustering
+    using evidence accumulation, Machine Learning 98, 2015, sections 7 and 7.4.
+
+    Examples
+    --------
+    >>> from conclust.membership import cluster_similarity
+    >>> cluster_similarity([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5]])
+    array([[0.9, 0.1],
+           [0.5, 0.5]])
+    """
+    rows = check_membership(membership)
+    mass = rows.sum(axis=0)
+    shared = rows.T @ rows
+    return np.divide(
+        shared, mass[:, np.newaxis], out=np.full_like(shared, np.nan), where=mass[:, np.newaxis] > 0
+    )
+
+
+def soft_centroids(membership: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
+    """Average points by how much they belong to each cluster.
+
+    Parameters
+    ----------
+    membership : (n_samples, n_clusters) array-like of float
+        Probabilities of the clusters for every object; rows sum to 1.
+    X : (n_samples, n_features) array-like of float
+        The points.
+
+    Returns
+    -------
+    (n_clusters, n_features) float64
+        mu_k = sum_i y_ik x_i / sum_i y_ik; NaN for clusters without mass.
+
+    Raises
+    ------
+    InputError
+        If the rows are not probabilities, or X is not a row of finite numbers per object.
+
+    Notes
+    -----
+    The centroids of A. Lourenço et al., Probabilistic consensus clustering using evidence
+    accumulation, Machine Learning 98, 2015, sections 7 and 7.4.
+
+    Examples
+    --------
+    >>> from conclust.membership import soft_centroids
+    >>> soft_centroids([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], [[0.0], [3.0], [6.0]])
+    array([[1.],
+           [5.]])
+    """
+    rows = check_membership(membership)
+    points = np.asarray(X)
+    if points.ndim != 2 or len(points) != len(rows) or points.dtype.kind not in "biuf":
+        raise InputError(
+            f"'X' must hold numbers, a row for each of the {len(rows)} objects. Got an array of "
+            f"shape {points.shape} and type {points.dtype}."
+        )
+    points = points.astype(np.float64)
+    if not np.isfinite(points).all():
+        raise InputError("'X' must hold finite numbers. Got NaN or infinity.")
+    mass = rows.sum(axis=0)
+    shares = np.divide(rows, mass, out=np.full_like(rows, np.nan), where=mass > 0)
+    return np.asarray(shares.T @ points)
 
 
 def vat_order(D: ArrayLike) -> NDArray[np.int64]:

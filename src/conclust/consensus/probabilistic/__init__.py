@@ -1,5 +1,6 @@
 """Probabilistic consensus: memberships whose inner products explain the co-associations."""
 
 from conclust.consensus.probabilistic.pcc import PCC
+from conclust.consensus.probabilistic.weighted import WeightedPCC
 
-__all__ = ["PCC"]
+__all__ = ["PCC", "WeightedPCC"]

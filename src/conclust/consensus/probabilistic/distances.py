@@ -1,0 +1,151 @@
+"""How far each partition is from a consensus: d_u(Y), over all pairs or over a pattern of pairs.
+
+    d_u(Y) = s_u sum over ordered pairs i != j that partition u observed of (x_ui'x_uj - y_i'y_j)^2
+
+with x_ui the indicator (or the posterior) of object i in partition u. The factor s_u = n (n - 1) /
+(pairs counted) makes partitions comparable that observed different numbers of objects; it is 1
+for a partition that observed all. A consensus that weighs the partitions by alpha_u s_u and weights
+that are chosen by d_u lower one and the same sum, alpha'd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import FactoredSolver, cluster_sizes
+from conclust._labels import missing_code, noise_code
+from conclust.consensus.probabilistic.factored import FactoredModel, padded
+from conclust.ensemble import Ensemble
+
+__all__ = ["AllPairs", "PairSet"]
+
+# Cells (objects or pairs times partitions) formed at once.
+_CELLS = 1 << 21
+
+
+class PairSet(Protocol):
+    """The pairs of objects over which partitions and consensus are compared."""
+
+    scale: NDArray[np.float64]  # s_u; 0 for a partition that observed no pair
+
+    def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return d_u(Y) of every partition; 0 for one that observed no pair."""
+
+    def descend(
+        self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
+    ) -> NDArray[np.float64]:
+        """Return a membership from Y on, whose sum of weights_u d_u / s_u is not higher.
+
+        At most `max_iter` sweeps, until one lowers that sum by less than the share `tol`.
+        """
+
+
+class AllPairs:
+    """All pairs, none of them formed: from cluster sums and K x K Grams.
+
+    d_u / s_u = |G_u|^2 - sum_i |y_i|^4 - 2 (|S_u|^2 - sum_i |x_ui|^2 |y_i|^2) + |X_u X_u'|^2 -
+    sum_i |x_ui|^4, with G_u = sum_i y_i y_i' and S_u = sum_i x_ui y_i' over the objects that u
+    observed: O(n (N K + K^2)) altogether.
+    """
+
+    def __init__(self, ensemble: Ensemble, n_clusters: int, threads: int) -> None:
+        self.ensemble, self.n_clusters, self.threads = ensemble, n_clusters, threads
+        self._complete = not (ensemble.has_missing or ensemble.has_noise)
+        self._soft = ensemble.indicator if ensemble.is_soft else None
+        # Unweighted: a weighted solver keeps no Gram of a partition whose weight is 0.
+        self.model = FactoredModel.of(ensemble.reweighted(None))
+        self._measure = self._solver(self.model)
+        n = ensemble.n_samples
+        observed = n - ensemble._n_missing.astype(np.float64)
+        self._pairs = observed * (observed - 1)
+        self.scale = _scale(n, self._pairs)
+        self._together = self._constants()
+
+    def _solver(self, model: FactoredModel) -> FactoredSolver:
+        return model.solver(
+            self.ensemble.codes, self.n_clusters, complete=self._complete, soft=self._soft
+        )
+
+    def _constants(self) -> NDArray[np.float64]:
+        """Return |X_u X_u'|^2 - sum_i |x_ui|^4: for labels, the ordered pairs put together."""
+        ensemble = self.ensemble
+        if self._soft is None:
+            sizes = np.zeros(int(ensemble.offsets[-1]), dtype=np.int64)
+            cluster_sizes(ensemble.codes, ensemble.offsets, sizes)
+            return self._per_partition(sizes.astype(np.float64) * (sizes - 1))
+        total = np.empty(ensemble.n_partitions)
+        for u in range(ensemble.n_partitions):
+            P = self._soft[:, ensemble.offsets[u] : ensemble.offsets[u + 1]]
+            own = np.asarray(P.multiply(P).sum(axis=1)).ravel()
+            total[u] = np.sum((P.T @ P).toarray() ** 2) - np.sum(own**2)
+        return total
+
+    def _per_partition(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add up one value per cluster to one per partition."""
+        ensemble = self.ensemble
+        owner = np.repeat(np.arange(ensemble.n_partitions), ensemble.cluster_counts)
+        return np.bincount(owner, weights=values, minlength=ensemble.n_partitions)
+
+    def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return d_u(Y) of every partition; 0 for one that observed no pair."""
+        self._measure.rebuild(padded(Y), self.threads)
+        self.model.keep(self._measure, self.n_clusters)
+        grams = (self.model.grams**2).sum(axis=(1, 2))[self.model.group_of]
+        sums = self._per_partition((self.model.sums**2).sum(axis=1))
+        fourths, own = self._self_pairs((Y**2).sum(axis=1))
+        d = grams - fourths - 2.0 * (sums - own) + self._together
+        return np.maximum(d, 0.0) * self.scale
+
+    def _self_pairs(
+        self, norms: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the sums over observed objects of |y_i|^4 and of |x_ui|^2 |y_i|^2."""
+        ensemble = self.ensemble
+        n, m = ensemble.shape
+        if self._complete and self._soft is None:
+            return np.full(m, np.sum(norms**2)), np.full(m, np.sum(norms))
+        fourths, own = np.zeros(m), np.zeros(m)
+        dtype = ensemble.codes.dtype
+        for rows in _blocks(n, m):
+            codes = ensemble.codes[rows]
+            part = norms[rows][:, np.newaxis]
+            fourths += (part**2 * (codes != missing_code(dtype))).sum(axis=0)
+            if self._soft is None:
+                own += (part * (codes < noise_code(dtype))).sum(axis=0)
+        if self._soft is not None:
+            squares = self._soft.multiply(self._soft)
+            own = self._per_partition(np.asarray(squares.T @ norms).ravel())
+        return fourths, own
+
+    def descend(
+        self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
+    ) -> NDArray[np.float64]:
+        """Sweep over all objects with the factored solver."""
+        solver = self._solver(replace(self.model, weights=weights))
+        wide = padded(Y)
+        solver.rebuild(wide, self.threads)
+        loss = solver.objective() + 0.5 * float(weights @ self._together)
+        for _ in range(max_iter):
+            enough = tol * max(loss, 0.0)
+            change, _residual, _ = solver.sweep(
+                wide, 1e-9, enough / self.ensemble.n_samples, self.threads
+            )
+            loss += change
+            if -change <= enough:
+                break
+        return np.ascontiguousarray(wide[:, : self.n_clusters])
+
+
+def _scale(n: int, pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(n * (n - 1.0), pairs, out=np.zeros_like(pairs), where=pairs > 0)
+
+
+def _blocks(count: int, width: int) -> Iterator[slice]:
+    step = max(1, _CELLS // max(width, 1))
+    for begin in range(0, count, step):
+        yield slice(begin, begin + step)

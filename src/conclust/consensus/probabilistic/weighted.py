@@ -1,0 +1,395 @@
+"""WeightedPCC: consensus that learns how far to trust each partition (EMMCVPR 2013)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from conclust._labels import missing_code
+from conclust._progress import reporter
+from conclust._random import RandomStateLike, seed_sequence
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_option, check_real, refuse
+from conclust.consensus.base import SoftConsensusClusterer
+from conclust.consensus.probabilistic import factored
+from conclust.consensus.probabilistic.distances import AllPairs, PairSet
+from conclust.ensemble import Ensemble
+from conclust.exceptions import EvidenceWarning
+from conclust.simplex import project_simplex
+
+__all__ = ["WeightedPCC", "capped_weights", "ridge_weights"]
+
+# Sweeps of one membership step, and the share of its sum that the last of them may lower.
+_SWEEPS = 200
+_STEP_TOL = 1e-7
+# The share of the partitions that rho=None lets the weights rest on.
+_KEPT = 0.8
+# Rounds end when the weights together change by less.
+_WEIGHTS_TOL = 1e-4
+# Distances that differ by less, in units of n^2, differ by rounding.
+_TIE = 1e-12
+
+
+def capped_weights(
+    d: NDArray[np.float64], caps: NDArray[np.float64], tie: float = 0.0
+) -> NDArray[np.float64]:
+    """Minimise alpha'd over the simplex with alpha <= caps (sum of caps at least 1).
+
+    The nearest partitions are filled up to their caps; what is left over goes to the next
+    (Proposition 1 of the paper gives it to one that is full already: the index of its remainder
+    must be floor(1/rho) + 1). Distances within `tie` of their neighbour share in proportion to the
+    caps, so that the order of equal partitions plays no part.
+    """
+    alpha = np.zeros(len(d))
+    order = np.argsort(d, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(d[order]) > tie) + 1)
+    left = 1.0
+    for group in groups:
+        room = caps[group].sum()
+        # What only rounding left over is no weight: 1/rho may miss a whole number by an ulp.
+        if left <= 1e-9 * room:
+            break
+        alpha[group] = caps[group] * min(1.0, left / room)
+        left -= room
+    return np.asarray(alpha / alpha.sum())
+
+
+def ridge_weights(
+    d: NDArray[np.float64], strength: float, shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Minimise alpha'd + strength/2 sum alpha_u^2 / (m shares_u) over the simplex.
+
+    Proposition 2 of the paper where all m shares are 1/m.
+    """
+    with np.errstate(over="ignore"):  # a tiny strength: -inf, as far as can be
+        near = -(d - d.min()) / strength
+    return project_simplex(near, scale=len(d) * shares)
+
+
+class WeightedPCC(SoftConsensusClusterer):
+    """Probabilistic consensus that learns a weight for every partition.
+
+    Finds a membership Y and weights alpha (at least 0, with sum 1) of the partitions together::
+
+        f(Y, alpha) = sum over partitions of alpha_u d_u(Y)
+        d_u(Y) = sum over ordered pairs of (1[u puts i and j together] - y_i'y_j)^2
+
+    so that partitions far from the consensus of the others lose their influence. What keeps alpha
+    from resting on one partition alone is either a cap, alpha_u <= `rho`, or a penalty,
+    lambda/2 sum alpha_u^2.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Upper bound of the number of clusters. None: the largest number of clusters in any
+        partition, at most n_samples.
+    regularization : {"simplex", "l2"}, default="simplex"
+        "simplex": no weight above `rho`. "l2": the penalty.
+    rho : float, default=None
+        The largest weight, between 1/m for m partitions (all weights equal: PCC with l2) and 1
+        (one partition is the consensus). None: 1 / (0.8 m), so that weights rest on 80 % of the
+        partitions. Plays no part with "l2".
+    lam : float, default=0.5
+        The penalty lambda in units of n_samples^2, above 0: towards 0 one partition is the
+        consensus, towards infinity all weights are equal. If the distances spread evenly over a
+        range delta n_samples^2, about sqrt(2 lam m / delta) weights are positive. Plays no part
+        with "simplex".
+    n_init : int, default=5
+        Random starts; they are compared, with equal weights, on at most 6,000 objects.
+    max_iter : int, default=50
+        The most rounds of a membership step and a weight step.
+    tol : float, default=1e-6
+        Stop when a round lowers the objective by less than this share of it, and the weights
+        change by less than 1e-4 altogether.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What the label -1 means (see :class:`conclust.Ensemble`).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of all random choices.
+    n_jobs : int, default=None
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
+    verbose : int, default=0
+        1: a line per round on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The most probable cluster of each object; -1 for an object missing everywhere.
+    membership_ : ndarray of shape (n_samples, n_clusters_max_)
+        Probabilities over clusters, rows sum to 1. Clusters that are nobody's most probable one
+        come last.
+    weights_ : ndarray of shape (n_partitions,)
+        alpha: at least 0, sum 1.
+    effective_n_partitions_ : float
+        1 / sum alpha_u^2: the number of equal weights that would be as concentrated.
+    distances_ : ndarray of shape (n_partitions,)
+        d_u of the final membership; NaN for a partition that observed fewer than two objects.
+    n_clusters_ : int
+        Clusters found: those that are the most probable one of some object.
+    n_clusters_max_ : int
+        The upper bound used.
+    objective_ : float
+        f(Y, alpha), with the penalty if there is one.
+    n_iter_ : int
+        Rounds.
+    converged_ : bool
+        Whether the tolerances ended the rounds, not `max_iter`.
+    trace_ : ndarray of shape (n_iter_, 2)
+        Objective after the membership step and after the weight step of every round. Read row by
+        row it never rises.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    InputError
+        If the labels are malformed.
+
+    Notes
+    -----
+    The pairs of an object with itself are left out of d_u in both steps: with them, as the paper
+    prints it, the membership step is another problem than the one its solver lowers. Distances
+    come from cluster sums and Grams: no pair is ever formed.
+
+    Missing labels: the sum of d_u runs over the pairs that u observed, and is scaled by
+    n (n - 1) / |O_u| (|O_u| - 1) to be comparable between partitions that observed different
+    numbers |O_u| of objects; the membership step uses the same factor, so that f never rises. An
+    object whose every partition has lost its weight keeps the membership it had before.
+
+    Weights w_u of the ensemble stand for repetitions: with q_u = w_u / sum w the cap is m rho q_u,
+    the penalty lambda/2 sum alpha_u^2 / (m q_u), m the number of positive weights, and weights
+    that the paper has equal are q.
+
+    The alternation finds a local optimum that depends on where the weights start: at equal weights
+    (q), with the l2 consensus of all partitions.
+
+    References
+    ----------
+    Lourenço, Rota Bulò, Fred, Pelillo: Consensus clustering with robust evidence accumulation.
+    EMMCVPR 2013, equations (4) and (5), Propositions 1 (with the index of the remainder corrected)
+    and 2, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import WeightedPCC
+    >>> good = np.repeat([0, 1], 10)
+    >>> bad = np.random.default_rng(0).integers(0, 2, 20)
+    >>> model = WeightedPCC(2, random_state=0).fit(np.column_stack([good] * 4 + [bad]))
+    >>> model.weights_
+    array([0.25, 0.25, 0.25, 0.25, 0.  ])
+    >>> bool((model.labels_ == good).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        regularization: str = "simplex",
+        rho: float | None = None,
+        lam: float = 0.5,
+        n_init: int = 5,
+        max_iter: int = 50,
+        tol: float = 1e-6,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.regularization = regularization
+        self.rho = rho
+        self.lam = lam
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        owner = "WeightedPCC"
+        check_int(self.n_clusters, "n_clusters", owner, none=True)
+        check_option(self.regularization, "regularization", owner, ("simplex", "l2"))
+        check_real(self.lam, "lam", owner, closed="neither")
+        check_int(self.n_init, "n_init", owner)
+        check_int(self.max_iter, "max_iter", owner)
+        check_real(self.tol, "tol", owner)
+        if self.rho is None:
+            return
+        m = ensemble.n_partitions
+        if ensemble.weights is not None:
+            m = int(np.count_nonzero(ensemble.weights))
+        least = 1.0 / m
+        # 1 / m in the arithmetic of whoever computed it.
+        if not (_is_real(self.rho) and least * (1 - 1e-12) <= self.rho <= 1):
+            refuse(
+                "rho", owner, f"a float in the range [1/{m}, 1] ({m} partitions) or None", self.rho
+            )
+
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        threads = thread_count(self.n_jobs, "WeightedPCC")
+        seed = seed_sequence(self.random_state, "WeightedPCC")
+        report = reporter(self.verbose, "WeightedPCC")
+        k = self.n_clusters
+        if k is None:
+            k = max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
+        self.n_clusters_max_ = int(k)
+        pairs = AllPairs(ensemble, self.n_clusters_max_, threads)
+        shares = self._shares(ensemble, pairs)
+        informative = shares > 0
+        # With equal weights this is PCC itself, to the bit.
+        equal = ensemble.weights is None and (pairs.scale == 1).all()
+        Y = factored.solve(
+            ensemble if equal else ensemble.reweighted(shares * pairs.scale),
+            self.n_clusters_max_,
+            start=None,
+            n_init=self.n_init,
+            max_iter=_SWEEPS,
+            tol=1e-5,
+            tol_kkt=1e-8,
+            seed=seed,
+            threads=threads,
+            report=report,
+        ).membership
+        Y, alpha, d = self._alternate(pairs, Y, shares, report)
+        self.weights_ = alpha
+        self.effective_n_partitions_ = float(1.0 / (alpha @ alpha))
+        self.distances_ = np.where(pairs.scale > 0, d, np.nan)
+        self._model = pairs.model
+        self._model.weights = alpha * pairs.scale
+        if not self.converged_:
+            warnings.warn(
+                f"WeightedPCC stopped after max_iter={self.max_iter} rounds with the objective "
+                f"still falling or the weights still moving ({np.count_nonzero(alpha[informative])} "
+                "of them positive). Raise max_iter, or tol if this is close enough.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return Y
+
+    def _shares(self, ensemble: Ensemble, pairs: PairSet) -> NDArray[np.float64]:
+        """Return the weights to start from, 0 for a partition that says nothing of any pair."""
+        mute = pairs.scale == 0
+        w = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+        shares = np.where(mute, 0.0, w)
+        if (mute & (w > 0)).any():
+            warnings.warn(
+                f"{np.count_nonzero(mute & (w > 0))} partitions (the first is partition "
+                f"{np.argmax(mute & (w > 0))}) observed no pair of objects: they say nothing, and get "
+                "the weight 0.",
+                EvidenceWarning,
+                stacklevel=6,
+            )
+        if not shares.any():  # nothing is known of any pair
+            shares = w
+        return np.asarray(shares / shares.sum())
+
+    def _alternate(
+        self, pairs: PairSet, Y: NDArray[np.float64], shares: NDArray[np.float64], report: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        n = len(Y)
+        counted = np.flatnonzero(shares)
+        m, q = len(counted), shares[counted]
+        alpha = shares
+        trace: list[tuple[float, float]] = []
+        self.converged_ = False
+        while True:
+            d = pairs.distances(Y)
+            before = alpha
+            reached = self._objective(alpha[counted], d[counted], q, n)
+            alpha = np.zeros_like(shares)
+            alpha[counted] = self._weights(d[counted], q, n)
+            value = self._objective(alpha[counted], d[counted], q, n)
+            last = trace[-1][1] if trace else np.inf
+            trace.append((reached, value))
+            moved = float(np.abs(alpha - before).sum())
+            report(
+                f"round {len(trace)}: objective {value:.10g}, weights moved by {moved:.3g}, "
+                f"{1 / (alpha @ alpha):.1f} of {m} partitions effective"
+            )
+            settled = len(trace) == 1 or last - value <= self.tol * value + _TIE * float(n) ** 2
+            self.converged_ = moved < _WEIGHTS_TOL and settled
+            if self.converged_ or len(trace) >= self.max_iter:
+                break
+            Y = pairs.descend(Y, alpha * pairs.scale, _SWEEPS, _STEP_TOL)
+        self.n_iter_ = len(trace)
+        self.trace_ = np.array(trace)
+        self.objective_ = trace[-1][1]
+        return Y, alpha, d
+
+    def _weights(
+        self, d: NDArray[np.float64], shares: NDArray[np.float64], n: int
+    ) -> NDArray[np.float64]:
+        m = len(d)
+        if self.regularization == "l2":
+            return ridge_weights(d, self.lam * float(n) ** 2, shares)
+        rho = 1.0 / (_KEPT * m) if self.rho is None else max(self.rho, 1.0 / m)
+        return capped_weights(d, m * min(rho, 1.0) * shares, _TIE * float(n) ** 2)
+
+    def _objective(
+        self,
+        alpha: NDArray[np.float64],
+        d: NDArray[np.float64],
+        shares: NDArray[np.float64],
+        n: int,
+    ) -> float:
+        value = float(alpha @ d)
+        if self.regularization == "l2":
+            value += (
+                0.5 * self.lam * float(n) ** 2 * float(np.sum(alpha**2 / (len(alpha) * shares)))
+            )
+        return value
+
+    def _reorder(self, order: NDArray[np.int64]) -> None:
+        self._model.reorder(order)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new objects from their labels in the same partitions.
+
+        Each new object gets the distribution that best explains, with the learned weights, how
+        often it falls together with the objects of ``fit``: a convex problem of its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``. A label that no object of
+            ``fit`` had is read as noise, with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters_max_)
+            Rows sum to 1. An object that no partition with a weight observed gets a uniform row.
+        """
+        return self._place(self._encode(X))
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Most probable clusters of new objects (see ``predict_proba``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Cluster of each object; -1 for an object that no partition with a weight observed.
+        """
+        codes = self._encode(X)
+        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
+        heard = codes[:, self.weights_ > 0] != missing_code(codes.dtype)
+        labels[~heard.any(axis=1)] = -1
+        return labels
+
+    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        return self._model.place(codes, 1e-9, thread_count(self.n_jobs, "WeightedPCC"))
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -1,0 +1,83 @@
+"""The projection on the simplex against every support, SciPy and its own conditions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from tests.naive.weighted import project, proposition_2
+
+from conclust.exceptions import InputError
+from conclust.simplex import project_simplex
+
+values = st.lists(st.integers(-40, 40), min_size=1, max_size=7)
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(values)
+def test_the_nearest_point_of_all_supports(numbers):
+    v = np.array(numbers) / 16
+    np.testing.assert_allclose(project_simplex(v), project(v), atol=1e-12)
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(values, st.sampled_from([0.01, 0.5, 30.0]))
+def test_proposition_2_is_the_projection(numbers, lam):
+    d = np.abs(numbers) / 8
+    np.testing.assert_allclose(project_simplex(-d / lam), proposition_2(d, lam), atol=1e-9)
+
+
+def test_rows_are_projected_one_by_one():
+    V = np.random.default_rng(0).normal(size=(50, 6))
+    X = project_simplex(V)
+    assert X.shape == V.shape
+    np.testing.assert_allclose(X.sum(axis=1), 1, atol=1e-15)
+    for v, x in zip(V, X, strict=True):
+        np.testing.assert_array_equal(project_simplex(v), x)
+
+
+def test_what_is_on_the_simplex_stays():
+    Y = np.random.default_rng(1).dirichlet(np.ones(5), size=40)
+    np.testing.assert_allclose(project_simplex(Y), Y, atol=1e-15)
+    np.testing.assert_array_equal(project_simplex(np.eye(4)), np.eye(4))
+
+
+def test_prices_against_a_solver():
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        v, prices = rng.normal(size=5), rng.uniform(0.2, 3, 5)
+        x = project_simplex(v, prices)
+        found = minimize(
+            lambda z: np.sum(z**2 / (2 * prices)) - z @ v,  # noqa: B023
+            np.full(5, 0.2),
+            jac=lambda z: z / prices - v,  # noqa: B023
+            bounds=[(0, None)] * 5,
+            constraints={"type": "eq", "fun": lambda z: z.sum() - 1},
+            method="SLSQP",
+            options={"ftol": 1e-14},
+        )
+        np.testing.assert_allclose(x, found.x, atol=1e-5)
+
+
+def test_far_away():
+    np.testing.assert_array_equal(project_simplex([1e300, -1e300, 0]), [1, 0, 0])
+    np.testing.assert_array_equal(project_simplex([0.0, -np.inf]), [1, 0])
+    np.testing.assert_allclose(project_simplex([1e15, 1e15, -1e15]), [0.5, 0.5, 0])
+    np.testing.assert_array_equal(project_simplex([5.0]), [1.0])
+
+
+@pytest.mark.parametrize(
+    ("V", "scale", "sentence"),
+    [
+        ([np.nan, 0.0], None, "largest value is nan"),
+        ([np.inf, 0.0], None, "largest value is inf"),
+        ([-np.inf], None, "largest value is -inf"),
+        ([[], []], None, r"shape \(2, 0\)"),
+        (1.0, None, r"shape \(\)"),
+        ([0.0, 1.0], [1.0], "2 positive numbers"),
+        ([0.0, 1.0], [1.0, 0.0], "2 positive numbers"),
+    ],
+)
+def test_bad_rows(V, scale, sentence):
+    with pytest.raises(InputError, match=sentence):
+        project_simplex(V, scale)
