@@ -3,6 +3,7 @@
 #   make test      the test suite
 #   make lint      style, types
 #   make bench     the benchmarks, each beside its baseline
+#   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
 
 PYTHON ?= python3
@@ -16,7 +17,9 @@ ifneq ($(wildcard $(DATA)/manifest.json),)
 export CONCLUST_DATA ?= $(DATA)
 endif
 
-.PHONY: demo test lint bench sanitize setup check-tools clean
+EXPERIMENT_ARGS ?= --quick
+
+.PHONY: demo test lint bench experiments sanitize setup check-tools clean
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -32,6 +35,10 @@ lint: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+experiments: setup
+	$(BIN)/python -m experiments --list
+	$(BIN)/python -m experiments $(EXPERIMENT_ARGS)
 
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools

@@ -5,7 +5,15 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("startup", "coassociation", "spanning_tree", "factored", "linkage", "generation")
+NAMES = (
+    "startup",
+    "coassociation",
+    "spanning_tree",
+    "factored",
+    "linkage",
+    "generation",
+    "weighted",
+)
 
 
 def main(names: list[str]) -> None:

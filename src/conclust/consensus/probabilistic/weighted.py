@@ -100,7 +100,7 @@ class WeightedPCC(SoftConsensusClusterer):
         with "simplex".
     n_init : int, default=5
         Random starts; they are compared, with equal weights, on at most 6,000 objects.
-    max_iter : int, default=50
+    max_iter : int, default=200
         The most rounds of a membership step and a weight step.
     tol : float, default=1e-6
         Stop when a round lowers the objective by less than this share of it, and the weights
@@ -193,7 +193,7 @@ class WeightedPCC(SoftConsensusClusterer):
         rho: float | None = None,
         lam: float = 0.5,
         n_init: int = 5,
-        max_iter: int = 50,
+        max_iter: int = 200,
         tol: float = 1e-6,
         missing: str = "unobserved",
         random_state: RandomStateLike = None,
@@ -243,10 +243,11 @@ class WeightedPCC(SoftConsensusClusterer):
         pairs = AllPairs(ensemble, self.n_clusters_max_, threads)
         shares = self._shares(ensemble, pairs)
         informative = shares > 0
-        # With equal weights this is PCC itself, to the bit.
-        equal = ensemble.weights is None and (pairs.scale == 1).all()
+        weights = shares * pairs.scale
+        # With equal weights this is PCC itself, to the bit. (All 0: there is no pair.)
+        equal = ensemble.weights is None and np.ptp(pairs.scale) == 0
         Y = factored.solve(
-            ensemble if equal else ensemble.reweighted(shares * pairs.scale),
+            ensemble if equal or not weights.any() else ensemble.reweighted(weights),
             self.n_clusters_max_,
             start=None,
             n_init=self.n_init,

@@ -1,0 +1,34 @@
+"""List the experiments, or run all of them: python -m experiments [--quick] [--out FOLDER]."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+NAMES = ("pcc2013.planted", "pcc2013.kdd", "robust2013.random_partitions")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The papers' experiments.")
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(NAMES)}; all where none is given")
+    parser.add_argument("--list", action="store_true", help="list them and stop")
+    parser.add_argument("--quick", action="store_true", help="small versions, in seconds each")
+    parser.add_argument("--out", type=Path, help="folder to write the tables to")
+    arguments = parser.parse_args()
+    unknown = sorted(set(arguments.names) - set(NAMES))
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}. There are {', '.join(NAMES)}")
+    for name in arguments.names or NAMES:
+        module = importlib.import_module(f"experiments.{name}")
+        print(f"\n== {name}: {(module.__doc__ or '').splitlines()[0]}", flush=True)
+        if arguments.list:
+            continue
+        given = ["--quick"] if arguments.quick else []
+        if arguments.out is not None:
+            given += ["--out", str(arguments.out / name)]
+        module.main(given)
+
+
+if __name__ == "__main__":
+    main()

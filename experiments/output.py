@@ -1,0 +1,88 @@
+"""What every experiment does alike: its options, its table on the screen and in a folder."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import conclust
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Seconds:
+    """How long something took."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+
+
+@contextmanager
+def stopwatch() -> Iterator[Seconds]:
+    """Measure what is done inside."""
+    taken = Seconds()
+    wall, cpu = time.perf_counter(), time.process_time()
+    yield taken
+    taken.wall, taken.cpu = time.perf_counter() - wall, time.process_time() - cpu
+
+
+def options(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options that all experiments have; the first line of `doc` is told."""
+    first = (doc or "").splitlines()[0]
+    parser = argparse.ArgumentParser(
+        description=first, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, help="folder to write the tables to")
+    parser.add_argument("--quick", action="store_true", help="a small version, in seconds")
+    parser.add_argument("--seed", type=int, default=0, help="where all randomness comes from")
+    parser.add_argument("--jobs", type=int, help="threads; all processors where it is not given")
+    return parser
+
+
+def show(
+    rows: Sequence[Row], title: str, formats: dict[str, str | Callable[[Any], str]] | None = None
+) -> None:
+    """Print rows of the same keys as a table."""
+    formats = formats or {}
+
+    def cell(name: str, value: Any) -> str:
+        if value is None:
+            return "-"
+        form = formats.get(name, ".3f" if isinstance(value, float) else "")
+        return format(value, form) if isinstance(form, str) else form(value)
+
+    names = list(rows[0])
+    lines = [names, *([cell(name, row[name]) for name in names] for row in rows)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(names))]
+    left = [isinstance(rows[0][name], str) for name in names]
+    print(f"\n{title}")
+    for line in lines:
+        cells = (
+            text.ljust(width) if is_text else text.rjust(width)
+            for text, width, is_text in zip(line, widths, left, strict=True)
+        )
+        print("  " + "  ".join(cells).rstrip())
+    sys.stdout.flush()
+
+
+def write(rows: Sequence[Row], name: str, arguments: argparse.Namespace) -> None:
+    """Write rows as NAME.csv, and what they were made with as NAME.json, if --out was given."""
+    if arguments.out is None:
+        return
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    with (arguments.out / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    made_with = {key: value for key, value in vars(arguments).items() if key != "out"}
+    text = json.dumps({"conclust": conclust.__version__, "options": made_with}, indent=2)
+    (arguments.out / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Lourenço et al., Probabilistic consensus clustering using evidence accumulation (2013)."""

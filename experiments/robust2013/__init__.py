@@ -1,0 +1,1 @@
+"""Lourenço et al., Consensus clustering with robust evidence accumulation (2013)."""
