@@ -163,7 +163,7 @@ def drop_small(membership: ArrayLike, delta: float = 0.05) -> NDArray[np.float64
     """
     rows = check_membership(membership)
     limit = check_real(delta, "delta", "drop_small", high=1.0)
-    kept = np.where(rows < limit, 0.0, rows)
+    kept: NDArray[np.float64] = np.where(rows < limit, 0.0, rows)
     emptied = np.flatnonzero(~kept.any(axis=1))
     kept[emptied, rows[emptied].argmax(axis=1)] = 1.0
     kept /= kept.sum(axis=1, keepdims=True)
@@ -204,11 +204,10 @@ def cluster_similarity(membership: ArrayLike) -> NDArray[np.float64]:
            [0.5, 0.5]])
     """
     rows = check_membership(membership)
-    mass = rows.sum(axis=0)
-    shared = rows.T @ rows
-    return np.divide(
-        shared, mass[:, np.newaxis], out=np.full_like(shared, np.nan), where=mass[:, np.newaxis] > 0
-    )
+    mass = rows.sum(axis=0)[:, np.newaxis]
+    similarity = np.full((rows.shape[1],) * 2, np.nan)
+    np.divide(rows.T @ rows, mass, out=similarity, where=mass > 0)
+    return similarity
 
 
 def soft_centroids(membership: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:

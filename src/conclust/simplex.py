@@ -76,4 +76,4 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
     shift = theta[np.arange(len(rows)), last][:, np.newaxis]
     X = prices * np.maximum(moved - shift, 0.0)
     X /= X.sum(axis=1, keepdims=True)  # of rounding
-    return X.reshape(given.shape)
+    return np.asarray(X.reshape(given.shape))

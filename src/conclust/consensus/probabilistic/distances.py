@@ -89,7 +89,9 @@ class AllPairs:
         """Add up one value per cluster to one per partition."""
         ensemble = self.ensemble
         owner = np.repeat(np.arange(ensemble.n_partitions), ensemble.cluster_counts)
-        return np.bincount(owner, weights=values, minlength=ensemble.n_partitions)
+        sums = np.zeros(ensemble.n_partitions)
+        np.add.at(sums, owner, values)
+        return sums
 
     def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
@@ -99,7 +101,7 @@ class AllPairs:
         sums = self._per_partition((self.model.sums**2).sum(axis=1))
         fourths, own = self._self_pairs((Y**2).sum(axis=1))
         d = grams - fourths - 2.0 * (sums - own) + self._together
-        return np.maximum(d, 0.0) * self.scale
+        return np.asarray(np.maximum(d, 0.0) * self.scale)
 
     def _self_pairs(
         self, norms: NDArray[np.float64]

@@ -23,8 +23,10 @@ from conclust.simplex import project_simplex
 
 __all__ = ["WeightedPCC", "capped_weights", "ridge_weights"]
 
-# Sweeps of one membership step, and the share of its sum that the last of them may lower.
-_SWEEPS = 200
+# Most sweeps of the first membership step, and of the later ones, which start from the last; and
+# the share of its sum that the last sweep of a step may lower.
+_FIRST_SWEEPS = 200
+_SWEEPS = 20
 _STEP_TOL = 1e-7
 # The share of the partitions that rho=None lets the weights rest on.
 _KEPT = 0.8
@@ -163,6 +165,10 @@ class WeightedPCC(SoftConsensusClusterer):
     the penalty lambda/2 sum alpha_u^2 / (m q_u), m the number of positive weights, and weights
     that the paper has equal are q.
 
+    d_u grows with how many pairs u puts together. Where the numbers of clusters of the partitions
+    differ much, a random partition of many clusters can be nearer to the consensus than a good one
+    of few: weights tell good partitions from bad ones among partitions of about as many clusters.
+
     The alternation finds a local optimum that depends on where the weights start: at equal weights
     (q), with the l2 consensus of all partitions.
 
@@ -251,7 +257,7 @@ class WeightedPCC(SoftConsensusClusterer):
             self.n_clusters_max_,
             start=None,
             n_init=self.n_init,
-            max_iter=_SWEEPS,
+            max_iter=_FIRST_SWEEPS,
             tol=1e-5,
             tol_kkt=1e-8,
             seed=seed,
