@@ -21,6 +21,7 @@ _HOMES = {
 }
 _MODULES = (
     "datasets",
+    "divergences",
     "exceptions",
     "lattice",
     "membership",

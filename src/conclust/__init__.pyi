@@ -1,4 +1,5 @@
 from conclust import datasets as datasets
+from conclust import divergences as divergences
 from conclust import exceptions as exceptions
 from conclust import lattice as lattice
 from conclust import membership as membership
@@ -29,6 +30,7 @@ __all__ = [
     "copresence",
     "corrupt",
     "datasets",
+    "divergences",
     "exceptions",
     "lattice",
     "membership",

@@ -66,6 +66,33 @@ class PairSample:
         self, indptr: NDArray[np.int64], indices: NDArray[np.int32], n_threads: int
     ) -> None: ...
 
+class PairwiseSolver:
+    def __init__(
+        self,
+        n: int,
+        k: int,
+        counts: NDArray[Any],
+        copresence: NDArray[Any],
+        starts: NDArray[np.int64] | None,
+        partners: NDArray[np.int32] | None,
+        divergence: int,
+        parameter: float,
+    ) -> None: ...
+    def take(self, Y: NDArray[np.float64]) -> None: ...
+    def visit(
+        self,
+        Y: NDArray[np.float64],
+        objects: NDArray[np.int32],
+        tol: float,
+        negligible: float,
+        finish: bool,
+        gaps: NDArray[np.float64],
+    ) -> tuple[float, int]: ...
+    def objective(self, Y: NDArray[np.float64], begin: int, end: int) -> float: ...
+    def residuals(
+        self, Y: NDArray[np.float64], begin: int, end: int, gaps: NDArray[np.float64]
+    ) -> None: ...
+
 def pair_counts(
     codes: Codes,
     weights: NDArray[np.float64] | None,

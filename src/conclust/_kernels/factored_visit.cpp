@@ -6,6 +6,7 @@
 
 #include "clones.h"
 #include "pack.h"
+#include "simplex_qp.h"
 
 namespace conclust {
 namespace {
@@ -34,47 +35,6 @@ struct Scratch<0> {
           z(q + s),
           lane(reinterpret_cast<Pack*>(z + s)) {}
 };
-
-// The pair steps of the programme on the simplex: move mass from V to U, exactly.
-template <int S>
-CONCLUST_INLINE void pair_steps(const double* H, double* q, double* z, std::size_t stride, std::size_t k,
-                                double stop, std::size_t most) {
-    const std::size_t s = S ? static_cast<std::size_t>(S) : stride;
-    for (std::size_t step = 0; step < most; ++step) {
-        std::size_t U = 0;
-        std::size_t V = 0;
-        double low = infinity;
-        double high = -infinity;
-        for (std::size_t c = 0; c < k; ++c) {
-            if (q[c] < low) {
-                low = q[c];
-                U = c;
-            }
-            if (z[c] > 0.0 && q[c] > high) {
-                high = q[c];
-                V = c;
-            }
-        }
-        const double gap = high - low;
-        if (!(gap > stop)) {
-            return;
-        }
-        const double curvature = H[U * s + U] + H[V * s + V] - 2.0 * H[U * s + V];
-        double e = z[V];
-        if (curvature * e > gap) {
-            e = gap / curvature;
-            z[V] -= e;
-        } else {
-            z[V] = 0.0;
-        }
-        z[U] += e;
-        const double* HU = H + U * s;
-        const double* HV = H + V * s;
-        for (std::size_t c = 0; c < s; c += pack_lanes) {
-            store(q + c, load(q + c) + spread(e) * (load(HU + c) - load(HV + c)));
-        }
-    }
-}
 
 // Adds z z' - y y' (rows of H) to the Grams, and z - y (d) to the sums, of one object.
 template <int S>

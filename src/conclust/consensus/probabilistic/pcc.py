@@ -9,22 +9,34 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from conclust._labels import canonical_labels, missing_code
+from conclust._labels import missing_code
 from conclust._progress import reporter
-from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.consensus.base import SoftConsensusClusterer
 from conclust.consensus.probabilistic import factored
+from conclust.consensus.probabilistic.anchors import Anchors
+from conclust.consensus.probabilistic.factored import FactoredModel
 from conclust.consensus.probabilistic.objective import squared, together
+from conclust.consensus.probabilistic.patterns import check_pairs, restricted
+from conclust.consensus.probabilistic.solving import (
+    Task,
+    evidence_of,
+    solve,
+    spectral_evidence,
+    start_of,
+)
+from conclust.consensus.probabilistic.starts import STARTS, given_start, spectral_start
+from conclust.divergences import Divergence, is_squared, read_divergence
 from conclust.ensemble import Ensemble
-from conclust.exceptions import EvidenceWarning, ParameterError
+from conclust.evidence import SparseEvidence
 
 __all__ = ["PCC"]
 
 # Up to this many objects the part of the objective that no membership changes is counted too.
 _COUNTED = 20_000
-_ROW_SUM_TOLERANCE = 1e-6
+_SOLVERS = ("auto", "factored", "pairwise")
 
 
 class PCC(SoftConsensusClusterer):
@@ -127,9 +139,10 @@ class PCC(SoftConsensusClusterer):
         self,
         n_clusters: int | None = None,
         *,
-        divergence: str = "l2",
+        divergence: str | Divergence = "kl",
         solver: str = "auto",
-        init: str | ArrayLike = "random",
+        pairs: int | float | SparseEvidence | None = None,
+        init: str | ArrayLike = "auto",
         n_init: int = 5,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -142,6 +155,7 @@ class PCC(SoftConsensusClusterer):
         self.n_clusters = n_clusters
         self.divergence = divergence
         self.solver = solver
+        self.pairs = pairs
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -152,19 +166,33 @@ class PCC(SoftConsensusClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _read(self, X: Any) -> Ensemble:
+        ensemble = super()._read(X)
+        self._pairs = self.pairs
+        if isinstance(self.pairs, SparseEvidence):
+            # The base hands on the observed objects only; given pairs number all of them.
+            self._pairs = restricted(self.pairs, ensemble.observed, "PCC")
+        return ensemble
+
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_int(self.n_clusters, "n_clusters", "PCC", none=True)
-        if self.divergence == "kl":
-            raise ParameterError(
-                "The 'divergence' parameter of PCC does not offer 'kl' yet: it arrives with the pairwise "
-                "solvers. Use divergence='l2'."
-            )
-        check_option(self.divergence, "divergence", "PCC", ("l2",))
-        check_option(self.solver, "solver", "PCC", ("auto", "factored"))
+        divergence = read_divergence(self.divergence, "PCC")
+        check_option(self.solver, "solver", "PCC", _SOLVERS)
+        check_pairs(self.pairs, "PCC")
         check_int(self.n_init, "n_init", "PCC")
         check_int(self.max_iter, "max_iter", "PCC")
         check_real(self.tol, "tol", "PCC")
         check_real(self.tol_kkt, "tol_kkt", "PCC")
+        if isinstance(self.init, str):
+            check_option(self.init, "init", "PCC", STARTS)
+        if self.solver == "factored" and (self.pairs is not None or not is_squared(divergence)):
+            refuse(
+                "solver",
+                "PCC",
+                "'auto' or 'pairwise' with pairs= or another divergence than 'l2' or 'mahalanobis': the "
+                "factored solver takes all pairs of squared differences",
+                self.solver,
+            )
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         threads = thread_count(self.n_jobs, "PCC")
@@ -173,77 +201,77 @@ class PCC(SoftConsensusClusterer):
         if k is None:
             k = max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
         self.n_clusters_max_ = int(k)
-        start = self._start(ensemble, self.n_clusters_max_, seed)
-        solution = factored.solve(
+        divergence = read_divergence(self.divergence, "PCC")
+        task = Task(
             ensemble,
             self.n_clusters_max_,
-            start=start,
+            divergence,
+            seed,
+            threads,
+            reporter(self.verbose, "PCC"),
+            self.n_init,
+            self.max_iter,
+            self.tol,
+            self.tol_kkt,
+        )
+        given = None
+        if not isinstance(self.init, str):
+            given = given_start(
+                self.init, ensemble.n_samples, self.n_clusters_max_, seed, "PCC", level=6
+            )
+        pairs = self._pairs
+        del self._pairs
+        solver, self.solver_ = _choose(self.solver, divergence, pairs, ensemble.n_samples)
+        if solver == "factored":
+            return self._fit_factored(task, given)
+        known = evidence_of(task, pairs, "PCC")
+        solution = solve(task, known, start_of(task, self.init, known, given), solver)
+        self.objective_constant_: float | None = None
+        self.objective_ = solution.objective
+        self.trace_ = solution.trace
+        self._model: FactoredModel | Anchors = Anchors.of(ensemble, solution.membership, seed)
+        self._finished(solution.residual, solution.n_iter, solution.converged)
+        return solution.membership
+
+    def _fit_factored(self, task: Task, given: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        if self.init == "spectral" and given is None:
+            given = spectral_start(spectral_evidence(task), task.n_clusters, task.seed)
+        solution = factored.solve(
+            task.ensemble,
+            task.n_clusters,
+            start=given,
             n_init=self.n_init,
             max_iter=self.max_iter,
             tol=self.tol,
             tol_kkt=self.tol_kkt,
-            seed=seed,
-            threads=threads,
-            report=reporter(self.verbose, "PCC"),
+            seed=task.seed,
+            threads=task.threads,
+            report=task.report,
         )
         constant = None
-        if ensemble.n_samples <= _COUNTED:
-            constant = together(ensemble) - squared(ensemble, threads)
-        self.objective_constant_ = constant
-        self.objective_ = solution.loss - (constant or 0.0)
-        self.trace_ = np.array(solution.trace) - [constant or 0.0, 0.0]
-        self.kkt_residual_ = solution.residual
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
-        self.solver_ = "factored: exact for l2 over all pairs"
+        if task.ensemble.n_samples <= _COUNTED:
+            constant = together(task.ensemble) - squared(task.ensemble, task.threads)
+        kernel = task.divergence._kernel
+        assert kernel is not None
+        scale = kernel.scale
+        self.objective_constant_ = None if constant is None else scale * constant
+        self.objective_ = scale * (solution.loss - (constant or 0.0))
+        self.trace_ = scale * (np.array(solution.trace) - [constant or 0.0, 0.0])
         self._model = solution.model
-        if not solution.converged:
-            warnings.warn(
-                f"PCC stopped after max_iter={self.max_iter} sweeps with a KKT residual of "
-                f"{solution.residual:.3g}. Raise max_iter, or tol if this is close enough.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+        self._finished(scale * solution.residual, solution.n_iter, solution.converged)
         return solution.membership
 
-    def _start(
-        self, ensemble: Ensemble, k: int, seed: np.random.SeedSequence
-    ) -> NDArray[np.float64] | None:
-        if isinstance(self.init, str):
-            check_option(self.init, "init", "PCC", ("random",))
-            return None
-        start: NDArray[Any] = np.asarray(self.init)
-        n = ensemble.n_samples
-        if start.ndim == 1 and start.shape == (n,) and start.dtype.kind in "iu":
-            labels = canonical_labels(start)
-            if labels.min() < 0 or labels.max() >= k:
-                refuse("init", "PCC", f"labels of at most {k} clusters, none missing", self.init)
-            return np.eye(k)[labels]
-        start = start.astype(np.float64) if start.dtype.kind in "fiu" else start
-        if start.shape != (n, k):
-            refuse(
-                "init",
-                "PCC",
-                f"'random', {n} labels or a membership of shape ({n}, {k})",
-                f"an array of shape {start.shape}",
-            )
-        if not (
-            np.isfinite(start).all()
-            and (start >= 0).all()
-            and (np.abs(start.sum(axis=1) - 1) <= _ROW_SUM_TOLERANCE).all()
-        ):
-            refuse("init", "PCC", "a membership: rows at least 0 that sum to 1", self.init)
-        start = start / start.sum(axis=1, keepdims=True)
-        if k > 1 and (start == start[0]).all():
+    def _finished(self, residual: float, n_iter: int, converged: bool) -> None:
+        self.kkt_residual_ = residual
+        self.n_iter_ = n_iter
+        self.converged_ = converged
+        if not converged:
             warnings.warn(
-                "All objects start with the same membership, which is a stationary point of the "
-                "objective: it was perturbed by 1 % at random.",
-                EvidenceWarning,
+                f"PCC stopped after max_iter={self.max_iter} sweeps with a KKT residual of "
+                f"{residual:.3g}. Raise max_iter, or tol if this is close enough.",
+                ConvergenceWarning,
                 stacklevel=6,
             )
-            noise = factored.random_membership(n, k, spawn_generators(seed, 1)[0])
-            start = 0.99 * start + 0.01 * noise
-        return start
 
     def _reorder(self, order: NDArray[np.int64]) -> None:
         self._model.reorder(order)
@@ -287,5 +315,18 @@ class PCC(SoftConsensusClusterer):
         return labels
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        threads = thread_count(self.n_jobs, "PCC")
-        return self._model.place(codes, min(1e-9, self.tol_kkt), threads)
+        tol = min(1e-9, self.tol_kkt)
+        if isinstance(self._model, Anchors):
+            return self._model.place(codes, read_divergence(self.divergence, "PCC"), tol)
+        return self._model.place(codes, tol, thread_count(self.n_jobs, "PCC"))
+
+
+def _choose(solver: str, divergence: Divergence, pairs: Any, n: int) -> tuple[str, str]:
+    """Return the solver to use, and that with the reason."""
+    if solver != "auto":
+        return solver, f"{solver}: as asked"
+    if pairs is not None:
+        return "pairwise", "pairwise: only some pairs are asked for"
+    if is_squared(divergence):
+        return "factored", f"factored: exact for {divergence.name} over all pairs"
+    return "pairwise", f"pairwise: {divergence.name} over all pairs of {n:,} objects"

@@ -1,0 +1,71 @@
+#include "pairwise.h"
+
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
+#include "bindings.h"
+
+using conclust::PairwiseInput;
+using conclust::PairwiseSolver;
+
+namespace {
+
+using AnyNumbers = nb::ndarray<nb::c_contig, nb::device::cpu, nb::ro>;
+
+// Holds the arrays that the solver points into.
+struct BoundPairwise {
+    AnyNumbers counts;
+    AnyNumbers copresence;
+    std::optional<Vector<const std::int64_t>> starts;
+    std::optional<Vector<const std::int32_t>> partners;
+    PairwiseSolver solver;
+};
+
+}  // namespace
+
+void bind_pairwise(nb::module_& m) {
+    nb::class_<BoundPairwise>(m, "PairwiseSolver")
+        .def("__init__", [](BoundPairwise* self, std::size_t n, std::size_t k, AnyNumbers counts,
+                            AnyNumbers copresence, std::optional<Vector<const std::int64_t>> starts,
+                            std::optional<Vector<const std::int32_t>> partners, int divergence,
+                            double parameter) {
+            PairwiseInput in;
+            in.n = n;
+            in.k = k;
+            in.counts = {counts.data(), static_cast<int>(counts.itemsize())};
+            in.copresence = {copresence.data(), static_cast<int>(copresence.itemsize())};
+            in.starts = starts ? starts->data() : nullptr;
+            in.partners = partners ? partners->data() : nullptr;
+            in.divergence = static_cast<conclust::Divergence>(divergence);
+            in.parameter = parameter;
+            new (self) BoundPairwise{counts, copresence, starts, partners, PairwiseSolver(in)};
+        }, nb::arg("n"), nb::arg("k"), nb::arg("counts").noconvert(), nb::arg("copresence").noconvert(),
+             nb::arg("starts").noconvert().none(), nb::arg("partners").noconvert().none(),
+             nb::arg("divergence"), nb::arg("parameter"))
+        .def("take", [](BoundPairwise& self, Matrix<const double> Y) {
+            const nb::gil_scoped_release release;
+            self.solver.take(Y.data());
+        }, nb::arg("Y").noconvert())
+        .def("visit", [](BoundPairwise& self, Matrix<double> Y, Vector<const std::int32_t> objects,
+                         double tol, double negligible, bool finish, Vector<double> gaps) {
+            conclust::VisitResult result{};
+            {
+                const nb::gil_scoped_release release;
+                result = self.solver.visit(Y.data(), objects.data(), objects.shape(0), tol, negligible,
+                                           finish, gaps.data());
+            }
+            return nb::make_tuple(result.residual, result.moved);
+        }, nb::arg("Y").noconvert(), nb::arg("objects").noconvert(), nb::arg("tol"),
+             nb::arg("negligible"), nb::arg("finish"), nb::arg("gaps").noconvert())
+        .def("objective", [](BoundPairwise& self, Matrix<const double> Y, std::size_t begin,
+                             std::size_t end) {
+            const nb::gil_scoped_release release;
+            return self.solver.objective(Y.data(), begin, end);
+        }, nb::arg("Y").noconvert(), nb::arg("begin"), nb::arg("end"))
+        .def("residuals", [](BoundPairwise& self, Matrix<const double> Y, std::size_t begin,
+                             std::size_t end, Vector<double> gaps) {
+            const nb::gil_scoped_release release;
+            self.solver.residuals(Y.data(), begin, end, gaps.data());
+        }, nb::arg("Y").noconvert(), nb::arg("begin"), nb::arg("end"), nb::arg("gaps").noconvert());
+}

@@ -1,0 +1,172 @@
+"""The pairwise solver: block coordinate descent over the objects, for any divergence.
+
+The mathematics and the kernel are in ``_kernels/pairwise.h``. This module decides the order of the
+visits and when to stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import PairwiseSolver
+from conclust.consensus.probabilistic.factored import padded
+from conclust.consensus.probabilistic.solution import PairSolution
+from conclust.divergences import Divergence
+from conclust.evidence import SparseEvidence
+
+__all__ = ["PairEvidence", "solve"]
+
+PairEvidence: TypeAlias = SparseEvidence | tuple[NDArray[Any], NDArray[Any]]
+"""Evidence of a pattern of pairs, or the matrices (c, N) of all."""
+
+# Entries of evidence visited between two looks at Ctrl-C: some tenths of a second.
+_AT_ONCE = 1 << 25
+# After the sweeps, objects whose gap is above this many medians are finished one by one.
+_STUCK = 20.0
+_FINISHES = 5
+
+
+def solve(
+    evidence: PairEvidence,
+    Y0: NDArray[np.float64],
+    divergence: Divergence,
+    *,
+    max_iter: int,
+    tol: float,
+    tol_kkt: float,
+    report: Callable[[str], None] = lambda message: None,
+) -> PairSolution:
+    """Minimise f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j) from Y0.
+
+    Ends when a sweep over all objects lowers f by less than `tol` of it, or when no gap met in it is
+    above `tol_kkt`; f never rises. Objects that are stuck are then finished, largest gap first.
+    `Y0` should lie inside the simplex unless the divergence is l2 (``starts.inside``).
+    """
+    work = _Work(evidence, Y0, divergence)
+    f = work.objective()
+    trace = [(f, np.nan)]
+    converged, n_iter = False, 0
+    while n_iter < max_iter and not converged:
+        enough = tol * f
+        met = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, finish=False)
+        before, f = f, work.objective()
+        n_iter += 1
+        trace.append((f, met))
+        report(
+            f"sweep {n_iter}: objective {f:.10g}, lowered by {before - f:.3g}, residual {met:.3g}"
+        )
+        converged = before - f <= enough or met <= tol_kkt
+    residual = work.measure()
+    for _ in range(_FINISHES):
+        stuck = work.stuck(tol_kkt)
+        if not len(stuck):
+            break
+        aim = max(tol_kkt, float(np.median(work.gaps)))
+        work.visit(stuck, aim, 0.0, finish=True)
+        before, residual = residual, work.measure()
+        report(f"finished {len(stuck)} objects that were stuck: residual {residual:.3g}")
+        if residual > 0.5 * before:
+            break
+    f = work.objective()
+    trace[-1] = (f, residual) if n_iter else (f, np.nan)
+    Y = work.Y[:, : work.k]
+    Y = Y / Y.sum(axis=1, keepdims=True)
+    return PairSolution(Y, f, residual, n_iter, converged or residual <= tol_kkt, np.array(trace))
+
+
+class _Work:
+    """The kernel with its membership, called in parts that Ctrl-C can come between."""
+
+    def __init__(
+        self, evidence: PairEvidence, Y0: NDArray[np.float64], divergence: Divergence
+    ) -> None:
+        self.n, self.k = Y0.shape
+        kernel = divergence._kernel
+        assert kernel is not None
+        self.scale = kernel.scale
+        if isinstance(evidence, SparseEvidence):
+            self.lengths = np.diff(evidence.indptr)
+            numbers = (evidence.counts, evidence.copresence)
+            starts: NDArray[np.int64] | None = evidence.indptr
+            partners: NDArray[np.int32] | None = evidence.indices
+        else:
+            self.lengths = np.full(self.n, self.n)
+            numbers = evidence
+            starts = partners = None
+        c, N = (np.ascontiguousarray(part) for part in numbers)
+        self.solver = PairwiseSolver(
+            self.n, self.k, c, N, starts, partners, kernel.code, kernel.parameter
+        )
+        self.Y = padded(Y0)
+        self.solver.take(self.Y)
+        self.everyone = np.arange(self.n, dtype=np.int32)
+        self.gaps = np.zeros(self.n)
+
+    def visit(
+        self, objects: NDArray[np.int32], tol: float, negligible: float, *, finish: bool
+    ) -> float:
+        """Visit objects in this order; return the largest gap met."""
+        met = 0.0
+        for part in self._parts(self.lengths[objects]):
+            gap, _ = self.solver.visit(
+                self.Y, objects[part], tol / self.scale, negligible / self.scale, finish, self.gaps
+            )
+            met = max(met, gap)
+        return met * self.scale
+
+    def objective(self) -> float:
+        """Return f."""
+        parts = self._parts(self.lengths)
+        return self.scale * sum(
+            self.solver.objective(self.Y, part.start, part.stop) for part in parts
+        )
+
+    def measure(self) -> float:
+        """Measure the gaps of all objects; return the largest."""
+        for part in self._parts(self.lengths):
+            self.solver.residuals(self.Y, part.start, part.stop, self.gaps)
+        return self.scale * float(self.gaps.max(initial=0.0))
+
+    def stuck(self, tol_kkt: float) -> NDArray[np.int32]:
+        """Return the objects whose gap stands out, largest first."""
+        high = max(_STUCK * float(np.median(self.gaps)), tol_kkt / self.scale)
+        order = np.argsort(-self.gaps, kind="stable")
+        return order[self.gaps[order] > high].astype(np.int32)
+
+    @staticmethod
+    def _parts(lengths: NDArray[np.int64]) -> Iterator[slice]:
+        total = np.cumsum(lengths)
+        begin = 0
+        while begin < len(lengths):
+            done = int(total[begin - 1]) if begin else 0
+            end = max(begin + 1, int(np.searchsorted(total, done + _AT_ONCE, side="right")))
+            yield slice(begin, end)
+            begin = end
+
+
+def place_against(
+    c: NDArray[np.float64],
+    N: NDArray[np.float64],
+    membership: NDArray[np.float64],
+    divergence: Divergence,
+    tol: float,
+) -> NDArray[np.float64]:
+    """Return the memberships of new objects against fixed ones, each on its own.
+
+    c and N are (new, fixed). An object without evidence gets a uniform row.
+    """
+    new, fixed = c.shape
+    k = membership.shape[1]
+    starts = np.full(new + fixed + 1, new * fixed, dtype=np.int64)
+    starts[: new + 1] = np.arange(new + 1) * fixed
+    partners = np.tile(np.arange(new, new + fixed, dtype=np.int32), new)
+    pattern = SparseEvidence(starts, partners, c.ravel(), N.ravel())
+    Y0 = np.vstack([np.full((new, k), 1.0 / k), membership])
+    work = _Work(pattern, Y0, divergence)
+    work.visit(work.everyone[:new], tol, 0.0, finish=True)
+    Y = work.Y[:new, :k]
+    return np.ascontiguousarray(Y / Y.sum(axis=1, keepdims=True))

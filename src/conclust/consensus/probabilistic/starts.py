@@ -1,0 +1,140 @@
+"""Where the solvers of the pair objective start."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from conclust._labels import canonical_labels
+from conclust._random import spawn_generators
+from conclust._validation import refuse
+from conclust.consensus.probabilistic import factored
+from conclust.ensemble import Ensemble
+from conclust.evidence import SparseEvidence
+from conclust.exceptions import EvidenceWarning
+
+__all__ = ["STARTS", "given_start", "inside", "least_squares_start", "spectral_start"]
+
+STARTS = ("auto", "random", "spectral")
+
+_ROW_SUM_TOLERANCE = 1e-6
+# A start strictly inside the simplex has this share of the uniform membership.
+_UNIFORM = 0.02
+# Up to this size all eigenvectors are computed.
+_FEW = 200
+
+
+def inside(Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Y moved inside the simplex: a hard membership makes other divergences infinite."""
+    moved: NDArray[np.float64] = (1 - _UNIFORM) * Y + _UNIFORM / Y.shape[1]
+    return moved
+
+
+def given_start(
+    init: Any, n: int, k: int, seed: np.random.SeedSequence, owner: str, level: int
+) -> NDArray[np.float64]:
+    """Read a partition or a membership that the user gave."""
+    start: NDArray[Any] = np.asarray(init)
+    if start.ndim == 1 and start.shape == (n,) and start.dtype.kind in "iu":
+        labels = canonical_labels(start)
+        if labels.min() < 0 or labels.max() >= k:
+            refuse("init", owner, f"labels of at most {k} clusters, none missing", init)
+        return np.eye(k)[labels]
+    start = start.astype(np.float64) if start.dtype.kind in "fiu" else start
+    if start.shape != (n, k):
+        names = ", ".join(repr(name) for name in STARTS)
+        refuse(
+            "init",
+            owner,
+            f"one of {names}, {n} labels or a membership of shape ({n}, {k})",
+            f"an array of shape {start.shape}",
+        )
+    if not (
+        np.isfinite(start).all()
+        and (start >= 0).all()
+        and (np.abs(start.sum(axis=1) - 1) <= _ROW_SUM_TOLERANCE).all()
+    ):
+        refuse("init", owner, "a membership: rows at least 0 that sum to 1", init)
+    start = start / start.sum(axis=1, keepdims=True)
+    if k > 1 and (start == start[0]).all():
+        warnings.warn(
+            "All objects start with the same membership, which is a stationary point of the "
+            "objective: it was perturbed by 1 % at random.",
+            EvidenceWarning,
+            stacklevel=level,
+        )
+        noise = factored.random_membership(n, k, spawn_generators(seed, 1)[0])
+        start = 0.99 * start + 0.01 * noise
+    return start
+
+
+def least_squares_start(
+    ensemble: Ensemble,
+    k: int,
+    *,
+    n_init: int,
+    seed: np.random.SeedSequence,
+    threads: int,
+    report: Callable[[str], None],
+) -> NDArray[np.float64]:
+    """Return the l2 solution over all pairs, to a per mille: what the other solvers start from."""
+    return factored.solve(
+        ensemble,
+        k,
+        start=None,
+        n_init=n_init,
+        max_iter=50,
+        tol=1e-3,
+        tol_kkt=0.0,
+        seed=seed,
+        threads=threads,
+        report=report,
+    ).membership
+
+
+def spectral_start(
+    evidence: SparseEvidence | tuple[NDArray[Any], NDArray[Any]],
+    k: int,
+    seed: np.random.SeedSequence,
+) -> NDArray[np.float64]:
+    """Return the way out of the uniform membership along which the objective falls most.
+
+    At the uniform membership f = f0 + e^2 sum over pairs W_ij (D'D)_ij for Y = 1/K + e D, with
+    W = N/K - c up to a factor for every divergence: D takes the K - 1 eigenvectors of W of smallest
+    eigenvalue, in directions orthogonal to (1, ..., 1), and e is 0.9 of the largest feasible one.
+    """
+    if isinstance(evidence, SparseEvidence):
+        n = evidence.n_samples
+        values = evidence.counts - evidence.copresence / k
+        matrix: Any = csr_array((values, evidence.indices, evidence.indptr), shape=(n, n))
+    else:
+        c, N = evidence
+        n = len(c)
+        matrix = c - N / k
+        np.fill_diagonal(matrix, 0.0)
+    wanted = min(k - 1, n)
+    if wanted == 0:
+        return np.ones((n, 1))
+    if n <= max(_FEW, 3 * k):
+        full = matrix.toarray() if isinstance(matrix, csr_array) else matrix
+        V = np.linalg.eigh(full)[1][:, ::-1][:, :wanted]
+    else:
+        draw = spawn_generators(seed, 1)[0].standard_normal(n)
+        V = eigsh(LinearOperator((n, n), matvec=lambda x: matrix @ x), wanted, which="LA", v0=draw)[
+            1
+        ]
+    V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(wanted)] < 0, -1.0, 1.0)
+    # Columns orthogonal to 1 and to each other: Helmert's.
+    Q = np.triu(np.ones((k, k - 1)))
+    Q[np.arange(1, k), np.arange(k - 1)] = -np.arange(1, k)
+    Q /= np.linalg.norm(Q, axis=0)
+    D = V @ Q[:, :wanted].T
+    Y: NDArray[np.float64] = 1 / k + 0.9 / (k * max(float(-D.min()), 1e-300)) * D
+    Y /= Y.sum(axis=1, keepdims=True)
+    return Y
