@@ -188,6 +188,26 @@ class GreedySolver:
     def trace(self) -> list[tuple[int, float, float]]: ...
     def read(self, Y: NDArray[np.float64], gradients: NDArray[np.float64]) -> None: ...
 
+# landmark
+def place_objects(
+    codes: Codes,
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64] | None,
+    group_of: NDArray[np.int32],
+    complete: bool,
+    soft_starts: NDArray[np.int64] | None,
+    soft_columns: NDArray[np.int32] | None,
+    soft_values: NDArray[np.float64] | None,
+    prototypes: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    present: NDArray[np.float64],
+    divergence: int,
+    parameter: float,
+    tol: float,
+    Y: NDArray[np.float64],
+    threads: int,
+) -> tuple[float, float]: ...
+
 # squared_evidence
 def squared_evidence(c: NDArray[Any], N: NDArray[Any], first: int) -> float: ...
 
