@@ -8,29 +8,28 @@ point, however slowly.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import GreedySolver
+from conclust._validation import refuse
+from conclust.consensus.probabilistic.pairwise import PairEvidence
 from conclust.consensus.probabilistic.solution import PairSolution
+from conclust.divergences import Divergence
 from conclust.evidence import SparseEvidence
 
-__all__ = ["Evidence", "solve"]
-
-Evidence: TypeAlias = tuple[NDArray[Any], NDArray[Any]] | SparseEvidence
-"""Counts c and N of all pairs, (n_samples, n_samples) each, or of a pattern of pairs."""
+__all__ = ["solve"]
 
 # The kernel comes back for Ctrl-C and progress after so many visits of a pair: about 0.2 s.
 _VISITS = 10_000_000
 
 
 def solve(
-    evidence: Evidence,
+    evidence: PairEvidence,
     Y0: NDArray[np.float64],
-    divergence: int,
-    parameter: float = 2.0,
+    divergence: Divergence,
     *,
     tol: float = 1e-6,
     max_iter: int | None = None,
@@ -45,10 +44,8 @@ def solve(
     Y0 : ndarray of shape (n_samples, n_clusters)
         Where to start: rows on the simplex. Values below 1e-12 start as zeros. With divergences
         that are infinite at 0 or 1 the start should be inside of the simplex.
-    divergence : {0, 1, 2}
-        The built-in divergence as the kernels number it: l2, kl, power.
-    parameter : float, default=2.0
-        The exponent of the power divergence, in (1, 2].
+    divergence : Divergence
+        A built-in one.
     tol : float, default=1e-6
         Stop when no object's gap per unit of evidence is above this.
     max_iter : int, default=None
@@ -62,6 +59,11 @@ def solve(
         ``n_iter`` counts steps, each of one object and two clusters. ``trace`` has a row at the
         start, at the end, and each time all was computed from scratch between.
 
+    Raises
+    ------
+    ParameterError
+        If the divergence is the user's own.
+
     Notes
     -----
     Algorithm 1 of Lourenço et al., "Probabilistic consensus clustering using evidence
@@ -71,35 +73,43 @@ def solve(
     Examples
     --------
     >>> import numpy as np
-    >>> from conclust.evidence import evidence
     >>> from conclust.consensus.probabilistic.greedy import solve
+    >>> from conclust.divergences import l2
+    >>> from conclust.evidence import evidence
     >>> c, N = evidence([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
     >>> start = np.array([[0.6, 0.4], [0.6, 0.4], [0.5, 0.5], [0.3, 0.7]])
-    >>> solve((c, N), start, 0, tol=1e-9).membership.round(3)[2]
+    >>> solve((c, N), start, l2, tol=1e-9).membership.round(3)[2]
     array([0.333, 0.667])
     """
+    kernel = divergence._kernel
+    if kernel is None:
+        refuse(
+            "divergence",
+            "the greedy solver",
+            "a built-in divergence (solver='pairwise' takes the user's own)",
+            divergence,
+        )
     Y = np.ascontiguousarray(Y0, dtype=np.float64)
     n, k = Y.shape
+    pattern: tuple[Any, Any] = (None, None)
     if isinstance(evidence, SparseEvidence):
         counts, present = evidence.counts, evidence.copresence
-        indptr, indices = evidence.indptr, evidence.indices
+        pattern = (evidence.indptr, evidence.indices)
     else:
         counts, present = evidence
-        indptr = indices = None
     solver = GreedySolver(
         np.ascontiguousarray(counts),
         np.ascontiguousarray(present),
-        indptr,
-        indices,
+        *pattern,
         Y,
-        divergence,
-        parameter,
-        tol,
+        kernel.code,
+        kernel.parameter,
+        tol / kernel.scale,
         50 * n * k if max_iter is None else max_iter,
     )
     while not solver.run(_VISITS):
-        report(f"step {solver.steps:,}: residual {solver.residual:.3g}")
-    trace = np.array([(objective, residual) for _, objective, residual in solver.trace])
+        report(f"step {solver.steps:,}: residual {kernel.scale * solver.residual:.3g}")
+    trace = kernel.scale * np.array([found for _, *found in solver.trace])
     membership, gradients = np.empty_like(Y), np.empty_like(Y)
     solver.read(membership, gradients)
     objective, residual = trace[-1]
@@ -108,6 +118,6 @@ def solve(
         objective=float(objective),
         residual=float(residual),
         n_iter=solver.steps,
-        converged=bool(residual <= tol),
+        converged=bool(residual <= tol * (1 + 1e-12)),
         trace=trace,
     )

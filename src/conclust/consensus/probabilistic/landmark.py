@@ -20,8 +20,9 @@ from conclust._kernels import place_objects
 from conclust._labels import missing_code, noise_code
 from conclust._random import spawn_generators
 from conclust._validation import refuse
-from conclust.consensus.probabilistic import factored, greedy
+from conclust.consensus.probabilistic import factored, pairwise
 from conclust.consensus.probabilistic.solution import PairSolution
+from conclust.consensus.probabilistic.starts import inside
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 from conclust.evidence import evidence
@@ -29,9 +30,9 @@ from conclust.evidence import evidence
 __all__ = ["LandmarkModel", "LandmarkSolution", "solve"]
 
 # Landmarks: their own solution costs its square a sweep, and all others' accuracy grows with it.
-N_LANDMARKS = 1500
+N_LANDMARKS = 2000
 # Prototypes: the memberships of the landmarks are told apart this finely.
-N_PROTOTYPES = 192
+N_PROTOTYPES = 128
 _LLOYD_STEPS = 8
 # Objects placed between two looks at Ctrl-C.
 _AT_ONCE = 20_000
@@ -131,7 +132,11 @@ class LandmarkModel:
             posteriors: tuple[Any, ...] = (None, None, None)
             if soft is not None:
                 rows = soft[taken]
-                posteriors = (rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data)
+                posteriors = (
+                    rows.indptr.astype(np.int64),
+                    rows.indices.astype(np.int32),
+                    rows.data,
+                )
             loss, residual = place_objects(
                 block,
                 self.offsets,
@@ -226,10 +231,18 @@ def solve(
     else:
         first = start[chosen]
     c, N = evidence(landmarks, max_dense=None, n_jobs=threads)
-    inside = 0.98 * first + 0.02 / n_clusters
-    kernel = divergence._kernel
-    solved = greedy.solve((c, N), inside, kernel.code, kernel.parameter, tol=1e-5, report=report)
-    report(f"{len(chosen):,} landmarks: objective {solved.objective:.10g}, {solved.n_iter} iterations")
+    solved = pairwise.solve(
+        (c, N),
+        inside(first),
+        divergence,
+        max_iter=max_iter,
+        tol=tol,
+        tol_kkt=tol_kkt,
+        report=report,
+    )
+    report(
+        f"{len(chosen):,} landmarks: objective {solved.objective:.10g}, {solved.n_iter} iterations"
+    )
     model = LandmarkModel.of(landmarks, solved.membership, divergence, n_prototypes)
     rest = np.delete(np.arange(n), chosen)
     Y = np.empty((n, n_clusters))
