@@ -16,8 +16,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from tests.registry import EXEMPT, FORMS, make, public_estimators
 
+import conclust
 from conclust import Ensemble
-from conclust.exceptions import ConclustError, EvidenceWarning, InputError, ParameterError
+from conclust.exceptions import (
+    ConclustError,
+    EvidenceWarning,
+    InputError,
+    ParameterError,
+    UnsupportedEnsembleError,
+)
 
 
 def planted(seed=0, n=90, m=15, k=3, flip=0.1):
@@ -409,3 +416,38 @@ def test_prediction_before_fit_is_refused(form):
 def test_errors_are_of_one_family(form):
     with pytest.raises(ConclustError):
         make(form, 2).fit([[0.5]])
+
+
+def test_every_estimator_says_what_it_is(form):
+    cls = type(make(form, 2))
+    method = cls.method
+    assert method.title
+    assert method.citation
+    assert method.cost
+    given = "n_clusters" in inspect.signature(cls).parameters
+    assert given == (method.n_clusters != "emerges")
+    labels, _ = planted()
+    assert hasattr(fit(form, labels, 3), "membership_") == method.membership
+
+
+def test_what_a_method_does_not_take_is_refused_by_name(form):
+    labels, _ = planted()
+    method = type(make(form, 3)).method
+    missing = labels.copy()
+    missing[3, 1] = -1
+    memberships = [np.eye(3)[column] for column in labels.T]
+    for taken, ensemble, word in (
+        (method.missing, Ensemble(missing), "missing labels"),
+        (method.weights, Ensemble(labels, weights=np.ones(labels.shape[1])), "weights"),
+        (method.soft_members, Ensemble.from_memberships(memberships), "soft members"),
+    ):
+        if taken:
+            assert fit(form, ensemble, 3).labels_.shape == (len(labels),)
+        else:
+            with pytest.raises(UnsupportedEnsembleError, match=word):
+                make(form, 3).fit(ensemble)
+
+
+def test_the_list_of_methods_is_that_of_the_estimators():
+    listed = {method.estimator for method in conclust.methods()}
+    assert listed == set(public_estimators())

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator, FCAConsensus
-from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator, WeightedPCC
+from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator, FCAConsensus, WeightedPCC
 
 # check -> why a consensus of label matrices cannot pass it.
 OF_LABELS = {

@@ -18,6 +18,7 @@ _HOMES = {
     "coassociation": "conclust.evidence",
     "copresence": "conclust.evidence",
     "corrupt": "conclust.generation",
+    "methods": "conclust.consensus.registry",
 }
 _MODULES = (
     "datasets",

@@ -9,6 +9,7 @@ from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
+from conclust.consensus.registry import methods as methods
 from conclust.ensemble import Ensemble as Ensemble
 from conclust.evidence import coassociation as coassociation
 from conclust.evidence import copresence as copresence
@@ -16,6 +17,7 @@ from conclust.generation import EnsembleGenerator as EnsembleGenerator
 from conclust.generation import corrupt as corrupt
 from conclust.pipeline import ConsensusClustering as ConsensusClustering
 
+_HOMES: dict[str, str]
 __version__: str
 __all__ = [
     "EAC",
@@ -34,6 +36,7 @@ __all__ = [
     "exceptions",
     "lattice",
     "membership",
+    "methods",
     "metrics",
     "plotting",
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,49 @@ from conclust._labels import (
 )
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble
-from conclust.exceptions import EvidenceWarning, UnseenLabelWarning
+from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, UnsupportedEnsembleError
 
-__all__ = ["ConsensusClusterer", "SoftConsensusClusterer"]
+__all__ = ["ConsensusClusterer", "Method", "SoftConsensusClusterer"]
 
 
 _ROWS_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a consensus method needs, takes and gives. Every estimator carries one as ``method``.
+
+    Parameters
+    ----------
+    title : str
+        What the literature calls it.
+    n_clusters : {"exact", "upper bound", "optional", "emerges"}
+        Whether the number of clusters must be known: exactly, as a bound, or not.
+    membership : bool
+        Whether it gives probabilities over clusters, or labels only.
+    missing : bool
+        Whether it takes objects that some partitions did not observe.
+    weights : bool
+        Whether the weights of the partitions count.
+    soft_members : bool
+        Whether it takes partitions that are memberships themselves.
+    cost : str
+        Time in n objects, N partitions, T clusters of all partitions, K clusters of the consensus.
+    citation : str
+        Authors, year, where.
+    estimator : str, default=""
+        Name of the class; filled in by :func:`conclust.methods`.
+    """
+
+    title: str
+    n_clusters: Literal["exact", "upper bound", "optional", "emerges"]
+    membership: bool
+    missing: bool
+    weights: bool
+    soft_members: bool
+    cost: str
+    citation: str
+    estimator: str = ""
 
 
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -36,6 +74,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     first appearance, and an object missing everywhere gets -1 with a warning.
     """
 
+    method: ClassVar[Method]
     missing: str
     labels_: NDArray[np.int64]
     n_clusters_: int
@@ -69,8 +108,11 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             If the labels are malformed.
         ParameterError
             If a parameter is out of its range.
+        UnsupportedEnsembleError
+            If the method takes no missing labels or no soft members, and the ensemble has them.
         """
         ensemble = self._read(X)
+        self._check_support(ensemble)
         observed = ensemble.observed
         kept = ensemble if observed.all() else ensemble.observed_only()
         self._check_parameters(kept)
@@ -87,6 +129,19 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 stacklevel=2,
             )
         return self
+
+    def _check_support(self, ensemble: Ensemble) -> None:
+        """Refuse an ensemble of a kind that the method does not take."""
+        for kind, there, taken in (
+            ("missing labels", ensemble.has_missing, self.method.missing),
+            ("soft members", ensemble.is_soft, self.method.soft_members),
+            ("weights of partitions", ensemble.weights is not None, self.method.weights),
+        ):
+            if there and not taken:
+                raise UnsupportedEnsembleError(
+                    f"{type(self).__name__} takes no {kind}, and the ensemble has them. PCC and EAC "
+                    "do; conclust.methods() says which others."
+                )
 
     def _read(self, X: Any) -> Ensemble:
         owner = type(self).__name__

@@ -16,7 +16,7 @@ from conclust._labels import canonical_labels, missing_code, noise_code
 from conclust._progress import reporter
 from conclust._validation import check_option, refuse
 from conclust.agreement import anmi
-from conclust.consensus.base import ConsensusClusterer
+from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, UnsupportedEnsembleError
 
@@ -126,6 +126,17 @@ class FCAConsensus(ConsensusClusterer):
     thresholds_: NDArray[np.float64]
     anmi_: NDArray[np.float64]
     n_iter_: int
+
+    method = Method(
+        title="FCA-Consensus (antichain of a concept lattice)",
+        n_clusters="emerges",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=False,
+        cost="m^2 N for m distinct rows of labels",
+        citation="Bocharov, Gnatyshak, Ignatov, Mirkin and Shestakov 2016",
+    )
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conclust._random import RandomStateLike
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, refuse
-from conclust.consensus.base import ConsensusClusterer
+from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import (
     dense_tree,
     single_tree,
@@ -126,6 +126,17 @@ class EAC(ConsensusClusterer):
     linkage_matrix_: NDArray[np.float64]
     _given_pairs: SparseEvidence | None
     lifetimes_: NDArray[np.float64]
+
+    method = Method(
+        title="Evidence accumulation clustering",
+        n_clusters="optional",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n^2 N; single linkage in n memory",
+        citation="Fred and Jain 2005, IEEE TPAMI 27",
+    )
 
     def __init__(
         self,

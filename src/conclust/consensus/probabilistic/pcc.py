@@ -14,7 +14,7 @@ from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, check_real, refuse
-from conclust.consensus.base import SoftConsensusClusterer
+from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic import factored
 from conclust.consensus.probabilistic.anchors import Anchors
 from conclust.consensus.probabilistic.factored import FactoredModel
@@ -134,6 +134,17 @@ class PCC(SoftConsensusClusterer):
     >>> model.membership_.round(3)[2]
     array([0.333, 0.667])
     """
+
+    method = Method(
+        title="Probabilistic consensus clustering",
+        n_clusters="upper bound",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n (N K + K^2) a sweep for l2; n^2 K up to 8,000 objects, then n K^2 for others",
+        citation="Lourenço et al. 2015, Machine Learning 98",
+    )
 
     def __init__(
         self,

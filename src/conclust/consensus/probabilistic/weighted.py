@@ -14,7 +14,7 @@ from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, check_real, refuse
-from conclust.consensus.base import SoftConsensusClusterer
+from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic import factored
 from conclust.consensus.probabilistic.distances import AllPairs, PairSet
 from conclust.ensemble import Ensemble
@@ -190,6 +190,17 @@ class WeightedPCC(SoftConsensusClusterer):
     >>> bool((model.labels_ == good).all())
     True
     """
+
+    method = Method(
+        title="Robust evidence accumulation (weighted partitions)",
+        n_clusters="upper bound",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n (N K + K^2) a sweep",
+        citation="Lourenço et al. 2013, EMMCVPR",
+    )
 
     def __init__(
         self,
