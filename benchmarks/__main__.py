@@ -14,6 +14,7 @@ NAMES = (
     "generation",
     "weighted",
 )
+NAMES = ("startup", "coassociation", "spanning_tree", "factored", "linkage", "fca", "generation")
 
 
 def main(names: list[str]) -> None:

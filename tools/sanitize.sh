@@ -24,4 +24,4 @@ UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 OMP_NUM_THREADS=2 \
     "$venv/bin/python" -m pytest -p no:cacheprovider "$@" \
     tests/test_coassociation.py tests/test_pairs.py tests/test_spanning_tree.py tests/test_linkage.py \
-    tests/test_pcc.py tests/test_ensemble.py tests/test_battery.py
+    tests/test_pcc.py tests/test_fca_consensus.py tests/test_ensemble.py tests/test_battery.py

@@ -24,7 +24,7 @@ __all__ = ["FCAConsensus"]
 
 # "auto" looks from this share of the votes on, as the paper's figures do.
 _LOWEST_SHARE = 0.2
-# Words of bits the kernel visits before Python may look for interrupts: some 10 ms.
+# Words of bits the kernel visits before Python may look for interrupts: a fraction of a second.
 _WORDS = 2_000_000
 
 
@@ -200,7 +200,9 @@ class FCAConsensus(ConsensusClusterer):
         else:
             self.threshold_ = _votes(self.threshold, voters)
             found = _run(units, kernel, self.threshold_, voters)
-        few = np.count_nonzero(_observed_weight(voters) < _lenient(self.threshold_, voters))
+        few = int(
+            units.sizes[units.votes(voters.weights) < _lenient(self.threshold_, voters)].sum()
+        )
         if few:
             warnings.warn(
                 f"{few} objects were observed by partitions of fewer votes than the threshold of "
@@ -246,7 +248,14 @@ class _Units:
 
     codes: NDArray[Any]
     sizes: NDArray[np.int64]
+    first: NDArray[np.int64]
     of_object: NDArray[np.int64]
+
+    def votes(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Weight of the partitions that observed each unit."""
+        seen = self.codes != missing_code(self.codes.dtype)
+        each = np.ones(seen.shape[1]) if weights is None else weights
+        return np.asarray(seen @ each, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -285,12 +294,6 @@ def _lenient(threshold: float, ensemble: Ensemble) -> float:
     return threshold if ensemble.weights is None else threshold - 1e-9 * _total(ensemble)
 
 
-def _observed_weight(ensemble: Ensemble) -> NDArray[np.float64]:
-    weights = ensemble.weights
-    each = np.ones(ensemble.n_partitions) if weights is None else weights
-    return np.asarray(ensemble.present @ each, dtype=np.float64)
-
-
 def _units(ensemble: Ensemble, order: str) -> _Units:
     codes, micro = ensemble.codes, ensemble.micro_clusters
     of_object, sizes, first = micro.inverse, micro.counts, micro.representatives
@@ -308,6 +311,7 @@ def _units(ensemble: Ensemble, order: str) -> _Units:
     return _Units(
         np.ascontiguousarray(codes[first[rank]]),
         np.ascontiguousarray(sizes[rank], dtype=np.int64),
+        first[rank],
         place[of_object],
     )
 
@@ -327,9 +331,14 @@ def _run(units: _Units, kernel: ConceptGrowth, threshold: float, ensemble: Ensem
     apart = np.flatnonzero(cluster < 0)
     cluster[apart] = kernel.n_concepts + np.arange(len(apart))
     votes = np.vstack([intents, units.codes[apart] != missing_code(units.codes.dtype)])
-    of_object = cluster[units.of_object]
-    labels = canonical_labels(of_object)
-    _, first = np.unique(labels, return_index=True)
+    # Numbered by first appearance among the objects.
+    by_object = np.argsort(units.first)
+    number = np.empty(n, dtype=np.int64)
+    number[by_object] = canonical_labels(cluster[by_object])
+    _, one = np.unique(number, return_index=True)
     return _Found(
-        labels, covered[units.of_object], votes[of_object[first]].astype(np.bool_), kernel.n_passes
+        number[units.of_object],
+        covered[units.of_object],
+        votes[cluster[one]].astype(np.bool_),
+        kernel.n_passes,
     )

@@ -1,0 +1,1 @@
+"""Bocharov et al., A lattice-based consensus clustering algorithm (2016)."""
