@@ -23,6 +23,9 @@ from conclust.exceptions import ParameterError
 
 __all__ = ["Divergence", "built_in", "i", "kl", "l2", "mahalanobis", "power"]
 
+_Called: TypeAlias = Callable[
+    [int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], None
+]
 _Function: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
 
 # Probabilities are kept this far from 0 and 1 (``least`` in _kernels/divergence.h).
@@ -94,6 +97,28 @@ class Divergence:
 
     def __post_init__(self) -> None:
         _check(self)
+
+    def _called(self) -> _Called:
+        """Return the function that a kernel calls: (0 value, 1 derivative, 2 curvature; p, q, out)."""
+        functions = (self.value, self.derivative, self.curvature or self._differences)
+        names = ("value", "derivative", "curvature")
+
+        def call(
+            what: int, p: NDArray[np.float64], q: NDArray[np.float64], out: NDArray[np.float64]
+        ) -> None:
+            with np.errstate(all="ignore"):
+                out[:] = functions[what](p, q)
+                total = out.sum()
+            if not np.isfinite(total):
+                _demand(self, names[what], "be finite", np.isfinite(out), p, q, out)
+
+        return call
+
+    def _differences(self, p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
+        step = 1e-4 * np.minimum(q, 1 - q)
+        rise = np.asarray(self.derivative(p, q + step)) - np.asarray(self.derivative(p, q - step))
+        bend: NDArray[np.float64] = rise / (2 * step)
+        return bend
 
 
 def _known(

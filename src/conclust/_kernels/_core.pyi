@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,10 @@ class PairwiseSolver:
         partners: NDArray[np.int32] | None,
         divergence: int,
         parameter: float,
+        outside: Callable[
+            [int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], None
+        ]
+        | None = None,
     ) -> None: ...
     def take(self, Y: NDArray[np.float64]) -> None: ...
     def visit(

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include "pack.h"
-
 namespace conclust {
 namespace {
+
+// Objects are collected for one call of an outside divergence until they have this many partners.
+constexpr std::size_t batch_partners = 8192;
 
 template <class T>
 void widen(const T* from, std::size_t count, double* to) {
@@ -28,10 +29,6 @@ std::size_t round_up(std::size_t x, std::size_t to) { return (x + to - 1) / to *
 }  // namespace
 
 PairwiseSolver::PairwiseSolver(const PairwiseInput& in) : in_(in) {
-    column_.divergence = in.divergence;
-    column_.parameter = in.parameter;
-    column_.k = in.k;
-    column_.stride = round_up(in.k, 4);
     std::size_t longest = in.n;
     if (in.starts) {
         longest = 0;
@@ -40,19 +37,36 @@ PairwiseSolver::PairwiseSolver(const PairwiseInput& in) : in_(in) {
         }
     }
     const std::size_t ld = round_up(std::max<std::size_t>(longest, 1), 8);
-    const std::size_t s = column_.stride;
-    column_.ld = ld;
-    yt_.assign(s * ld, 0.0);
-    column_.yt = yt_.data();
-    memory_.assign(6 * ld + 5 * s + s * s, 0.0);
-    double* next = memory_.data();
-    for (double** part : {&column_.c, &column_.N, &column_.a, &column_.w, &column_.h, &column_.da}) {
-        *part = next;
-        next += ld;
+    const std::size_t s = round_up(in.k, 4);
+    // The memory of all columns of a batch together, and its largest number of columns.
+    room_ = in.outside.call ? std::max(ld, batch_partners) : ld;
+    // A row of a dense matrix has everyone for a partner: one column at a time.
+    batch_ = in.outside.call && in.starts ? max_batch : 1;
+    yt_.assign(in.starts ? s * room_ : s * ld, 0.0);
+    partners_.assign(6 * room_, 0.0);
+    clusters_.assign(batch_ * (5 * s + s * s), 0.0);
+    columns_.assign(batch_, PairColumn{});
+    for (std::size_t b = 0; b < batch_; ++b) {
+        PairColumn& col = columns_[b];
+        col.k = in.k;
+        col.stride = s;
+        col.parameter = in.parameter;
+        col.ld = ld;  // of a pattern: that of the column
+        col.yt = yt_.data();
+        double* next = clusters_.data() + b * (5 * s + s * s);
+        for (double** part : {&col.y, &col.g, &col.q, &col.z, &col.d, &col.H}) {
+            *part = next;
+            next += s;
+        }
     }
-    for (double** part : {&column_.y, &column_.g, &column_.q, &column_.z, &column_.d, &column_.H}) {
-        *part = next;
-        next += s;
+    if (in.outside.call) {
+        outside_.assign(3 * room_, 0.0);
+        in_.outside.p = outside_.data();
+        in_.outside.q = in_.outside.p + room_;
+        in_.outside.out = in_.outside.q + room_;
+    }
+    if (batch_ > 1) {
+        in_batch_.assign(in.n, 0);
     }
 }
 
@@ -60,17 +74,34 @@ void PairwiseSolver::take(const double* Y) {
     if (in_.starts) {
         return;
     }
-    const std::size_t s = column_.stride;
     for (std::size_t i = 0; i < in_.n; ++i) {
-        for (std::size_t c = 0; c < in_.k; ++c) {
-            yt_[c * column_.ld + i] = Y[i * s + c];
-        }
+        write_dense(Y, i);
     }
 }
 
-void PairwiseSolver::read_column(const double* Y, std::size_t i, bool later) {
-    PairColumn& col = column_;
+void PairwiseSolver::write_dense(const double* Y, std::size_t i) {
+    const PairColumn& col = columns_[0];
+    for (std::size_t c = 0; c < in_.k; ++c) {
+        yt_[c * col.ld + i] = Y[i * col.stride + c];
+    }
+}
+
+std::size_t PairwiseSolver::length_of(std::size_t i) const {
+    return in_.starts ? round_up(static_cast<std::size_t>(in_.starts[i + 1] - in_.starts[i]), 8)
+                      : round_up(in_.n, 8);
+}
+
+// Reads object i into a column whose partners begin at `at` of the batch's memory.
+void PairwiseSolver::read_column(const double* Y, std::size_t i, bool later, PairColumn& col,
+                                 std::size_t at) {
     const std::size_t s = col.stride;
+    double* next = partners_.data() + at;
+    for (double** part : {&col.c, &col.N, &col.a, &col.w, &col.h, &col.da}) {
+        *part = next;
+        next += room_;
+    }
+    col.object = i;
+    col.active = true;
     std::copy(Y + i * s, Y + (i + 1) * s, col.y);
     std::size_t count;
     if (in_.starts) {
@@ -83,15 +114,18 @@ void PairwiseSolver::read_column(const double* Y, std::size_t i, bool later) {
         const auto begin = static_cast<std::size_t>(partners - in_.partners);
         read(in_.counts, begin, count, col.c);
         read(in_.copresence, begin, count, col.N);
+        col.length = round_up(count, 8);
+        col.ld = col.length;
+        double* yt = yt_.data() + at * s;
+        col.yt = yt;
         for (std::size_t j = 0; j < count; ++j) {
             const double* row = Y + static_cast<std::size_t>(partners[j]) * s;
             for (std::size_t c = 0; c < s; ++c) {
-                yt_[c * col.ld + j] = row[c];
+                yt[c * col.ld + j] = row[c];
             }
         }
-        col.length = round_up(count, 8);
         for (std::size_t c = 0; c < s; ++c) {
-            std::fill(yt_.data() + c * col.ld + count, yt_.data() + c * col.ld + col.length, 0.0);
+            std::fill(yt + c * col.ld + count, yt + c * col.ld + col.length, 0.0);
         }
     } else {
         const std::size_t first = later ? i / 8 * 8 : 0;
@@ -118,51 +152,114 @@ void PairwiseSolver::read_column(const double* Y, std::size_t i, bool later) {
     col.degree = (degree[0] + degree[1]) + (degree[2] + degree[3]);
 }
 
+// Reads the next objects, as many as fit and are no partners of each other; returns their number.
+std::size_t PairwiseSolver::read_batch(const double* Y, const std::int32_t* objects, std::size_t count,
+                                       bool later, bool apart) {
+    std::size_t some = 0;
+    std::size_t at = 0;
+    while (some < std::min(count, batch_)) {
+        const std::size_t i = static_cast<std::size_t>(objects[some]);
+        const std::size_t length = length_of(i);
+        if (some > 0 && (at + length > room_ || (apart && meets_batch(i)))) {
+            break;
+        }
+        read_column(Y, i, later, columns_[some], at);
+        at += length;
+        ++some;
+        if (batch_ > 1) {
+            in_batch_[i] = 1;
+        }
+    }
+    if (batch_ > 1) {
+        for (std::size_t o = 0; o < some; ++o) {
+            in_batch_[static_cast<std::size_t>(objects[o])] = 0;
+        }
+    }
+    return some;
+}
+
+bool PairwiseSolver::meets_batch(std::size_t i) const {
+    return std::any_of(in_.partners + in_.starts[i], in_.partners + in_.starts[i + 1],
+                       [this](std::int32_t j) { return in_batch_[static_cast<std::size_t>(j)] != 0; });
+}
+
+void PairwiseSolver::work(PairWork what, std::size_t count) {
+    pair_work(what, columns_.data(), count, in_.divergence, in_.outside.call ? &in_.outside : nullptr);
+}
+
 VisitResult PairwiseSolver::visit(double* Y, const std::int32_t* objects, std::size_t count, double tol,
                                   double negligible, bool finish, double* gaps) {
     VisitResult result{0.0, 0};
-    const std::size_t s = column_.stride;
-    for (std::size_t o = 0; o < count; ++o) {
-        const std::size_t i = static_cast<std::size_t>(objects[o]);
-        read_column(Y, i, false);
-        gaps[i] = 0.0;
-        if (!(column_.degree > 0.0)) {
-            continue;  // no evidence about this object: it stays where it is
+    for (std::size_t o = 0; o < count;) {
+        const std::size_t some = read_batch(Y, objects + o, count - o, false, true);
+        for (std::size_t b = 0; b < some; ++b) {
+            PairColumn& col = columns_[b];
+            gaps[col.object] = 0.0;
+            col.active = col.degree > 0.0;  // without evidence it stays where it is
         }
-        const Gap gap = pair_gradient(column_, true);
-        gaps[i] = gap.gap / column_.degree;
-        result.residual = std::max(result.residual, gaps[i]);
-        const double enough = tol * column_.degree;
-        if (gap.gap <= enough || (!finish && gap.possible <= negligible)) {
-            continue;
-        }
-        if (!pair_descend(column_, gap, enough, finish)) {
-            continue;
-        }
-        ++result.moved;
-        std::copy(column_.y, column_.y + s, Y + i * s);
-        if (!in_.starts) {
-            for (std::size_t c = 0; c < in_.k; ++c) {
-                yt_[c * column_.ld + i] = column_.y[c];
+        work(PairWork::curved, some);
+        bool any = false;
+        for (std::size_t b = 0; b < some; ++b) {
+            PairColumn& col = columns_[b];
+            col.moved = false;
+            if (col.active) {
+                gaps[col.object] = col.gap / col.degree;
+                result.residual = std::max(result.residual, gaps[col.object]);
+                col.enough = tol * col.degree;
+                col.active = col.gap > col.enough && (finish || col.possible > negligible);
+                any = any || col.active;
             }
         }
+        if (any) {
+            work(finish ? PairWork::finish : PairWork::step, some);
+        }
+        for (std::size_t b = 0; b < some; ++b) {
+            const PairColumn& col = columns_[b];
+            if (col.moved) {
+                ++result.moved;
+                std::copy(col.y, col.y + col.stride, Y + col.object * col.stride);
+                if (!in_.starts) {
+                    write_dense(Y, col.object);
+                }
+            }
+        }
+        o += some;
     }
     return result;
 }
 
 double PairwiseSolver::objective(const double* Y, std::size_t begin, std::size_t end) {
     double total = 0.0;
-    for (std::size_t i = begin; i < end; ++i) {
-        read_column(Y, i, true);
-        total += pair_value(column_);
+    std::int32_t objects[max_batch];
+    for (std::size_t i = begin; i < end;) {
+        const std::size_t count = std::min(end - i, batch_);
+        for (std::size_t o = 0; o < count; ++o) {
+            objects[o] = static_cast<std::int32_t>(i + o);
+        }
+        const std::size_t some = read_batch(Y, objects, count, true, false);
+        work(PairWork::value, some);
+        for (std::size_t b = 0; b < some; ++b) {
+            total += columns_[b].value;
+        }
+        i += some;
     }
     return total;
 }
 
 void PairwiseSolver::residuals(const double* Y, std::size_t begin, std::size_t end, double* gaps) {
-    for (std::size_t i = begin; i < end; ++i) {
-        read_column(Y, i, false);
-        gaps[i] = column_.degree > 0.0 ? pair_gradient(column_, false).gap / column_.degree : 0.0;
+    std::int32_t objects[max_batch];
+    for (std::size_t i = begin; i < end;) {
+        const std::size_t count = std::min(end - i, batch_);
+        for (std::size_t o = 0; o < count; ++o) {
+            objects[o] = static_cast<std::int32_t>(i + o);
+        }
+        const std::size_t some = read_batch(Y, objects, count, false, false);
+        work(PairWork::gradient, some);
+        for (std::size_t b = 0; b < some; ++b) {
+            const PairColumn& col = columns_[b];
+            gaps[col.object] = col.degree > 0.0 ? col.gap / col.degree : 0.0;
+        }
+        i += some;
     }
 }
 

@@ -9,6 +9,10 @@
 // is tiny and c_ij > 0, Fisher's where a_j is tiny and c_ij = 0. An object whose step is cut short is
 // moved by exact pair steps (mass from one cluster to another) in the same visit.
 //
+// A divergence may also be computed outside (a user's function), for as many pairs a call as there are:
+// on a pattern of pairs, consecutive objects that are no partners of each other are visited together,
+// which gives what visiting them in turn gives.
+//
 // The evidence is dense (n x n counts) or on a symmetric pattern of pairs (compressed sparse rows
 // without a diagonal). One visit costs O(l K^2) for an object with l partners.
 #pragma once
@@ -37,6 +41,7 @@ struct PairwiseInput {
     const std::int32_t* partners;  // sorted within a row
     Divergence divergence;
     double parameter;  // of power
+    OutsideDivergence outside;  // its call null: the divergence above
 };
 
 struct VisitResult {
@@ -68,12 +73,23 @@ class PairwiseSolver {
 
    private:
     PairwiseInput in_;
-    PairColumn column_;
-    std::vector<double> yt_;  // dense: all memberships, cluster by cluster; else one object's partners'
-    std::vector<double> memory_;
+    std::size_t room_ = 0;
+    std::size_t batch_ = 1;
+    std::vector<PairColumn> columns_;
+    std::vector<double> yt_;        // dense: all memberships, cluster by cluster; else the partners'
+    std::vector<double> partners_;  // scratch of the columns, as are the following
+    std::vector<double> clusters_;
+    std::vector<double> outside_;
+    std::vector<char> in_batch_;
 
+    std::size_t length_of(std::size_t i) const;
+    void write_dense(const double* Y, std::size_t i);
     // later: only the partners with a larger number.
-    void read_column(const double* Y, std::size_t i, bool later);
+    void read_column(const double* Y, std::size_t i, bool later, PairColumn& column, std::size_t at);
+    std::size_t read_batch(const double* Y, const std::int32_t* objects, std::size_t count, bool later,
+                           bool apart);
+    bool meets_batch(std::size_t i) const;
+    void work(PairWork what, std::size_t count);
 };
 
 }  // namespace conclust

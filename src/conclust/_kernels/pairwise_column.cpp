@@ -16,6 +16,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t tile = 64;
 // A step below this share of the quadratic's is cut short: exact pair steps follow.
 constexpr double cut_short = 0.1;
+constexpr int most_rounds = 20;
 
 CONCLUST_INLINE double sum_of(const Pack& p) {
     double lane[4];
@@ -129,278 +130,474 @@ CONCLUST_INLINE void curvature(const PairColumn& col) {
     }
 }
 
-// Slopes at a, and (H wanted) the curvatures of the quadratic.
-template <Divergence D, bool with_h>
-CONCLUST_INLINE void slopes(const PairColumn& col) {
-    const double* c = col.c;
-    const double* N = col.N;
-    const double* a = col.a;
-    double* w = col.w;
-    double* h = col.h;
-    const double power = col.parameter;
-    for (std::size_t j = 0; j < col.length; ++j) {
-        if constexpr (D == Divergence::kl) {
-            const double in = 1.0 / at_least(a[j], least);
-            const double out = 1.0 / at_least(1.0 - a[j], least);
-            const double apart = (N[j] - c[j]) * out;
-            const double together = c[j] * in;
-            w[j] = apart - together;
-            if constexpr (with_h) {
-                const double newton = together * in + apart * out;
-                const double fisher = N[j] * (in * out);
-                h[j] = newton < fisher ? newton : fisher;
-            }
-        } else {
-            w[j] = divergence_slope<D>(c[j], N[j], a[j], power);
-            if constexpr (with_h) {
-                const double newton = divergence_curvature<D>(c[j], N[j], a[j], power);
-                const double fisher = divergence_fisher<D>(N[j], a[j], power);
-                h[j] = newton < fisher ? newton : fisher;
-            }
-        }
-    }
-}
-
-CONCLUST_INLINE Gap gap_of(const PairColumn& col) {
-    Gap found{0, 0, 0.0, 0.0};
+CONCLUST_INLINE void find_gap(PairColumn& col) {
     double low = infinity;
     double high = -infinity;
     double mean = 0.0;
     for (std::size_t c = 0; c < col.k; ++c) {
         if (col.g[c] < low) {
             low = col.g[c];
-            found.U = c;
+            col.U = c;
         }
         if (col.y[c] > 0.0 && col.g[c] > high) {
             high = col.g[c];
-            found.V = c;
+            col.V = c;
         }
         mean += col.y[c] * col.g[c];
     }
-    found.gap = high - low;
-    found.possible = mean - low;
-    return found;
+    col.gap = high - low;
+    col.possible = mean - low;
 }
 
-struct Rho {
-    double value;
-    double slope;
-};
+// The curvature of the quadratic.
+CONCLUST_INLINE double hybrid(double newton, double fisher) { return newton < fisher ? newton : fisher; }
 
-// The derivative of f along da at a + t da, and its derivative.
+// A divergence of divergence.h. Its loops are over one column at a time.
 template <Divergence D>
-CONCLUST_INLINE Rho rho_at(const PairColumn& col, double t) {
-    double first[tile];
-    double second[tile];
-    Rho rho{0.0, 0.0};
-    const double power = col.parameter;
-    for (std::size_t begin = 0; begin < col.length; begin += tile) {
-        const std::size_t count = std::min(tile, col.length - begin);
-        const double* c = col.c + begin;
-        const double* N = col.N + begin;
-        const double* a = col.a + begin;
-        const double* da = col.da + begin;
-        for (std::size_t j = 0; j < count; ++j) {
-            const double at = a[j] + t * da[j];
+struct Known {
+    static constexpr bool quadratic = D == Divergence::l2;
+
+    // Slopes at a and, if wanted, the curvatures of the quadratic.
+    template <bool curved>
+    CONCLUST_INLINE void slopes(PairColumn* columns, std::size_t count) const {
+        for (std::size_t o = 0; o < count; ++o) {
+            if (columns[o].active) {
+                slopes_of<curved>(columns[o]);
+            }
+        }
+    }
+
+    template <bool curved>
+    CONCLUST_INLINE void slopes_of(const PairColumn& col) const {
+        const double* c = col.c;
+        const double* N = col.N;
+        const double* a = col.a;
+        double* w = col.w;
+        double* h = col.h;
+        const double power = col.parameter;
+        for (std::size_t j = 0; j < col.length; ++j) {
             if constexpr (D == Divergence::kl) {
-                const double in = 1.0 / at_least(at, least);
-                const double out = 1.0 / at_least(1.0 - at, least);
+                const double in = 1.0 / at_least(a[j], least);
+                const double out = 1.0 / at_least(1.0 - a[j], least);
                 const double apart = (N[j] - c[j]) * out;
                 const double together = c[j] * in;
-                first[j] = (apart - together) * da[j];
-                second[j] = (together * in + apart * out) * (da[j] * da[j]);
+                w[j] = apart - together;
+                if constexpr (curved) {
+                    h[j] = hybrid(together * in + apart * out, N[j] * (in * out));
+                }
             } else {
-                first[j] = divergence_slope<D>(c[j], N[j], at, power) * da[j];
-                second[j] = divergence_curvature<D>(c[j], N[j], at, power) * (da[j] * da[j]);
+                w[j] = divergence_slope<D>(c[j], N[j], a[j], power);
+                if constexpr (curved) {
+                    h[j] = hybrid(divergence_curvature<D>(c[j], N[j], a[j], power),
+                                  divergence_fisher<D>(N[j], a[j], power));
+                }
             }
         }
-        rho.value += sum_tile(first, count);
-        rho.slope += sum_tile(second, count);
     }
-    return rho;
-}
 
-// A t in (0, full] with rho(t) <= 0 and, unless t = full, rho(t) >= -accept * |rho(0)|: Newton's steps
-// in a bracket. `start` = rho(0) < 0 and an estimate of its slope. 0 if there is none that can be told
-// from 0.
-template <Divergence D>
-CONCLUST_INLINE double search(const PairColumn& col, const Rho& start, double full, double accept) {
-    double low = 0.0;
-    double high = full;
-    Rho at_low = start;
-    Rho last = rho_at<D>(col, full);
-    if (!(last.value > 0.0)) {
-        return full;
-    }
-    double t = high;
-    double before = high - low;
-    for (int step = 0; step < 60; ++step) {
-        double next = t - last.value / last.slope;
-        const double other = low - at_low.value / at_low.slope;
-        if (!(next > low && next < high)) {
-            next = other;
-        }
-        const bool slow = step % 3 == 2 && high - low > 0.5 * before;
-        if (step % 3 == 2) {
-            before = high - low;
-        }
-        if (slow || !(next > low && next < high)) {
-            next = 0.5 * (low + high);
-        }
-        t = next;
-        last = rho_at<D>(col, t);
-        if (last.value <= 0.0) {
-            low = t;
-            at_low = last;
-            if (last.value >= accept * start.value) {
-                break;
+    // value = the derivative of f along da, at a + t da.
+    CONCLUST_INLINE void rho(PairColumn* columns, std::size_t count) const {
+        for (std::size_t o = 0; o < count; ++o) {
+            if (columns[o].active) {
+                columns[o].value = rho_of(columns[o], columns[o].search.t);
             }
-        } else {
-            high = t;
-        }
-        if (high - low <= 1e-12 * high) {
-            break;
         }
     }
-    return low;
-}
 
-template <Divergence D, bool with_h>
-CONCLUST_INLINE Gap refresh(PairColumn& col) {
-    products(col, col.y, col.a);
-    slopes<D, with_h>(col);
-    gradient(col);
-    return gap_of(col);
-}
-
-// Exact pair steps until the gap is at most `stop`. Leaves a, w, g of the new y.
-template <Divergence D>
-CONCLUST_INLINE Gap exact_steps(PairColumn& col, Gap gap, double stop, std::size_t most, bool& moved) {
-    for (std::size_t step = 0; step < most && gap.gap > stop; ++step) {
-        const double* tU = col.yt + gap.U * col.ld;
-        const double* tV = col.yt + gap.V * col.ld;
-        double bend = 0.0;
+    CONCLUST_INLINE double rho_of(const PairColumn& col, double t) const {
+        double terms[tile];
+        double total = 0.0;
+        const double power = col.parameter;
         for (std::size_t begin = 0; begin < col.length; begin += tile) {
-            double second[tile];
-            const std::size_t count = std::min(tile, col.length - begin);
-            for (std::size_t j = 0; j < count; ++j) {
-                const double d = tU[begin + j] - tV[begin + j];
-                col.da[begin + j] = d;
-                second[j] = col.h[begin + j] * (d * d);
+            const std::size_t some = std::min(tile, col.length - begin);
+            const double* c = col.c + begin;
+            const double* N = col.N + begin;
+            const double* a = col.a + begin;
+            const double* da = col.da + begin;
+            for (std::size_t j = 0; j < some; ++j) {
+                terms[j] = divergence_slope<D>(c[j], N[j], a[j] + t * da[j], power) * da[j];
             }
-            bend += sum_tile(second, count);
+            total += sum_tile(terms, some);
         }
-        const double mass = col.y[gap.V];
-        const double e = search<D>(col, {-gap.gap, bend}, mass, 0.05);
-        if (!(e > 0.0)) {
-            return gap;
-        }
-        moved = true;
-        col.y[gap.U] += e;
-        col.y[gap.V] = e < mass ? mass - e : 0.0;
-        gap = refresh<D, true>(col);
+        return total;
     }
-    return gap;
+
+    CONCLUST_INLINE void values(PairColumn* columns, std::size_t count) const {
+        for (std::size_t o = 0; o < count; ++o) {
+            if (columns[o].active) {
+                columns[o].value = value_of(columns[o]);
+            }
+        }
+    }
+
+    CONCLUST_INLINE double value_of(const PairColumn& col) const {
+        double terms[tile];
+        double total = 0.0;
+        const double power = col.parameter;
+        for (std::size_t begin = 0; begin < col.length; begin += tile) {
+            const std::size_t some = std::min(tile, col.length - begin);
+            const double* c = col.c + begin;
+            const double* N = col.N + begin;
+            const double* a = col.a + begin;
+            for (std::size_t j = 0; j < some; ++j) {
+                terms[j] = divergence_value<D>(c[j], N[j], a[j], power);
+            }
+            total += sum_tile(terms, some);
+        }
+        return total;
+    }
+};
+
+// A divergence computed outside, for all active columns in one call.
+struct Outside {
+    static constexpr bool quadratic = false;
+    const OutsideDivergence* d;
+
+    // Calls for q = a (or a + t da): the numbers of column o begin where those of the one before end.
+    CONCLUST_INLINE void ask(int what, const PairColumn* columns, std::size_t count, bool moved,
+                             bool again = false) const {
+        std::size_t total = 0;
+        for (std::size_t o = 0; o < count; ++o) {
+            const PairColumn& col = columns[o];
+            if (!col.active) {
+                continue;
+            }
+            if (!again) {
+                const double t = moved ? col.search.t : 0.0;
+                for (std::size_t j = 0; j < col.length; ++j) {
+                    const double q = moved ? col.a[j] + t * col.da[j] : col.a[j];
+                    d->p[total + j] = col.c[j] / at_least(col.N[j], 1e-280);
+                    d->q[total + j] = 1.0 - at_least(1.0 - at_least(q, least), least);
+                }
+            }
+            total += col.length;
+        }
+        if (total) {
+            d->call(d->context, what, d->p, d->q, d->out, total);
+        }
+    }
+
+    template <bool curved>
+    CONCLUST_INLINE void slopes(PairColumn* columns, std::size_t count) const {
+        ask(1, columns, count, false);
+        std::size_t at = 0;
+        for (std::size_t o = 0; o < count; ++o) {
+            PairColumn& col = columns[o];
+            if (col.active) {
+                for (std::size_t j = 0; j < col.length; ++j) {
+                    col.w[j] = col.N[j] > 0.0 ? col.N[j] * d->out[at + j] : 0.0;
+                }
+                at += col.length;
+            }
+        }
+        if constexpr (curved) {
+            ask(2, columns, count, false, true);
+            at = 0;
+            for (std::size_t o = 0; o < count; ++o) {
+                PairColumn& col = columns[o];
+                if (!col.active) {
+                    continue;
+                }
+                for (std::size_t j = 0; j < col.length; ++j) {
+                    // Of a Bregman divergence the second is Fisher's: d' = h''(q) (q - p).
+                    const double newton = col.N[j] * d->out[at + j];
+                    const double apart = d->q[at + j] - d->p[at + j];
+                    const double fisher = std::fabs(apart) > 1e-7 ? col.w[j] / apart : newton;
+                    col.h[j] = col.N[j] > 0.0 ? at_least(hybrid(newton, fisher), 0.0) : 0.0;
+                }
+                at += col.length;
+            }
+        }
+    }
+
+    CONCLUST_INLINE void rho(PairColumn* columns, std::size_t count) const {
+        ask(1, columns, count, true);
+        weigh(columns, count, true);
+    }
+
+    CONCLUST_INLINE void values(PairColumn* columns, std::size_t count) const {
+        ask(0, columns, count, false);
+        weigh(columns, count, false);
+    }
+
+    // value = the sum of N out (times da)
+    CONCLUST_INLINE void weigh(PairColumn* columns, std::size_t count, bool along) const {
+        std::size_t at = 0;
+        for (std::size_t o = 0; o < count; ++o) {
+            PairColumn& col = columns[o];
+            if (!col.active) {
+                continue;
+            }
+            double terms[tile];
+            double total = 0.0;
+            for (std::size_t begin = 0; begin < col.length; begin += tile) {
+                const std::size_t some = std::min(tile, col.length - begin);
+                for (std::size_t j = 0; j < some; ++j) {
+                    const double x = col.N[begin + j] * (along ? col.da[begin + j] : 1.0);
+                    terms[j] = col.N[begin + j] > 0.0 ? x * d->out[at + begin + j] : 0.0;
+                }
+                total += sum_tile(terms, some);
+            }
+            col.value = total;
+            at += col.length;
+        }
+    }
+};
+
+template <bool curved, class D>
+CONCLUST_INLINE void refresh(const D& divergence, PairColumn* columns, std::size_t count) {
+    for (std::size_t o = 0; o < count; ++o) {
+        if (columns[o].active) {
+            products(columns[o], columns[o].y, columns[o].a);
+        }
+    }
+    divergence.template slopes<curved>(columns, count);
+    for (std::size_t o = 0; o < count; ++o) {
+        if (columns[o].active) {
+            gradient(columns[o]);
+            find_gap(columns[o]);
+        }
+    }
 }
 
-template <Divergence D>
-CONCLUST_INLINE bool descend(PairColumn& col, Gap gap, double enough, bool finish) {
+// Runs the searches of the active columns; afterwards search.low holds each one's step.
+template <class D>
+CONCLUST_INLINE void search_steps(const D& divergence, PairColumn* columns, std::size_t count) {
+    for (bool more = true; more;) {
+        divergence.rho(columns, count);
+        more = false;
+        for (std::size_t o = 0; o < count; ++o) {
+            PairColumn& col = columns[o];
+            if (col.active) {
+                col.active = col.search.feed(col.value);
+                more = more || col.active;
+            }
+        }
+    }
+}
+
+// Exact pair steps of the active columns, at most `most` each, until their gaps are at most `stop`.
+// Leaves a, w, h and g of the new y.
+template <class D>
+CONCLUST_INLINE void exact_steps(const D& divergence, PairColumn* columns, std::size_t count,
+                                 std::size_t most) {
+    for (std::size_t o = 0; o < count; ++o) {
+        columns[o].busy = columns[o].active && columns[o].gap > columns[o].stop;
+    }
+    for (std::size_t step = 0; step < most; ++step) {
+        bool any = false;
+        for (std::size_t o = 0; o < count; ++o) {
+            PairColumn& col = columns[o];
+            col.active = col.busy;
+            if (!col.busy) {
+                continue;
+            }
+            any = true;
+            const double* tU = col.yt + col.U * col.ld;
+            const double* tV = col.yt + col.V * col.ld;
+            double terms[tile];
+            double bend = 0.0;
+            for (std::size_t begin = 0; begin < col.length; begin += tile) {
+                const std::size_t some = std::min(tile, col.length - begin);
+                for (std::size_t j = 0; j < some; ++j) {
+                    const double x = tU[begin + j] - tV[begin + j];
+                    col.da[begin + j] = x;
+                    terms[j] = col.h[begin + j] * (x * x);
+                }
+                bend += sum_tile(terms, some);
+            }
+            col.search.start(-col.gap, col.y[col.V], 0.05, col.gap / bend);
+        }
+        if (!any) {
+            return;
+        }
+        search_steps(divergence, columns, count);
+        for (std::size_t o = 0; o < count; ++o) {
+            PairColumn& col = columns[o];
+            if (!col.busy) {
+                continue;
+            }
+            const double e = col.search.low;
+            col.busy = e > 0.0;
+            if (col.busy) {
+                const double mass = col.y[col.V];
+                col.moved = true;
+                col.y[col.U] += e;
+                col.y[col.V] = e < mass ? mass - e : 0.0;
+            }
+            col.active = col.busy;
+        }
+        refresh<true>(divergence, columns, count);
+        for (std::size_t o = 0; o < count; ++o) {
+            columns[o].busy = columns[o].busy && columns[o].gap > columns[o].stop;
+        }
+    }
+}
+
+// The quadratic's minimiser z and the search towards it.
+CONCLUST_INLINE void aim(PairColumn& col, bool quadratic) {
     const std::size_t s = col.stride;
-    const std::size_t k = col.k;
-    bool moved = false;
-    for (int round = 0; round < (finish ? 20 : 1) && gap.gap > enough; ++round) {
-        const double first = gap.gap;
-        curvature(col);
-        std::copy(col.y, col.y + s, col.z);
-        std::copy(col.g, col.g + s, col.q);
-        pair_steps<0>(col.H, col.q, col.z, s, k, std::max(0.02 * gap.gap, 0.1 * enough), 6 * k);
-        double slope = 0.0;
-        for (std::size_t c = 0; c < s; ++c) {
-            col.d[c] = col.z[c] - col.y[c];
-            slope += col.g[c] * col.d[c];
-        }
-        double t = 0.0;
-        if (slope < 0.0) {
-            if constexpr (D == Divergence::l2) {
-                t = 1.0;  // the quadratic is f itself
-            } else {
-                products(col, col.d, col.da);
-                t = search<D>(col, {slope, -slope}, 1.0, 0.2);
-            }
-        }
-        if (t >= 1.0) {
-            std::copy(col.z, col.z + s, col.y);
-        } else if (t > 0.0) {
-            for (std::size_t c = 0; c < s; ++c) {
-                col.y[c] += t * col.d[c];
-            }
-        }
-        moved = moved || t > 0.0;
-        if (finish || t < cut_short) {
-            gap = refresh<D, true>(col);
-            if (t < cut_short || gap.gap > 0.5 * first) {
-                gap = exact_steps<D>(col, gap, std::max(enough, 0.1 * gap.gap), 2 * k, moved);
-            }
-        }
+    curvature(col);
+    std::copy(col.y, col.y + s, col.z);
+    std::copy(col.g, col.g + s, col.q);
+    pair_steps<0>(col.H, col.q, col.z, s, col.k, std::max(0.02 * col.gap, 0.1 * col.enough), 6 * col.k);
+    double slope = 0.0;
+    for (std::size_t c = 0; c < s; ++c) {
+        col.d[c] = col.z[c] - col.y[c];
+        slope += col.g[c] * col.d[c];
     }
-    return moved;
+    if (!(slope < 0.0)) {
+        col.search.low = 0.0;
+        col.active = false;
+    } else if (quadratic) {
+        col.search.low = 1.0;  // the quadratic is f itself
+        col.active = false;
+    } else {
+        products(col, col.d, col.da);
+        col.search.start(slope, 1.0, 0.2, 1.0);
+    }
 }
 
-template <Divergence D>
-CONCLUST_INLINE double value(PairColumn& col) {
-    products(col, col.y, col.a);
-    double terms[tile];
-    double total = 0.0;
-    const double power = col.parameter;
-    for (std::size_t begin = 0; begin < col.length; begin += tile) {
-        const std::size_t count = std::min(tile, col.length - begin);
-        for (std::size_t j = 0; j < count; ++j) {
-            terms[j] = divergence_value<D>(col.c[begin + j], col.N[begin + j], col.a[begin + j], power);
-        }
-        total += sum_tile(terms, count);
+template <class D>
+CONCLUST_INLINE void descend(const D& divergence, PairColumn* columns, std::size_t count, bool finish) {
+    bool going[max_batch];
+    for (std::size_t o = 0; o < count; ++o) {
+        going[o] = columns[o].active;
+        columns[o].moved = false;
     }
-    return total;
+    for (int round = 0; round < (finish ? most_rounds : 1); ++round) {
+        bool any = false;
+        for (std::size_t o = 0; o < count; ++o) {
+            PairColumn& col = columns[o];
+            going[o] = going[o] && col.gap > col.enough;
+            col.active = going[o];
+            any = any || going[o];
+            if (going[o]) {
+                col.first = col.gap;
+                aim(col, D::quadratic);
+            }
+        }
+        if (!any) {
+            return;
+        }
+        search_steps(divergence, columns, count);
+        bool again = false;
+        for (std::size_t o = 0; o < count; ++o) {
+            PairColumn& col = columns[o];
+            if (!going[o]) {
+                continue;
+            }
+            const double t = col.search.low;
+            if (t >= 1.0) {
+                std::copy(col.z, col.z + col.stride, col.y);
+            } else if (t > 0.0) {
+                for (std::size_t c = 0; c < col.stride; ++c) {
+                    col.y[c] += t * col.d[c];
+                }
+            }
+            col.moved = col.moved || t > 0.0;
+            col.active = finish || t < cut_short;
+            again = again || col.active;
+        }
+        if (!again) {
+            return;
+        }
+        refresh<true>(divergence, columns, count);
+        std::size_t k = 0;
+        for (std::size_t o = 0; o < count; ++o) {
+            PairColumn& col = columns[o];
+            if (col.active) {
+                col.active = col.search.low < cut_short || col.gap > 0.5 * col.first;
+                col.stop = std::max(col.enough, 0.1 * col.gap);
+                k = col.k;
+            }
+        }
+        exact_steps(divergence, columns, count, 2 * k);
+    }
 }
 
-#define CONCLUST_COLUMN(name)                                                                   \
-    CONCLUST_CLONES Gap gradient_##name(PairColumn& col) {                                      \
-        return refresh<Divergence::name, false>(col);                                           \
-    }                                                                                           \
-    CONCLUST_CLONES Gap curved_##name(PairColumn& col) {                                        \
-        return refresh<Divergence::name, true>(col);                                            \
-    }                                                                                           \
-    CONCLUST_CLONES bool descend_##name(PairColumn& col, Gap gap, double enough, bool finish) { \
-        return descend<Divergence::name>(col, gap, enough, finish);                             \
-    }                                                                                           \
-    CONCLUST_CLONES double value_##name(PairColumn& col) { return value<Divergence::name>(col); }
+template <class D>
+CONCLUST_INLINE void work_on(const D& divergence, PairWork work, PairColumn* columns, std::size_t count) {
+    switch (work) {
+        case PairWork::gradient: return refresh<false>(divergence, columns, count);
+        case PairWork::curved: return refresh<true>(divergence, columns, count);
+        case PairWork::step: return descend(divergence, columns, count, false);
+        case PairWork::finish: return descend(divergence, columns, count, true);
+        case PairWork::value:
+            for (std::size_t o = 0; o < count; ++o) {
+                if (columns[o].active) {
+                    products(columns[o], columns[o].y, columns[o].a);
+                }
+            }
+            return divergence.values(columns, count);
+    }
+}
 
-CONCLUST_COLUMN(l2)
-CONCLUST_COLUMN(kl)
-CONCLUST_COLUMN(power)
+CONCLUST_CLONES void work_l2(PairWork work, PairColumn* columns) {
+    work_on(Known<Divergence::l2>{}, work, columns, 1);
+}
+CONCLUST_CLONES void work_kl(PairWork work, PairColumn* columns) {
+    work_on(Known<Divergence::kl>{}, work, columns, 1);
+}
+CONCLUST_CLONES void work_power(PairWork work, PairColumn* columns) {
+    work_on(Known<Divergence::power>{}, work, columns, 1);
+}
+CONCLUST_CLONES void work_outside(PairWork work, PairColumn* columns, std::size_t count,
+                                  const OutsideDivergence* outside) {
+    work_on(Outside{outside}, work, columns, count);
+}
 
 }  // namespace
 
-Gap pair_gradient(PairColumn& column, bool with_curvature) {
-    switch (column.divergence) {
-        case Divergence::l2: return with_curvature ? curved_l2(column) : gradient_l2(column);
-        case Divergence::kl: return with_curvature ? curved_kl(column) : gradient_kl(column);
-        default: return with_curvature ? curved_power(column) : gradient_power(column);
-    }
+void StepSearch::start(double rho0, double whole, double accept, double first_guess) {
+    low = 0.0;
+    high = full = t = whole;
+    at_low = rho0;
+    at_high = 0.0;
+    target = accept * rho0;
+    guess = first_guess;
+    steps = 0;
 }
 
-bool pair_descend(PairColumn& column, Gap gap, double enough, bool finish) {
-    switch (column.divergence) {
-        case Divergence::l2: return descend_l2(column, gap, enough, finish);
-        case Divergence::kl: return descend_kl(column, gap, enough, finish);
-        default: return descend_power(column, gap, enough, finish);
+bool StepSearch::feed(double rho) {
+    const bool below = rho <= 0.0;
+    if (below) {
+        low = t;
+        if (t >= full || rho >= target) {
+            return false;
+        }
+        at_low = rho;
+        at_high *= 0.5;  // Illinois: the end that stays counts for less
+    } else {
+        high = t;
+        at_high = rho;
+        at_low *= steps ? 0.5 : 1.0;
     }
+    if (++steps > 80 || high - low <= 1e-13 * high) {
+        return false;
+    }
+    if (steps == 1 && guess > 0.0 && guess < 0.9 * high) {
+        t = guess;
+    } else if (at_high > -30.0 * at_low || steps % 4 == 0) {
+        t = low + (low > 0.0 || steps < 4 ? 0.5 : 0.1) * (high - low);
+    } else {
+        t = low + (high - low) * (at_low / (at_low - at_high));
+    }
+    if (!(t > low && t < high)) {
+        t = low + 0.5 * (high - low);
+    }
+    return true;
 }
 
-double pair_value(PairColumn& column) {
-    switch (column.divergence) {
-        case Divergence::l2: return value_l2(column);
-        case Divergence::kl: return value_kl(column);
-        default: return value_power(column);
+void pair_work(PairWork work, PairColumn* columns, std::size_t count, Divergence divergence,
+               const OutsideDivergence* outside) {
+    if (outside) {
+        return work_outside(work, columns, count, outside);
+    }
+    switch (divergence) {
+        case Divergence::l2: return work_l2(work, columns);
+        case Divergence::kl: return work_kl(work, columns);
+        default: return work_power(work, columns);
     }
 }
 

@@ -1,24 +1,56 @@
-// One object against its partners: the arithmetic of a visit (pairwise.h says what a visit is).
+// Objects against their partners: the arithmetic of visits (pairwise.h says what a visit is).
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "divergence.h"
 
 namespace conclust {
 
-// The partners lie side by side: arrays of `length` doubles, a multiple of 8 with no evidence in the
-// padding (c = N = 0, memberships 0). Memberships are cluster by cluster: yt[k * ld + j].
+// The most columns of a batch.
+inline constexpr std::size_t max_batch = 256;
+
+// A divergence that is computed outside: out_j = value, slope or curvature (what = 0, 1, 2) of d at
+// p_j = c / N and q_j in [least, 1 - least].
+struct OutsideDivergence {
+    void (*call)(void* context, int what, const double* p, const double* q, double* out,
+                 std::size_t count) = nullptr;
+    void* context = nullptr;
+    double* p = nullptr;  // scratch for one call: as long as all columns of a batch together
+    double* q = nullptr;
+    double* out = nullptr;
+};
+
+// The search for a step t in (0, full] with rho(t) <= 0 and, unless t = full, rho(t) >= accept * rho(0),
+// by secants (Illinois) and bisections of a bracket. rho never falls, and rho(0) < 0.
+struct StepSearch {
+    double low;   // the result: the largest t known to be good
+    double high;
+    double t;     // where rho is wanted next
+    double full;
+    double at_low;
+    double at_high;
+    double target;
+    double guess;
+    int steps;
+
+    void start(double rho0, double whole, double accept, double first_guess);
+    // Takes rho(t); returns whether another is wanted.
+    bool feed(double rho);
+};
+
+// One object. The partners lie side by side: arrays of `length` doubles, a multiple of 8 with no
+// evidence in the padding (c = N = 0, memberships 0). Memberships are cluster by cluster:
+// yt[k * ld + j].
 struct PairColumn {
-    Divergence divergence = Divergence::l2;
-    double parameter = 2.0;
     std::size_t k = 0;
     std::size_t stride = 0;  // k rounded up to a multiple of 4: rows of yt and of H
     std::size_t length = 0;
     std::size_t ld = 0;
+    std::size_t object = 0;
     const double* yt = nullptr;
     double degree = 0.0;  // sum of N
+    double parameter = 2.0;
     // scratch of `length` doubles each
     double* c = nullptr;   // counts
     double* N = nullptr;   // co-presence
@@ -33,24 +65,34 @@ struct PairColumn {
     double* z = nullptr;
     double* d = nullptr;
     double* H = nullptr;
+    // state
+    std::size_t U = 0;      // cheapest cluster
+    std::size_t V = 0;      // dearest cluster with mass
+    double gap = 0.0;       // g_V - g_U
+    double possible = 0.0;  // g'y - g_U: what the object can lower f by, at most
+    double enough = 0.0;    // gap at which to leave it alone
+    double first = 0.0;
+    double stop = 0.0;
+    double value = 0.0;
+    bool active = false;
+    bool busy = false;  // still descending
+    bool moved = false;
+    StepSearch search{};
 };
 
-struct Gap {
-    std::size_t U;    // cheapest cluster
-    std::size_t V;    // dearest cluster with mass
-    double gap;       // g_V - g_U
-    double possible;  // g'y - g_U: what the object can lower f by, at most
+// What is done to a batch of columns whose objects are no partners of each other, so that the order
+// does not matter. Columns that are not active are left alone.
+enum class PairWork {
+    gradient,  // a = products with y, w = slopes, g = gradient and its gap
+    curved,    // that, and the curvature h
+    step,      // from the state that `curved` left: one step of the quadratic, and exact pair steps after
+               // it if it was cut short; sets `moved`
+    finish,    // the same until the gap is at most `enough`
+    value      // value = the sum over partners of N d(c / N, y'y_j)
 };
 
-// a = products with y, w = slopes, g = gradient; returns its gap. with_curvature: h too, for pair_descend.
-Gap pair_gradient(PairColumn& column, bool with_curvature);
-
-// Moves y (column.y) downhill from the state that pair_gradient left, curvature included. finish: until
-// the gap is at most `enough`; else by one step of the quadratic, with exact pair steps after it if it
-// was cut short. Returns whether y moved.
-bool pair_descend(PairColumn& column, Gap gap, double enough, bool finish);
-
-// The sum over partners of N d(c / N, y'y_j).
-double pair_value(PairColumn& column);
+// outside: null for the divergences of divergence.h, of which there is one column a batch.
+void pair_work(PairWork work, PairColumn* columns, std::size_t count, Divergence divergence,
+               const OutsideDivergence* outside);
 
 }  // namespace conclust

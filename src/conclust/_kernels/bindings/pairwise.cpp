@@ -19,8 +19,20 @@ struct BoundPairwise {
     AnyNumbers copresence;
     std::optional<Vector<const std::int64_t>> starts;
     std::optional<Vector<const std::int32_t>> partners;
+    nb::object outside;
     PairwiseSolver solver;
 };
+
+// Calls a Python function (what, p, q, out) with views of the kernel's numbers.
+void call_outside(void* context, int what, const double* p, const double* q, double* out,
+                  std::size_t count) {
+    using In = nb::ndarray<nb::numpy, const double, nb::ndim<1>>;
+    using Out = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+    const nb::gil_scoped_acquire held;
+    const nb::handle function(static_cast<PyObject*>(context));
+    const nb::object owner = nb::none();  // the views are only used during the call
+    function(what, In(p, {count}, owner), In(q, {count}, owner), Out(out, {count}, owner));
+}
 
 }  // namespace
 
@@ -29,7 +41,7 @@ void bind_pairwise(nb::module_& m) {
         .def("__init__", [](BoundPairwise* self, std::size_t n, std::size_t k, AnyNumbers counts,
                             AnyNumbers copresence, std::optional<Vector<const std::int64_t>> starts,
                             std::optional<Vector<const std::int32_t>> partners, int divergence,
-                            double parameter) {
+                            double parameter, nb::object outside) {
             PairwiseInput in;
             in.n = n;
             in.k = k;
@@ -39,10 +51,14 @@ void bind_pairwise(nb::module_& m) {
             in.partners = partners ? partners->data() : nullptr;
             in.divergence = static_cast<conclust::Divergence>(divergence);
             in.parameter = parameter;
-            new (self) BoundPairwise{counts, copresence, starts, partners, PairwiseSolver(in)};
+            if (!outside.is_none()) {
+                in.outside.call = &call_outside;
+                in.outside.context = outside.ptr();
+            }
+            new (self) BoundPairwise{counts, copresence, starts, partners, outside, PairwiseSolver(in)};
         }, nb::arg("n"), nb::arg("k"), nb::arg("counts").noconvert(), nb::arg("copresence").noconvert(),
              nb::arg("starts").noconvert().none(), nb::arg("partners").noconvert().none(),
-             nb::arg("divergence"), nb::arg("parameter"))
+             nb::arg("divergence"), nb::arg("parameter"), nb::arg("outside") = nb::none())
         .def("take", [](BoundPairwise& self, Matrix<const double> Y) {
             const nb::gil_scoped_release release;
             self.solver.take(Y.data());

@@ -86,8 +86,7 @@ class _Work:
     ) -> None:
         self.n, self.k = Y0.shape
         kernel = divergence._kernel
-        assert kernel is not None
-        self.scale = kernel.scale
+        self.scale = 1.0 if kernel is None else kernel.scale
         if isinstance(evidence, SparseEvidence):
             self.lengths = np.diff(evidence.indptr)
             numbers = (evidence.counts, evidence.copresence)
@@ -99,7 +98,15 @@ class _Work:
             starts = partners = None
         c, N = (np.ascontiguousarray(part) for part in numbers)
         self.solver = PairwiseSolver(
-            self.n, self.k, c, N, starts, partners, kernel.code, kernel.parameter
+            self.n,
+            self.k,
+            c,
+            N,
+            starts,
+            partners,
+            0 if kernel is None else kernel.code,
+            2.0 if kernel is None else kernel.parameter,
+            divergence._called() if kernel is None else None,
         )
         self.Y = padded(Y0)
         self.solver.take(self.Y)
