@@ -189,7 +189,7 @@ void PairwiseSolver::work(PairWork what, std::size_t count) {
 
 VisitResult PairwiseSolver::visit(double* Y, const std::int32_t* objects, std::size_t count, double tol,
                                   double negligible, bool finish, double* gaps) {
-    VisitResult result{0.0, 0};
+    VisitResult result{0.0, 0.0};
     for (std::size_t o = 0; o < count;) {
         const std::size_t some = read_batch(Y, objects + o, count - o, false, true);
         for (std::size_t b = 0; b < some; ++b) {
@@ -216,7 +216,7 @@ VisitResult PairwiseSolver::visit(double* Y, const std::int32_t* objects, std::s
         for (std::size_t b = 0; b < some; ++b) {
             const PairColumn& col = columns_[b];
             if (col.moved) {
-                ++result.moved;
+                result.lowered += col.lowered;
                 std::copy(col.y, col.y + col.stride, Y + col.object * col.stride);
                 if (!in_.starts) {
                     write_dense(Y, col.object);

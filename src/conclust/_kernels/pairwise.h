@@ -46,7 +46,7 @@ struct PairwiseInput {
 
 struct VisitResult {
     double residual;       // largest gap per unit of evidence met, before the object moved
-    std::int64_t moved;   // objects that moved
+    double lowered;       // about how much f fell
 };
 
 class PairwiseSolver {

@@ -446,6 +446,7 @@ CONCLUST_INLINE void aim(PairColumn& col, bool quadratic) {
         col.d[c] = col.z[c] - col.y[c];
         slope += col.g[c] * col.d[c];
     }
+    col.slope = slope;
     if (!(slope < 0.0)) {
         col.search.low = 0.0;
         col.active = false;
@@ -464,6 +465,7 @@ CONCLUST_INLINE void descend(const D& divergence, PairColumn* columns, std::size
     for (std::size_t o = 0; o < count; ++o) {
         going[o] = columns[o].active;
         columns[o].moved = false;
+        columns[o].lowered = 0.0;
     }
     for (int round = 0; round < (finish ? most_rounds : 1); ++round) {
         bool any = false;
@@ -496,6 +498,7 @@ CONCLUST_INLINE void descend(const D& divergence, PairColumn* columns, std::size
                 }
             }
             col.moved = col.moved || t > 0.0;
+            col.lowered += t > 0.0 ? t * (0.5 * t - 1.0) * col.slope : 0.0;
             col.active = finish || t < cut_short;
             again = again || col.active;
         }

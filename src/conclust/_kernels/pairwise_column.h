@@ -74,6 +74,8 @@ struct PairColumn {
     double first = 0.0;
     double stop = 0.0;
     double value = 0.0;
+    double slope = 0.0;    // rho(0) of the last step of the quadratic
+    double lowered = 0.0;  // what that step lowered f by, were f quadratic
     bool active = false;
     bool busy = false;  // still descending
     bool moved = false;
