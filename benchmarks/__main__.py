@@ -11,10 +11,10 @@ NAMES = (
     "spanning_tree",
     "factored",
     "linkage",
-    "generation",
     "weighted",
+    "fca",
+    "generation",
 )
-NAMES = ("startup", "coassociation", "spanning_tree", "factored", "linkage", "fca", "generation")
 
 
 def main(names: list[str]) -> None:
