@@ -13,6 +13,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "PCC l2": ("PCC", {"random_state": 0}),
     "WeightedPCC simplex": ("WeightedPCC", {"random_state": 0}),
     "WeightedPCC l2": ("WeightedPCC", {"regularization": "l2", "random_state": 0}),
+    "BaumEagon": ("BaumEagon", {"random_state": 0, "n_init": 1, "max_iter": 20_000}),
     "EAC single": ("EAC", {"linkage": "single"}),
     "EAC average": ("EAC", {"linkage": "average"}),
     "EAC complete": ("EAC", {"linkage": "complete"}),
@@ -29,6 +30,7 @@ EXEMPT: dict[tuple[str, str], str] = {
     ("PCC l2", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
     ("WeightedPCC simplex", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
     ("WeightedPCC l2", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
+    ("BaumEagon", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
 }
 
 # Estimators whose number of clusters emerges: they have no n_clusters, and none is set.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator, FCAConsensus, WeightedPCC
+from conclust import EAC, PCC, BaumEagon, ConsensusClustering, EnsembleGenerator
 
 # check -> why a consensus of label matrices cannot pass it.
 OF_LABELS = {
@@ -22,6 +23,7 @@ def expected(estimator: object) -> dict[str, str]:
         PCC(),
         WeightedPCC(),
         WeightedPCC(regularization="l2"),
+        BaumEagon(n_init=1, max_iter=20_000),
         EAC(),
         EAC(linkage="single"),
         EAC(n_clusters=2, linkage="ward"),

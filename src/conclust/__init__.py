@@ -8,6 +8,7 @@ from importlib import import_module
 
 # Public name -> module that defines it. The stub beside this file lists the same names.
 _HOMES = {
+    "BaumEagon": "conclust.consensus.probabilistic",
     "ConsensusClustering": "conclust.pipeline",
     "EAC": "conclust.consensus.linkage",
     "Ensemble": "conclust.ensemble",

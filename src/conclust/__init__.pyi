@@ -7,6 +7,7 @@ from conclust import metrics as metrics
 from conclust import plotting as plotting
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.linkage import EAC as EAC
+from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
@@ -22,6 +23,7 @@ __version__: str
 __all__ = [
     "EAC",
     "PCC",
+    "BaumEagon",
     "ConsensusClustering",
     "Ensemble",
     "EnsembleGenerator",

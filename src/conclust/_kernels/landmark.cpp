@@ -118,7 +118,6 @@ Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Gr
     const std::size_t width = ground.width;
     std::vector<double> memory(6 * width + 5 * s + s * s, 0.0);
     PairColumn column;
-    column.divergence = table.divergence;
     column.parameter = table.a;
     column.k = ground.k;
     column.stride = s;
@@ -152,15 +151,20 @@ Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Gr
         column.degree = degree;
         start(ground, column);
         if (degree > 0.0) {
-            Gap gap = pair_gradient(column, true);
-            for (int round = 0; round < most_descents && gap.gap > tol * degree; ++round) {
-                if (!pair_descend(column, gap, tol * degree, true)) {
+            column.active = true;
+            column.enough = tol * degree;
+            pair_work(PairWork::curved, &column, 1, table.divergence, nullptr);
+            for (int round = 0; round < most_descents && column.gap > column.enough; ++round) {
+                column.moved = false;
+                pair_work(PairWork::finish, &column, 1, table.divergence, nullptr);
+                if (!column.moved) {
                     break;
                 }
-                gap = pair_gradient(column, true);
+                pair_work(PairWork::curved, &column, 1, table.divergence, nullptr);
             }
-            placed.residual = std::max(placed.residual, gap.gap / degree);
-            placed.loss += pair_value(column);
+            placed.residual = std::max(placed.residual, column.gap / degree);
+            pair_work(PairWork::value, &column, 1, table.divergence, nullptr);
+            placed.loss += column.value;
         }
         double total = 0.0;
         for (std::size_t c = 0; c < ground.k; ++c) {

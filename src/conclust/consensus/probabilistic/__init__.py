@@ -1,6 +1,7 @@
 """Probabilistic consensus: memberships whose inner products explain the co-associations."""
 
+from conclust.consensus.probabilistic.baum_eagon import BaumEagon
 from conclust.consensus.probabilistic.pcc import PCC
 from conclust.consensus.probabilistic.weighted import WeightedPCC
 
-__all__ = ["PCC", "WeightedPCC"]
+__all__ = ["PCC", "BaumEagon", "WeightedPCC"]

@@ -94,7 +94,7 @@ class LandmarkModel:
             offsets=landmarks.offsets,
             weights=landmarks.weights,
             group_of=group_of.ravel().astype(np.int32),
-            prototypes=(member.T @ membership) / size[:, None],
+            prototypes=np.asarray(member.T @ membership) / size[:, None],
             sums=np.ascontiguousarray((landmarks.indicator.T @ member).toarray()),
             present=np.ascontiguousarray(patterns.astype(np.float64) @ member.toarray()),
             divergence=divergence,
@@ -129,7 +129,7 @@ class LandmarkModel:
             part = slice(begin, min(n, begin + _AT_ONCE))
             taken = part if objects is None else objects[part]
             block = np.ascontiguousarray(codes[taken])
-            posteriors: tuple[Any, ...] = (None, None, None)
+            posteriors: tuple[Any, Any, Any] = (None, None, None)
             if soft is not None:
                 rows = soft[taken]
                 posteriors = (

@@ -1,0 +1,144 @@
+"""BaumEagon against one update by its definition, the greedy solver, and what growth transformations promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from tests.naive import greedy as naive
+from tests.naive import least_squares
+
+from conclust import BaumEagon, Ensemble
+from conclust.consensus.probabilistic import greedy
+from conclust.consensus.probabilistic.baum_eagon import _grow, _Pairs
+from conclust.divergences import l2
+from conclust.evidence import evidence
+from conclust.exceptions import DenseLimitError, ParameterError
+
+E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+
+
+def labels_of(seed, n, m, k, missing=0.0, noise=0.0):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, k, (n, m))
+    labels[rng.random(labels.shape) < noise] = -2
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[:, 0] = rng.integers(0, k, n)
+    return labels
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_updates_and_objectives_are_those_of_the_definition(missing, weighted):
+    labels = labels_of(0, 20, 6, 3, missing=missing, noise=0.1)
+    weights = np.random.default_rng(1).random(6) + 0.2 if weighted else None
+    c, N = evidence(Ensemble(labels, weights=weights))
+    Y = np.random.default_rng(2).dirichlet(np.ones(4), 20)
+    found = _grow(_Pairs(c.copy(), N.copy()), Y, 3, 0.0)
+    expected = [Y]
+    for _ in range(3):
+        expected.append(naive.growth(c, N, expected[-1]))
+    np.testing.assert_allclose(found.membership, expected[-1], rtol=1e-9)
+    for f, y in zip(found.trace, expected, strict=True):
+        assert f == pytest.approx(least_squares.objective(labels, y, weights), rel=1e-9)
+    np.testing.assert_allclose(found.membership.sum(axis=1), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_objective_never_rises(seed):
+    labels = labels_of(seed, 60, 8, 4, missing=0.3)
+    c, N = evidence(labels)
+    start = np.random.default_rng(seed).dirichlet(np.ones(5), 60)
+    trace = np.array(_grow(_Pairs(c, N), start, 400, 0.0).trace)
+    assert (np.diff(trace) <= 1e-10 * trace[0]).all()
+    assert trace[-1] < 0.9 * trace[0]
+
+
+def test_it_ends_where_least_squares_is_stationary():
+    labels = labels_of(3, 40, 10, 3, missing=0.2)
+    model = BaumEagon(3, random_state=0, n_init=3, max_iter=50_000, tol=0.0).fit(labels)
+    c, N = least_squares.counts(labels)
+    W = 2 * (N * (model.membership_ @ model.membership_.T) - c)
+    np.fill_diagonal(W, 0)
+    g = W @ model.membership_
+    # No zeros are exact: what could still be gained, weighted by the memberships.
+    gain = (model.membership_ * g).sum(axis=1) - g.min(axis=1)
+    assert (gain / N.sum(axis=1)).max() < 2e-3
+    start = model.membership_ * (model.membership_ > 1e-3)
+    start /= start.sum(axis=1, keepdims=True)
+    polished = greedy.solve((c, N), start, l2, tol=1e-9)
+    assert polished.objective <= model.objective_ * (1 + 1e-9)
+    assert model.objective_ <= polished.objective * 1.002
+
+
+def test_worked_example_has_optimum_zero():
+    model = BaumEagon(2, random_state=0, tol=1e-9, max_iter=20_000).fit(E1)
+    assert model.objective_ == pytest.approx(0, abs=1e-3)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
+
+
+def test_missing_labels_and_weights_count():
+    labels = np.repeat(np.arange(3), 12)[:, None].repeat(12, axis=1)
+    labels[np.random.default_rng(0).random(labels.shape) < 0.3] = -1
+    labels = np.column_stack([labels, np.tile(np.arange(3), 12)])
+    weights = np.r_[np.ones(12), 0.0]
+    model = BaumEagon(3, random_state=0, max_iter=20_000).fit(Ensemble(labels, weights=weights))
+    np.testing.assert_array_equal(model.labels_, np.repeat(np.arange(3), 12))
+    assert model.objective_ == pytest.approx(
+        least_squares.objective(labels, model.membership_, weights), rel=1e-6, abs=1e-6
+    )
+
+
+def test_soft_members_count_with_their_posteriors():
+    rng = np.random.default_rng(2)
+    memberships = [rng.dirichlet(np.ones(k), 20) for k in (2, 3)]
+    model = BaumEagon(3, random_state=0, max_iter=20_000).fit(
+        Ensemble.from_memberships(memberships)
+    )
+    expected = least_squares.soft_objective(memberships, model.membership_)
+    assert model.objective_ == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_the_trace_is_of_the_best_start():
+    labels = labels_of(5, 30, 8, 3)
+    model = BaumEagon(4, random_state=0, n_init=4, max_iter=20_000).fit(labels)
+    assert len(model.trace_) == model.n_iter_ + 1
+    assert model.trace_[-1] == model.objective_
+    assert model.converged_
+    one = BaumEagon(4, random_state=0, n_init=1, max_iter=20_000).fit(labels)
+    assert model.objective_ <= one.objective_
+
+
+def test_an_early_end_is_said():
+    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
+        model = BaumEagon(3, random_state=0, max_iter=3).fit(labels_of(1, 20, 6, 3))
+    assert not model.converged_
+    assert model.n_iter_ == 3
+
+
+def test_many_objects_are_refused_with_a_way_out():
+    with pytest.raises(DenseLimitError, match=r"BaumEagon of 20 objects.*max_dense=10.*PCC"):
+        BaumEagon(3, max_dense=10).fit(labels_of(1, 20, 6, 3))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("n_init", 0),
+        ("max_iter", 0),
+        ("tol", -1.0),
+        ("max_dense", 0),
+        ("n_jobs", 0),
+        ("verbose", -1),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameter, value):
+    with pytest.raises(ParameterError, match=f"'{parameter}'"):
+        BaumEagon(2, **{parameter: value}).fit(E1)
+
+
+def test_progress_goes_to_standard_error(capsys):
+    BaumEagon(2, random_state=0, n_init=2, verbose=1).fit(E1)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("[BaumEagon] objective") == 2

@@ -1,0 +1,204 @@
+"""Landmarks: an object's placement is the best there is, pooling loses nothing, threads change nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.naive import greedy as naive
+from tests.naive.least_squares import counts
+
+from conclust import Ensemble
+from conclust.consensus.probabilistic import landmark, pairwise
+from conclust.consensus.probabilistic.landmark import LandmarkModel
+from conclust.divergences import Divergence, kl, l2, mahalanobis, power
+from conclust.evidence import evidence
+from conclust.exceptions import ParameterError
+
+DIVERGENCES = {
+    "l2": l2,
+    "kl": kl,
+    "power": power(1.4),
+    "mahalanobis": mahalanobis([[2, 0], [0, 3]]),
+}
+SEED = np.random.SeedSequence(0)
+
+
+def labels_of(seed, n, m, k, missing=0.0, noise=0.0, flip=0.3):
+    """Labels of k planted clusters, some of them wrong, missing or noise."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    labels = np.column_stack([rng.permutation(k)[truth] for _ in range(m)])
+    labels = np.where(rng.random(labels.shape) < flip, rng.integers(0, k, labels.shape), labels)
+    labels[rng.random(labels.shape) < noise] = -2
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[:, 0] = truth
+    return labels
+
+
+CASES = {
+    "complete": {},
+    "missing": {"missing": 0.4},
+    "noise": {"noise": 0.2},
+    "weights": {"missing": 0.3, "weighted": True},
+}
+
+
+def ensemble_of(seed, n, m, k, weighted=False, **how):
+    labels = labels_of(seed, n, m, k, **how)
+    weights = np.random.default_rng(seed).random(m) + 0.1 if weighted else None
+    return labels, weights, Ensemble(labels, weights=weights)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", DIVERGENCES)
+def test_no_membership_on_a_grid_is_better(case, name):
+    labels, weights, ensemble = ensemble_of(1, 46, 9, 4, **CASES[case])
+    few = np.arange(40)
+    Y = np.random.default_rng(2).dirichlet(np.full(3, 0.4), 40)
+    model = LandmarkModel.of(ensemble._some(few), Y, DIVERGENCES[name])
+    assert len(model.prototypes) == 40  # all differ: pooling is not in play
+    placed, loss, residual = model.place(ensemble.codes[40:], 1e-9, 1)
+    assert residual <= 1e-9
+    np.testing.assert_allclose(placed.sum(axis=1), 1, atol=1e-12)
+    assert (placed >= 0).all()
+    c, N = counts(labels, weights)
+    total = 0.0
+    for i, y in enumerate(placed, 40):
+        best, where = naive.placement(c[i, :40], N[i, :40], Y, DIVERGENCES[name], 30)
+        own = np.clip(Y @ y, naive.LEAST, 1 - naive.LEAST)
+        some = N[i, :40] > 0
+        p = c[i, :40][some] / N[i, :40][some]
+        value = float(N[i, :40][some] @ DIVERGENCES[name].value(p, own[some]))
+        total += value
+        assert value <= best * (1 + 1e-9)
+        assert np.abs(y - where).max() <= 0.15
+    assert loss == pytest.approx(total, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["l2", "kl", "power"])
+def test_pooling_equal_landmarks_loses_nothing(name):
+    _, _, ensemble = ensemble_of(3, 260, 12, 4, missing=0.3)
+    few = np.arange(200)
+    Y = np.random.default_rng(4).dirichlet(np.ones(4), 9)[
+        np.random.default_rng(5).integers(0, 9, 200)
+    ]
+    pooled = LandmarkModel.of(ensemble._some(few), Y, DIVERGENCES[name])
+    assert len(pooled.prototypes) == 9
+    apart = Y + np.random.default_rng(6).normal(0, 1e-13, Y.shape)
+    each = LandmarkModel.of(ensemble._some(few), apart, DIVERGENCES[name], 1000)
+    assert len(each.prototypes) == 200
+    a, _, _ = pooled.place(ensemble.codes[200:], 1e-10, 1)
+    b, _, _ = each.place(ensemble.codes[200:], 1e-10, 1)
+    np.testing.assert_allclose(a, b, atol=1e-4)
+
+
+def test_pooling_near_landmarks_loses_little():
+    _, _, ensemble = ensemble_of(5, 800, 30, 4, flip=0.5)
+    few = np.arange(600)
+    c, N = evidence(ensemble._some(few))
+    start = np.random.default_rng(0).dirichlet(np.ones(4), 600)
+    Y = pairwise.solve((c, N), start, kl, max_iter=100, tol=1e-6, tol_kkt=1e-8).membership
+    whole = LandmarkModel.of(ensemble._some(few), Y, kl, 600)
+    pooled = LandmarkModel.of(ensemble._some(few), Y, kl, 64)
+    assert len(pooled.prototypes) <= 64
+    assert pooled.sums.sum() == pytest.approx(whole.sums.sum())
+    assert pooled.present.sum() == pytest.approx(whole.present.sum())
+    a, _, _ = whole.place(ensemble.codes[600:], 1e-8, 1)
+    b, _, _ = pooled.place(ensemble.codes[600:], 1e-8, 1)
+    assert np.abs(a - b).mean() < 0.005
+
+
+@pytest.mark.parametrize("name", ["l2", "kl"])
+@pytest.mark.parametrize("k", [3, 6, 11])
+def test_all_objects_as_landmarks_are_the_pairwise_solution(name, k):
+    _, _, ensemble = ensemble_of(7, 90, 10, 3, missing=0.2)
+    start = np.random.default_rng(1).dirichlet(np.ones(k), 90)
+    found = landmark.solve(ensemble, k, DIVERGENCES[name], seed=SEED, start=start)
+    expected = pairwise.solve(
+        evidence(ensemble),
+        landmark.inside(start),
+        DIVERGENCES[name],
+        max_iter=200,
+        tol=1e-5,
+        tol_kkt=1e-8,
+    )
+    np.testing.assert_array_equal(found.membership, expected.membership)
+    assert found.objective == expected.objective
+    np.testing.assert_array_equal(found.landmarks, np.arange(90))
+
+
+@pytest.mark.parametrize("name", DIVERGENCES)
+def test_planted_clusters_are_found_by_few_landmarks(name):
+    labels, _, ensemble = ensemble_of(9, 3000, 12, 3, missing=0.3, flip=0.2)
+    found = landmark.solve(ensemble, 4, DIVERGENCES[name], seed=SEED, n_landmarks=200)
+    assert len(found.landmarks) == 200
+    assert found.converged
+    guess = found.membership.argmax(axis=1)
+    table = np.zeros((4, 3))
+    np.add.at(table, (guess, labels[:, 0]), 1)
+    assert table.max(axis=1).sum() >= 0.97 * 3000
+
+
+def test_threads_and_blocks_change_no_bit(monkeypatch):
+    _, _, ensemble = ensemble_of(11, 1500, 10, 3, missing=0.3, weighted=True)
+    found = []
+    for threads, at_once in ((1, 20_000), (2, 20_000), (4, 130)):
+        monkeypatch.setattr(landmark, "_AT_ONCE", at_once)
+        found.append(
+            landmark.solve(
+                ensemble, 3, kl, seed=SEED, n_landmarks=150, n_prototypes=40, threads=threads
+            )
+        )
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].membership, other.membership)
+    assert found[0].objective == found[1].objective
+
+
+def test_the_objective_is_that_of_landmarks_and_placements():
+    _, _, ensemble = ensemble_of(13, 400, 10, 3)
+    found = landmark.solve(ensemble, 3, kl, seed=SEED, n_landmarks=100)
+    c, N = evidence(ensemble._some(found.landmarks))
+    own = naive.objective(c, N, found.membership[found.landmarks], kl)
+    rest = np.delete(np.arange(400), found.landmarks)
+    placed, loss, _ = found.model.place(ensemble.codes, 1e-8, 1, objects=rest)
+    np.testing.assert_array_equal(placed, found.membership[rest])
+    assert found.objective == pytest.approx(own + loss, rel=1e-9)
+
+
+def test_soft_members_that_are_hard_give_what_labels_give():
+    _, _, ensemble = ensemble_of(15, 300, 8, 3)
+    soft = Ensemble.from_memberships([np.eye(3)[column] for column in ensemble.labels.T])
+    a = landmark.solve(ensemble, 3, kl, seed=SEED, n_landmarks=80)
+    b = landmark.solve(soft, 3, kl, seed=SEED, start=a.membership, n_landmarks=80)
+    c = landmark.solve(ensemble, 3, kl, seed=SEED, start=a.membership, n_landmarks=80)
+    np.testing.assert_allclose(b.membership, c.membership, atol=1e-5)
+
+
+def test_an_object_nobody_observed_with_the_landmarks_is_uniform():
+    labels = labels_of(17, 60, 6, 3)
+    labels[50:, :3] = -1
+    labels[:50, 3:] = -1
+    ensemble = Ensemble(labels)
+    Y = np.random.default_rng(0).dirichlet(np.ones(3), 50)
+    model = LandmarkModel.of(ensemble._some(np.arange(50)), Y, kl)
+    placed, loss, residual = model.place(ensemble.codes[50:], 1e-9, 1)
+    np.testing.assert_allclose(placed, 1 / 3)
+    assert loss == 0
+    assert residual == 0
+
+
+def test_reordering_the_clusters_reorders_the_placements():
+    _, _, ensemble = ensemble_of(19, 120, 8, 3)
+    Y = np.random.default_rng(0).dirichlet(np.ones(3), 100)
+    model = LandmarkModel.of(ensemble._some(np.arange(100)), Y, kl)
+    order = np.array([2, 0, 1])
+    a, _, _ = model.place(ensemble.codes[100:], 1e-10, 1)
+    b, _, _ = model.reorder(order).place(ensemble.codes[100:], 1e-10, 1)
+    np.testing.assert_allclose(a[:, order], b, atol=1e-5)
+
+
+def test_a_users_divergence_is_refused():
+    own = Divergence(lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p))
+    _, _, ensemble = ensemble_of(21, 50, 6, 3)
+    with pytest.raises(ParameterError, match="solver='pairwise'"):
+        LandmarkModel.of(ensemble, np.full((50, 3), 1 / 3), own)
