@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conclust import EAC, PCC, ConsensusClustering, EnsembleGenerator, FCAConsensus, WeightedPCC
-from conclust import EAC, PCC, BaumEagon, ConsensusClustering, EnsembleGenerator
+from conclust import (
+    EAC,
+    PCC,
+    BaumEagon,
+    ConsensusClustering,
+    EnsembleGenerator,
+    FCAConsensus,
+    WeightedPCC,
+)
 
 # check -> why a consensus of label matrices cannot pass it.
 OF_LABELS = {

@@ -7,8 +7,8 @@ from conclust import metrics as metrics
 from conclust import plotting as plotting
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.linkage import EAC as EAC
-from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import PCC as PCC
+from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
 from conclust.ensemble import Ensemble as Ensemble

@@ -16,7 +16,7 @@ from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
-from conclust.consensus.base import SoftConsensusClusterer
+from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic.factored import random_membership
 from conclust.ensemble import Ensemble
 from conclust.evidence import evidence
@@ -120,6 +120,17 @@ class BaumEagon(SoftConsensusClusterer):
     >>> model.membership_.round(2)[2]
     array([0.33, 0.67])
     """
+
+    method = Method(
+        title="Baum-Eagon growth transform of the co-association",
+        n_clusters="upper bound",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n^2 K an iteration",
+        citation="Rota Bulò, Lourenço, Fred and Pelillo 2010, SSPR",
+    )
 
     def __init__(
         self,
