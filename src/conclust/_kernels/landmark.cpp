@@ -151,8 +151,8 @@ Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Gr
         column.degree = degree;
         start(ground, column);
         if (degree > 0.0) {
-            column.active = true;
             column.enough = tol * degree;
+            column.active = true;  // the work leaves columns that are at their end inactive
             pair_work(PairWork::curved, &column, 1, table.divergence, nullptr);
             for (int round = 0; round < most_descents && column.gap > column.enough; ++round) {
                 column.moved = false;
@@ -160,8 +160,10 @@ Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Gr
                 if (!column.moved) {
                     break;
                 }
+                column.active = true;
                 pair_work(PairWork::curved, &column, 1, table.divergence, nullptr);
             }
+            column.active = true;
             placed.residual = std::max(placed.residual, column.gap / degree);
             pair_work(PairWork::value, &column, 1, table.divergence, nullptr);
             placed.loss += column.value;
