@@ -12,6 +12,7 @@ from conclust.consensus.base import ConsensusClusterer
 FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "PCC l2": ("PCC", {"random_state": 0}),
     "WeightedPCC simplex": ("WeightedPCC", {"random_state": 0}),
+    "WeightedPCC, sampled pairs": ("WeightedPCC", {"pairs": 30, "random_state": 0}),
     "WeightedPCC l2": ("WeightedPCC", {"regularization": "l2", "random_state": 0}),
     "BaumEagon": ("BaumEagon", {"random_state": 0, "n_init": 1, "max_iter": 20_000}),
     "EAC single": ("EAC", {"linkage": "single"}),
@@ -29,6 +30,10 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
 EXEMPT: dict[tuple[str, str], str] = {
     ("PCC l2", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
     ("WeightedPCC simplex", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
+    (
+        "WeightedPCC, sampled pairs",
+        "refuses_more_clusters_than_objects",
+    ): "n_clusters is an upper bound",
     ("WeightedPCC l2", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
     ("BaumEagon", "refuses_more_clusters_than_objects"): "n_clusters is an upper bound",
 }

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def main(given: list[str] | None = None) -> None:
     parser = options(__doc__)
-    parser.add_argument("--divergence", nargs="+", default=["l2"], help="divergences of PCC")
+    parser.add_argument("--divergence", nargs="+", default=["kl", "l2"], help="divergences of PCC")
     run(parser.parse_args(given))
 
 

@@ -16,13 +16,17 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from conclust import divergences
 from conclust._kernels import FactoredSolver, cluster_sizes
 from conclust._labels import missing_code, noise_code
-from conclust.consensus.probabilistic.factored import FactoredModel, padded
+from conclust.consensus.probabilistic import pairwise
+from conclust.consensus.probabilistic.factored_model import FactoredModel, padded
 from conclust.ensemble import Ensemble
+from conclust.evidence import SparseEvidence, pair_counts
 
-__all__ = ["AllPairs", "PairSet"]
+__all__ = ["AllPairs", "PairPattern", "PairSet"]
 
 # Cells (objects or pairs times partitions) formed at once.
 _CELLS = 1 << 21
@@ -141,6 +145,77 @@ class AllPairs:
             if -change <= enough:
                 break
         return np.ascontiguousarray(wide[:, : self.n_clusters])
+
+
+class PairPattern:
+    """A symmetric pattern of pairs: they are formed, block by block, and compared one by one."""
+
+    def __init__(self, ensemble: Ensemble, pattern: SparseEvidence, threads: int) -> None:
+        self.ensemble, self.pattern, self.threads = ensemble, pattern, threads
+        n = ensemble.n_samples
+        first = np.repeat(np.arange(n), np.diff(pattern.indptr))
+        once = first < pattern.indices
+        self._i, self._j = first[once], pattern.indices[once].astype(np.int64)
+        counted = np.zeros(ensemble.n_partitions)
+        for rows in _blocks(len(self._i), ensemble.n_partitions):
+            counted += self._both(rows).sum(axis=0)
+        self.scale = _scale(n, 2.0 * counted)
+
+    def _both(self, rows: slice) -> NDArray[np.bool_]:
+        """Say which partitions observed both objects of some pairs."""
+        codes, missing = self.ensemble.codes, missing_code(self.ensemble.codes.dtype)
+        return np.asarray(
+            (codes[self._i[rows]] != missing) & (codes[self._j[rows]] != missing), dtype=np.bool_
+        )
+
+    def _together(self, rows: slice) -> NDArray[np.float64]:
+        """Return x_ui'x_uj for some pairs: 1 where u puts them together."""
+        ensemble = self.ensemble
+        i, j = self._i[rows], self._j[rows]
+        if ensemble.is_soft:
+            B = ensemble.indicator
+            m, T = ensemble.n_partitions, int(ensemble.offsets[-1])
+            owner = np.repeat(np.arange(m), ensemble.cluster_counts)
+            by_partition = csr_array((np.ones(T), (np.arange(T), owner)), shape=(T, m))
+            return np.asarray((B[i].multiply(B[j]).tocsr() @ by_partition).toarray())
+        codes = ensemble.codes
+        a, b = codes[i], codes[j]
+        return np.asarray((a == b) & (a < noise_code(codes.dtype)), dtype=np.float64)
+
+    def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return d_u(Y) of every partition; 0 for one that observed no pair."""
+        d = np.zeros(self.ensemble.n_partitions)
+        for rows in _blocks(len(self._i), max(self.ensemble.n_partitions, Y.shape[1])):
+            a = (Y[self._i[rows]] * Y[self._j[rows]]).sum(axis=1)
+            apart = self._together(rows) - a[:, np.newaxis]
+            d += (apart**2 * self._both(rows)).sum(axis=0)
+        return 2.0 * d * self.scale
+
+    def descend(
+        self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
+    ) -> NDArray[np.float64]:
+        """Visit the objects with the pairwise solver."""
+        solution = pairwise.solve(
+            self._evidence(weights),
+            Y,
+            divergences.l2,
+            max_iter=max_iter,
+            tol=tol,
+            tol_kkt=1e-9,
+        )
+        return solution.membership
+
+    def _evidence(self, weights: NDArray[np.float64]) -> SparseEvidence:
+        """Return the weighted counts of the pattern, less the pairs that no weight is left of."""
+        weighted = self.ensemble.reweighted(weights)
+        indptr, indices = self.pattern.indptr, self.pattern.indices
+        i = np.repeat(np.arange(self.ensemble.n_samples), np.diff(indptr))
+        c, N = pair_counts(weighted, i, indices, n_jobs=self.threads)
+        known = N > 0
+        if not known.all():
+            kept = np.concatenate([[0], np.cumsum(known)])
+            indptr, indices, c, N = kept[indptr], indices[known], c[known], N[known]
+        return SparseEvidence(indptr, indices, c, N)
 
 
 def _scale(n: int, pairs: NDArray[np.float64]) -> NDArray[np.float64]:

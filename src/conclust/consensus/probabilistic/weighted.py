@@ -16,8 +16,10 @@ from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic import factored
-from conclust.consensus.probabilistic.distances import AllPairs, PairSet
+from conclust.consensus.probabilistic.distances import AllPairs, PairPattern, PairSet
+from conclust.consensus.probabilistic.patterns import check_pairs, draw_pairs, restricted
 from conclust.ensemble import Ensemble
+from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning
 from conclust.simplex import project_simplex
 
@@ -100,8 +102,14 @@ class WeightedPCC(SoftConsensusClusterer):
         consensus, towards infinity all weights are equal. If the distances spread evenly over a
         range delta n_samples^2, about sqrt(2 lam m / delta) weights are positive. Plays no part
         with "simplex".
+    pairs : int, float or SparseEvidence, default=None
+        Compare partitions and consensus over some pairs of objects only: over at least so many
+        random partners of each object (int), a random share of all pairs (float), or the pairs of a
+        SparseEvidence (:func:`conclust.evidence.sample_pairs`), whose counts play no part. None: all
+        pairs; none of them is formed, which is faster too.
     n_init : int, default=5
-        Random starts; they are compared, with equal weights, on at most 6,000 objects.
+        Random starts; they are compared, with equal weights, over all pairs of at most 6,000
+        objects.
     max_iter : int, default=200
         The most rounds of a membership step and a weight step.
     tol : float, default=1e-6
@@ -154,7 +162,8 @@ class WeightedPCC(SoftConsensusClusterer):
     -----
     The pairs of an object with itself are left out of d_u in both steps: with them, as the paper
     prints it, the membership step is another problem than the one its solver lowers. Distances
-    come from cluster sums and Grams: no pair is ever formed.
+    come from cluster sums and Grams: no pair is ever formed. With `pairs`, d_u runs over those
+    pairs instead, scaled in the same way.
 
     Missing labels: the sum of d_u runs over the pairs that u observed, and is scaled by
     n (n - 1) / |O_u| (|O_u| - 1) to be comparable between partitions that observed different
@@ -209,6 +218,7 @@ class WeightedPCC(SoftConsensusClusterer):
         regularization: str = "simplex",
         rho: float | None = None,
         lam: float = 0.5,
+        pairs: int | float | SparseEvidence | None = None,
         n_init: int = 5,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -221,6 +231,7 @@ class WeightedPCC(SoftConsensusClusterer):
         self.regularization = regularization
         self.rho = rho
         self.lam = lam
+        self.pairs = pairs
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -228,6 +239,14 @@ class WeightedPCC(SoftConsensusClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _read(self, X: Any) -> Ensemble:
+        ensemble = super()._read(X)
+        self._pairs = self.pairs
+        if isinstance(self.pairs, SparseEvidence):
+            # The base hands on the observed objects only; given pairs number all of them.
+            self._pairs = restricted(self.pairs, ensemble.observed, "WeightedPCC")
+        return ensemble
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "WeightedPCC"
@@ -237,6 +256,7 @@ class WeightedPCC(SoftConsensusClusterer):
         check_int(self.n_init, "n_init", owner)
         check_int(self.max_iter, "max_iter", owner)
         check_real(self.tol, "tol", owner)
+        check_pairs(self.pairs, owner)
         if self.rho is None:
             return
         m = ensemble.n_partitions
@@ -257,7 +277,8 @@ class WeightedPCC(SoftConsensusClusterer):
         if k is None:
             k = max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
         self.n_clusters_max_ = int(k)
-        pairs = AllPairs(ensemble, self.n_clusters_max_, threads)
+        everyone = AllPairs(ensemble, self.n_clusters_max_, threads)
+        pairs = self._pattern(ensemble, seed, threads) or everyone
         shares = self._shares(ensemble, pairs)
         informative = shares > 0
         weights = shares * pairs.scale
@@ -275,11 +296,15 @@ class WeightedPCC(SoftConsensusClusterer):
             threads=threads,
             report=report,
         ).membership
+        if pairs is not everyone and weights.any():
+            Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
         Y, alpha, d = self._alternate(pairs, Y, shares, report)
         self.weights_ = alpha
         self.effective_n_partitions_ = float(1.0 / (alpha @ alpha))
         self.distances_ = np.where(pairs.scale > 0, d, np.nan)
-        self._model = pairs.model
+        if pairs is not everyone:
+            everyone.distances(Y)  # leaves the sums of Y in the model
+        self._model = everyone.model
         self._model.weights = alpha * pairs.scale
         if not self.converged_:
             warnings.warn(
@@ -290,6 +315,18 @@ class WeightedPCC(SoftConsensusClusterer):
                 stacklevel=5,
             )
         return Y
+
+    def _pattern(
+        self, ensemble: Ensemble, seed: np.random.SeedSequence, threads: int
+    ) -> PairPattern | None:
+        """Return the pattern of `pairs`, if there is one."""
+        pairs = self._pairs
+        del self._pairs
+        if pairs is None or ensemble.n_samples == 1:
+            return None
+        if not isinstance(pairs, SparseEvidence):
+            pairs = draw_pairs(ensemble, pairs, seed, threads)
+        return PairPattern(ensemble, pairs, threads)
 
     def _shares(self, ensemble: Ensemble, pairs: PairSet) -> NDArray[np.float64]:
         """Return the weights to start from, 0 for a partition that says nothing of any pair."""

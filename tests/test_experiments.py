@@ -1,0 +1,68 @@
+"""The experiments run, in small, and write what they print."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from experiments import __main__ as everything
+from experiments.pcc2013 import kdd, planted
+from experiments.robust2013 import random_partitions
+
+from conclust.datasets import Dataset
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_planted_truth_is_recovered(tmp_path, capsys):
+    planted.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
+    rows = rows_of(tmp_path / "planted.csv")
+    assert {row["divergence"] for row in rows} == {"kl", "l2"}
+    assert all(row["as in the paper"] == "yes" for row in rows)
+    assert json.loads((tmp_path / "planted.json").read_text())["options"]["seed"] == 0
+    assert "paper's J" in capsys.readouterr().out
+
+
+def test_random_partitions_lose_their_weight(tmp_path, capsys):
+    random_partitions.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
+    rows = rows_of(tmp_path / "random_partitions_planted.csv")
+    assert {row["regularization"] for row in rows} == {"simplex", "l2"}
+    assert all(row["held"] == "yes" for row in rows)
+    assert [row["set"] for row in rows_of(tmp_path / "random_partitions_known.csv")] == [
+        "iris",
+        "wine",
+    ]
+    assert "at most 0.01 in 3 of 3" in capsys.readouterr().out
+
+
+def test_kdd_on_made_up_connections(tmp_path, capsys, monkeypatch):
+    names = tuple(f"f{k}" for k in range(6)) + kdd.CONSTANT
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 2500)
+    X = rng.normal(size=(10_000, 8)) + 8.0 * rng.normal(size=(4, 8))[y]
+    X[:, 6:] = 1.0
+    made_up = Dataset("kdd99_10percent", X, y, names, ("other", *kdd.CLASSES), "made up")
+    monkeypatch.setattr(kdd, "load", lambda name: made_up)
+    points, classes = kdd.connections(100, rng)
+    assert points.shape == (300, 6)
+    np.testing.assert_allclose(points.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_array_equal(classes, np.repeat([0, 1, 2], 100))
+    kdd.main(["--quick", "--divergence", "l2", "--jobs", "1", "--out", str(tmp_path)])
+    rows = rows_of(tmp_path / "kdd.csv")
+    assert [row["K"] for row in rows] == ["3", "10"]
+    assert float(rows[0]["H"]) > 0.9
+    assert "6,000 objects, 6 features" in capsys.readouterr().out
+
+
+def test_the_list_names_every_script(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["experiments", "--list"])
+    everything.main()
+    told = capsys.readouterr().out
+    assert all(name in told for name in everything.NAMES)
+    monkeypatch.setattr("sys.argv", ["experiments", "nonesuch"])
+    with pytest.raises(SystemExit):
+        everything.main()
+    assert "unknown: nonesuch" in capsys.readouterr().err
