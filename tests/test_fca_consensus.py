@@ -206,6 +206,26 @@ def test_an_object_seen_by_few_goes_where_most_of_its_labels_are():
     np.testing.assert_array_equal(model.covered_, [True] * 10 + [False])
 
 
+@pytest.mark.filterwarnings("ignore::conclust.exceptions.EvidenceWarning")
+def test_many_objects_left_over_go_where_most_of_their_labels_are():
+    labels = correlated(np.random.default_rng(6), 2500, 12, missing=0.5)
+    model = FCAConsensus(6).fit(labels)
+    held = np.flatnonzero(model.covered_)
+    clusters, first = np.unique(model.labels_[held], return_index=True)
+    intents = np.where(model.intents_[clusters], labels[held[first]], -3)
+    sizes = np.bincount(model.labels_[held])[clusters]
+    left = np.flatnonzero(~model.covered_)
+    assert left.size > 500
+    for g in left:
+        votes = (labels[g] == intents).sum(axis=1)
+        best = votes.max()
+        assert best > 0
+        largest = sizes[votes == best].max()
+        k = np.searchsorted(clusters, model.labels_[g])
+        assert votes[k] == best
+        assert sizes[k] == largest
+
+
 def test_an_object_that_shares_no_label_is_by_itself():
     labels = np.array([[0, 0, 0], [0, 0, 0], [1, -1, -1], [1, -1, -1]])
     with pytest.warns(EvidenceWarning):

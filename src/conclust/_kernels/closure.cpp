@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kBlock = 8;  // words worked on together
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr int kMaxPlanes = 32;
+constexpr std::size_t kMostWitnesses = 64;
 
 void set_bit(std::vector<std::uint64_t>& bits, std::size_t i) { bits[i / 64] |= std::uint64_t{1} << (i % 64); }
 
@@ -118,12 +119,12 @@ ConceptGrowth::ConceptGrowth(const Code* codes, std::size_t n, std::size_t m, co
             }
         }
     }
-    // A bitset takes n_words words: only clusters of as many units have one, so that all of them
-    // together take no more than a word per label.
+    // A bitset takes n_words words: only clusters of a quarter as many units have one, so that all of
+    // them together take no more than four words per label.
     bits_at_.assign(total, kNone);
     std::size_t words = 0;
     for (std::size_t t = 0; t < total; ++t) {
-        if (members_at_[t + 1] - members_at_[t] >= n_words_) {
+        if (4 * (members_at_[t + 1] - members_at_[t]) >= n_words_) {
             bits_at_[t] = words;
             words += n_words_;
         }
@@ -140,6 +141,7 @@ ConceptGrowth::ConceptGrowth(const Code* codes, std::size_t n, std::size_t m, co
     inside_.assign(n_words_, 0);
     found_.assign(n_words_, 0);
     small_.resize(m);
+    agreed_.assign((m + 63) / 64, 0);
 }
 
 template ConceptGrowth::ConceptGrowth(const std::uint8_t*, std::size_t, std::size_t, const double*);
@@ -211,10 +213,6 @@ void ConceptGrowth::seed(std::uint32_t unit) {
     set_bit(covered_, unit);
     if (!alone) {
         open(begun);
-        std::vector<const std::uint64_t*> rows;
-        for (const Row& row : rows_) {
-            rows.push_back(row.bits);
-        }
         // Units before this one are covered, or were observed by too few to share all its labels.
         for (std::size_t at = unit / 64 / kBlock * kBlock; at < n_words_; at += kBlock) {
             std::uint64_t found[kBlock];
@@ -222,7 +220,7 @@ void ConceptGrowth::seed(std::uint32_t unit) {
                 found[k] = ~covered_[at + k];
             }
             spent_ += kBlock;
-            if (!intersect_block(rows.data(), rows.size(), at, found)) {
+            if (!intersect_block(pointers_.data(), pointers_.size(), at, found)) {
                 continue;
             }
             for (std::size_t k = 0; k < kBlock; ++k) {
@@ -273,10 +271,14 @@ void ConceptGrowth::open(const Concept& grown) {
         }
         rows_.push_back({small_[u].data(), u});
     }
+    pointers_.clear();
+    for (const Row& row : rows_) {
+        pointers_.push_back(row.bits);
+    }
     for (const std::uint32_t i : grown.extent) {
         set_bit(inside_, i);
     }
-    witness_ = kMissing;
+    witnesses_.clear();
 }
 
 void ConceptGrowth::close(const Concept& grown) {
@@ -348,12 +350,7 @@ void ConceptGrowth::find_hits(std::size_t at, const std::uint64_t* candidates, s
         if (rows_.size() < threshold) {
             return;
         }
-        std::vector<const std::uint64_t*> rows;
-        rows.reserve(rows_.size());
-        for (const Row& row : rows_) {
-            rows.push_back(row.bits);
-        }
-        count_block(rows.data(), rows.size(), at, std::bit_width(threshold - 1), threshold, hits);
+        count_block(pointers_.data(), pointers_.size(), at, std::bit_width(threshold - 1), threshold, hits);
         for (std::size_t k = 0; k < kBlock; ++k) {
             hits[k] &= candidates[k];
         }
@@ -378,18 +375,17 @@ void ConceptGrowth::find_hits(std::size_t at, const std::uint64_t* candidates, s
 // no unit that comes before this one (canonicity) and none of another concept (disjointness).
 bool ConceptGrowth::absorb(std::uint32_t unit, Concept& grown) {
     agreeing_.clear();
-    std::vector<const std::uint64_t*> rows;
-    rows.reserve(rows_.size());
+    agreeing_pointers_.clear();
+    std::fill(agreed_.begin(), agreed_.end(), 0);
     for (const Row& row : rows_) {
         if (has_bit(row.bits, unit)) {
             agreeing_.push_back(row);
-            rows.push_back(row.bits);
+            agreeing_pointers_.push_back(row.bits);
+            set_bit(agreed_, row.partition);
         }
     }
-    // What spoilt the last closure often spoils the next.
-    if (witness_ != kMissing && !has_bit(inside_.data(), witness_) &&
-        (witness_ < unit || has_bit(covered_.data(), witness_)) &&
-        std::all_of(rows.begin(), rows.end(), [&](const std::uint64_t* bits) { return has_bit(bits, witness_); })) {
+    const auto& rows = agreeing_pointers_;
+    if (is_spoilt()) {
         return false;
     }
     for (std::size_t at = 0; at < n_words_; at += kBlock) {
@@ -408,7 +404,8 @@ bool ConceptGrowth::absorb(std::uint32_t unit, Concept& grown) {
             }
             const std::uint64_t spoilt = found_[k] & (covered_[k] | before);
             if (spoilt) {
-                witness_ = static_cast<std::uint32_t>(k * 64) + static_cast<std::uint32_t>(std::countr_zero(spoilt));
+                add_witness(static_cast<std::uint32_t>(k * 64) +
+                            static_cast<std::uint32_t>(std::countr_zero(spoilt)));
                 spent_ += at + kBlock;
                 return false;
             }
@@ -423,13 +420,41 @@ bool ConceptGrowth::absorb(std::uint32_t unit, Concept& grown) {
         inside_[k] |= found_[k];
         covered_[k] |= found_[k];
     }
+    std::erase_if(witnesses_, [&](const Witness& w) { return has_bit(inside_.data(), w.unit); });
     rows_.swap(agreeing_);
+    pointers_.swap(agreeing_pointers_);
     grown.intent.clear();
     for (const Row& row : rows_) {
         grown.intent.push_back(row.partition);
     }
     changed_ = true;
     return true;
+}
+
+// Whether a witness agrees with the seed in all partitions of agreed_.
+bool ConceptGrowth::is_spoilt() const {
+    for (const Witness& witness : witnesses_) {
+        bool all = true;
+        for (std::size_t k = 0; k < agreed_.size() && all; ++k) {
+            all = !(agreed_[k] & ~witness.agrees[k]);
+        }
+        if (all) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ConceptGrowth::add_witness(std::uint32_t unit) {
+    if (witnesses_.size() == kMostWitnesses) {
+        witnesses_.erase(witnesses_.begin());
+    }
+    witnesses_.push_back({unit, std::vector<std::uint64_t>(agreed_.size(), 0)});
+    for (const Row& row : rows_) {
+        if (has_bit(row.bits, unit)) {
+            set_bit(witnesses_.back().agrees, row.partition);
+        }
+    }
 }
 
 void ConceptGrowth::read(std::int64_t* concept_of, std::uint8_t* intents) const {
@@ -445,10 +470,11 @@ void ConceptGrowth::read(std::int64_t* concept_of, std::uint8_t* intents) const 
     }
 }
 
-void ConceptGrowth::assign(const std::int64_t* sizes, std::int64_t* concept_of) const {
+void ConceptGrowth::assign(const std::int64_t* sizes, std::int64_t* concept_of, std::size_t begin,
+                           std::size_t end) const {
     const std::size_t total = bits_at_.size();
     // The concepts whose intent holds each cluster, by a counting sort.
-    std::vector<std::size_t> begin(total + 2, 0);
+    std::vector<std::size_t> held_at(total + 2, 0);
     std::vector<std::int64_t> objects(queue_.size(), 0);
     for (std::size_t c = 0; c < queue_.size(); ++c) {
         for (const std::uint32_t i : queue_[c].extent) {
@@ -457,25 +483,25 @@ void ConceptGrowth::assign(const std::int64_t* sizes, std::int64_t* concept_of) 
         for (const std::uint32_t u : queue_[c].intent) {
             const std::uint32_t id = cluster(queue_[c].seed, u);
             if (id < kAlone) {
-                ++begin[id + 2];
+                ++held_at[id + 2];
             }
         }
     }
-    for (std::size_t t = 1; t < begin.size(); ++t) {
-        begin[t] += begin[t - 1];
+    for (std::size_t t = 1; t < held_at.size(); ++t) {
+        held_at[t] += held_at[t - 1];
     }
-    std::vector<std::uint32_t> holders(begin.back());
+    std::vector<std::uint32_t> holders(held_at.back());
     for (std::size_t c = 0; c < queue_.size(); ++c) {
         for (const std::uint32_t u : queue_[c].intent) {
             const std::uint32_t id = cluster(queue_[c].seed, u);
             if (id < kAlone) {
-                holders[begin[id + 1]++] = static_cast<std::uint32_t>(c);
+                holders[held_at[id + 1]++] = static_cast<std::uint32_t>(c);
             }
         }
     }
     std::vector<double> score(queue_.size(), 0.0);
     std::vector<std::uint32_t> touched;
-    for (std::size_t i = 0; i < n_; ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
         if (concept_of[i] >= 0) {
             continue;
         }
@@ -485,7 +511,7 @@ void ConceptGrowth::assign(const std::int64_t* sizes, std::int64_t* concept_of) 
             if (id >= kAlone) {
                 continue;
             }
-            for (std::size_t e = begin[id]; e < begin[id + 1]; ++e) {
+            for (std::size_t e = held_at[id]; e < held_at[id + 1]; ++e) {
                 if (score[holders[e]] == 0.0) {
                     touched.push_back(holders[e]);
                 }

@@ -40,11 +40,13 @@ class ConceptGrowth {
     // Precondition: grow() has returned true.
     void read(std::int64_t* concept_of, std::uint8_t* intents) const;
 
-    // Gives every unit that no concept covers to the concept whose intent holds the largest weight of
+    // Gives the units from begin to end that no concept covers to the concept whose intent holds the largest weight of
     // its labels; ties go to the larger extent (sizes: objects per unit), then to the lower index. One
     // without a label in any intent stays at -1.
-    // Precondition: concept_of is as read() wrote it, sizes has n places.
-    void assign(const std::int64_t* sizes, std::int64_t* concept_of) const;
+    // Preconditions: concept_of is as read() wrote it, or after assign() of other units; sizes has n
+    // places; begin <= end <= n.
+    void assign(const std::int64_t* sizes, std::int64_t* concept_of, std::size_t begin,
+                std::size_t end) const;
 
   private:
     struct Concept {
@@ -55,6 +57,12 @@ class ConceptGrowth {
     struct Row {  // the units that share the seed's cluster of a partition
         const std::uint64_t* bits;
         std::uint32_t partition;
+    };
+    // A unit that spoilt a closure: it is covered, or comes before the unit that was tried. It spoils
+    // every other closure under partitions in which it agrees with the seed.
+    struct Witness {
+        std::uint32_t unit;
+        std::vector<std::uint64_t> agrees;  // partitions, as bits
     };
 
     static constexpr std::uint32_t kMissing = std::numeric_limits<std::uint32_t>::max();
@@ -71,6 +79,8 @@ class ConceptGrowth {
     void extend(Concept& grown);
     void find_hits(std::size_t at, const std::uint64_t* candidates, std::uint64_t* hits) const;
     bool absorb(std::uint32_t unit, Concept& grown);
+    bool is_spoilt() const;
+    void add_witness(std::uint32_t unit);
 
     std::size_t n_, m_, n_words_;
     std::vector<double> weights_;           // empty: all count 1
@@ -89,9 +99,11 @@ class ConceptGrowth {
 
     // Of the concept at work.
     std::vector<Row> rows_, agreeing_;
+    std::vector<const std::uint64_t*> pointers_, agreeing_pointers_;  // the bits of the same rows
     std::vector<std::uint64_t> inside_, found_;
     std::vector<std::vector<std::uint64_t>> small_;  // per partition: the bitset of a small cluster
-    std::uint32_t witness_ = kMissing;
+    std::vector<Witness> witnesses_;
+    std::vector<std::uint64_t> agreed_;  // partitions, as bits
 };
 
 }  // namespace conclust

@@ -326,7 +326,10 @@ def _run(units: _Units, kernel: ConceptGrowth, threshold: float, ensemble: Ensem
     intents = np.empty((kernel.n_concepts, m), dtype=np.uint8)
     kernel.read(cluster, intents)
     covered = cluster >= 0
-    kernel.assign(units.sizes, cluster)
+    if not covered.all():
+        step = max(1000, -(-n // 32))
+        for begin in range(0, n, step):
+            kernel.assign(units.sizes, cluster, begin, min(n, begin + step))
     # Those that share no label with any intent stay by themselves.
     apart = np.flatnonzero(cluster < 0)
     cluster[apart] = kernel.n_concepts + np.arange(len(apart))

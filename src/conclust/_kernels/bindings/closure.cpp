@@ -36,8 +36,8 @@ void bind_closure(nb::module_& m) {
         self.read(concept_of.data(), intents.data());
     }, nb::arg("concept_of").noconvert(), nb::arg("intents").noconvert());
     cls.def("assign", [](const ConceptGrowth& self, Vector<const std::int64_t> sizes,
-                         Vector<std::int64_t> concept_of) {
+                         Vector<std::int64_t> concept_of, std::size_t begin, std::size_t end) {
         const nb::gil_scoped_release release;
-        self.assign(sizes.data(), concept_of.data());
-    }, nb::arg("sizes").noconvert(), nb::arg("concept_of").noconvert());
+        self.assign(sizes.data(), concept_of.data(), begin, end);
+    }, nb::arg("sizes").noconvert(), nb::arg("concept_of").noconvert(), nb::arg("begin"), nb::arg("end"));
 }
