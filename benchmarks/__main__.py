@@ -10,6 +10,8 @@ NAMES = (
     "coassociation",
     "spanning_tree",
     "factored",
+    "greedy",
+    "landmark",
     "linkage",
     "weighted",
     "fca",
