@@ -18,7 +18,8 @@ struct FactoredInput {
     bool complete = false;         // no reserved code occurs
     const std::int64_t* offsets = nullptr;    // m + 1
     const double* weights = nullptr;          // m, or null: all 1
-    const std::int32_t* group_of = nullptr;   // m: presence group of each partition
+    // m: presence group of each partition; with m groups, group u is partition u
+    const std::int32_t* group_of = nullptr;
     std::size_t n_groups = 1;                 // partitions of a group observed the same objects
     const std::int64_t* soft_starts = nullptr;   // n + 1, CSR of posteriors, or null: hard
     const std::int32_t* soft_columns = nullptr;

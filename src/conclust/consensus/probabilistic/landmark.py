@@ -89,14 +89,19 @@ class LandmarkModel:
         rows = np.arange(len(pool))
         member = sp.csr_array((np.ones(len(pool)), (rows, pool)), shape=(len(pool), len(size)))
         observed = landmarks.codes != missing_code(landmarks.codes.dtype)
-        patterns, group_of = np.unique(observed.T, axis=0, return_inverse=True)
+        patterns, first, inverse = np.unique(
+            observed.T, axis=0, return_index=True, return_inverse=True
+        )
+        # Numbered by first appearance: where all differ, group u is partition u, as the kernel wants.
+        order = np.argsort(first)
+        group_of = np.argsort(order)[inverse.ravel()]
         return cls(
             offsets=landmarks.offsets,
             weights=landmarks.weights,
-            group_of=group_of.ravel().astype(np.int32),
+            group_of=group_of.astype(np.int32),
             prototypes=np.asarray(member.T @ membership) / size[:, None],
             sums=np.ascontiguousarray((landmarks.indicator.T @ member).toarray()),
-            present=np.ascontiguousarray(patterns.astype(np.float64) @ member.toarray()),
+            present=np.ascontiguousarray(patterns[order].astype(np.float64) @ member.toarray()),
             divergence=divergence,
         )
 
