@@ -6,6 +6,8 @@ import argparse
 import importlib
 from pathlib import Path
 
+from conclust.exceptions import DatasetNotFoundError
+
 NAMES = ("pcc2013.planted", "pcc2013.kdd", "robust2013.random_partitions")
 
 
@@ -27,7 +29,12 @@ def main() -> None:
         given = ["--quick"] if arguments.quick else []
         if arguments.out is not None:
             given += ["--out", str(arguments.out / name)]
-        module.main(given)
+        try:
+            module.main(given)
+        except DatasetNotFoundError as error:
+            if arguments.names:
+                raise
+            print(f"Left out: {error}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from experiments.pcc2013 import kdd, planted
 from experiments.robust2013 import random_partitions
 
 from conclust.datasets import Dataset
+from conclust.exceptions import DatasetNotFoundError
 
 
 def rows_of(path):
@@ -66,3 +67,16 @@ def test_the_list_names_every_script(capsys, monkeypatch):
     with pytest.raises(SystemExit):
         everything.main()
     assert "unknown: nonesuch" in capsys.readouterr().err
+
+
+def test_a_set_that_is_not_here_is_left_out_of_all_and_an_error_alone(
+    capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("CONCLUST_DATA", str(tmp_path))
+    monkeypatch.setattr(everything, "NAMES", ("pcc2013.kdd",))
+    monkeypatch.setattr("sys.argv", ["experiments", "--quick"])
+    everything.main()
+    assert "Left out: " in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["experiments", "--quick", "pcc2013.kdd"])
+    with pytest.raises(DatasetNotFoundError, match="kdd99"):
+        everything.main()
