@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from experiments import __main__ as everything
+from experiments.fca2016 import comparison
 from experiments.pcc2013 import kdd, planted
 from experiments.robust2013 import random_partitions
 
@@ -56,6 +57,18 @@ def test_kdd_on_made_up_connections(tmp_path, capsys, monkeypatch):
     assert [row["K"] for row in rows] == ["3", "10"]
     assert float(rows[0]["H"]) > 0.9
     assert "6,000 objects, 6 features" in capsys.readouterr().out
+
+
+def test_fca_consensus_beside_the_others(tmp_path, capsys):
+    comparison.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
+    rows = rows_of(tmp_path / "comparison.csv")
+    assert [row["clusters"] for row in rows] == ["2", "3", "5", "9"]
+    # Two clusters: nearly found, as the paper has it.
+    assert float(rows[0]["FCA, auto"]) > 0.95
+    best = {row["best share"] for row in rows_of(tmp_path / "figure_2.csv")}
+    assert len(best) > 1  # "the best is not constant"
+    assert next(row["members' k"] for row in rows_of(tmp_path / "figure_3.csv")) == "2"
+    assert "Figure 4" in capsys.readouterr().out
 
 
 def test_the_list_names_every_script(capsys, monkeypatch):

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -65,21 +66,38 @@ def draw(n: int, k: int, dimensions: int, seed: int) -> tuple[Labels, Labels]:
     return data.X[order], data.y[order]
 
 
+@cache
+def made(
+    n: int,
+    k: int,
+    members: tuple[int, ...],
+    dimensions: int,
+    seed: int,
+    jobs: int | None,
+    few: bool,
+) -> list[tuple[Ensemble, Labels]]:
+    """Make the ensembles of all data sets and runs, each with the clusters that were drawn."""
+    n_sets, n_runs = (1, 1) if few else (10, 10)
+    found = []
+    for s in range(n_sets):
+        X, truth = draw(n, k, dimensions, seed + s)
+        for run in range(n_runs):
+            generator = EnsembleGenerator(
+                "kmeans",
+                100,
+                n_clusters=members,
+                random_state=np.random.SeedSequence([seed, s, run]),
+                n_jobs=jobs,
+            )
+            found.append((Ensemble(generator.fit_transform(X)), truth))
+    return found
+
+
 def ensembles(
     n: int, k: int, members: Sequence[int], arguments: argparse.Namespace
 ) -> list[tuple[Ensemble, Labels]]:
-    """Make the ensembles of all data sets and runs, each with the clusters that were drawn."""
-    n_sets, n_runs = (2, 1) if arguments.quick else (10, 10)
-    made = []
-    for s in range(n_sets):
-        X, truth = draw(n, k, arguments.dimensions, arguments.seed + s)
-        for run in range(n_runs):
-            seed = np.random.SeedSequence([arguments.seed, s, run])
-            generator = EnsembleGenerator(
-                "kmeans", 100, n_clusters=list(members), random_state=seed
-            )
-            made.append((Ensemble(generator.fit_transform(X)), truth))
-    return made
+    a = arguments
+    return made(n, k, tuple(members), a.dimensions, a.seed, a.jobs, a.quick)
 
 
 def compare(arguments: argparse.Namespace) -> None:

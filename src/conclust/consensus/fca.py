@@ -18,7 +18,7 @@ from conclust._validation import check_option, refuse
 from conclust.agreement import anmi
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.ensemble import Ensemble
-from conclust.exceptions import EvidenceWarning, UnsupportedEnsembleError
+from conclust.exceptions import EvidenceWarning
 
 __all__ = ["FCAConsensus"]
 
@@ -77,7 +77,8 @@ class FCAConsensus(ConsensusClusterer):
     Raises
     ------
     UnsupportedEnsembleError
-        In ``fit``, if the partitions are soft.
+        In ``fit``, if the partitions are soft: PCC and EAC take them, or fit
+        ``Ensemble(ensemble.labels)``, the most probable clusters.
 
     Warns
     -----
@@ -154,12 +155,6 @@ class FCAConsensus(ConsensusClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.order, "order", "FCAConsensus", ("given", "size"))
         reporter(self.verbose, "FCAConsensus")
-        if ensemble.is_soft:
-            raise UnsupportedEnsembleError(
-                "FCAConsensus counts partitions that agree on a cluster, and the members of this "
-                "ensemble are soft. Use PCC or EAC, which take soft members, or fit "
-                "Ensemble(ensemble.labels), their most probable clusters."
-            )
         value: object = self.threshold
         most = _total(ensemble)
         if isinstance(value, str):
