@@ -220,20 +220,19 @@ class FCAConsensus(ConsensusClusterer):
         report = reporter(self.verbose, "FCAConsensus")
         m = ensemble.n_partitions
         shares = np.arange(math.ceil(_LOWEST_SHARE * m), m + 1) / m
-        self.thresholds_ = shares * _total(ensemble)
+        thresholds = shares * _total(ensemble)
         if ensemble.weights is None:
-            self.thresholds_ = self.thresholds_.round()
-        self.anmi_ = np.empty(len(shares))
+            thresholds = thresholds.round()
+        scores = np.empty(len(shares))
         best: _Found | None = None
-        for t, threshold in enumerate(self.thresholds_):
+        for t, threshold in enumerate(thresholds):
             found = _run(units, kernel, float(threshold), ensemble)
-            self.anmi_[t] = anmi(found.labels, ensemble)
-            report(
-                f"threshold {threshold:g}: {len(found.intents)} clusters, ANMI {self.anmi_[t]:.6f}"
-            )
-            if best is None or self.anmi_[t] > self.anmi_[:t].max():
+            scores[t] = anmi(found.labels, ensemble)
+            report(f"threshold {threshold:g}: {len(found.intents)} clusters, ANMI {scores[t]:.6f}")
+            if best is None or scores[t] > scores[:t].max():
                 best, chosen = found, float(threshold)
         assert best is not None
+        self.thresholds_, self.anmi_ = thresholds, scores
         return chosen, best
 
 
