@@ -280,6 +280,11 @@ def test_auto_is_the_best_of_all_it_tried():
     assert not hasattr(model.set_params(threshold=3).fit(labels), "anmi_")
 
 
+def test_auto_looks_from_a_fifth_of_the_partitions_on():
+    model = FCAConsensus("auto").fit(np.repeat([[0], [1]], 35, axis=1))  # 0.2 * 35 is above 7
+    np.testing.assert_array_equal(model.thresholds_, np.arange(7, 36))
+
+
 def test_auto_reports_on_request(capsys):
     FCAConsensus("auto", verbose=1).fit(E2)
     assert capsys.readouterr().err.splitlines()[0].startswith("[FCAConsensus] threshold 1: 2 clus")

@@ -219,7 +219,7 @@ class FCAConsensus(ConsensusClusterer):
         """Return the threshold that agrees best with the partitions, and its consensus."""
         report = reporter(self.verbose, "FCAConsensus")
         m = ensemble.n_partitions
-        shares = np.arange(math.ceil(_LOWEST_SHARE * m), m + 1) / m
+        shares = np.arange(math.ceil(_LOWEST_SHARE * m - 1e-9), m + 1) / m
         thresholds = shares * _total(ensemble)
         if ensemble.weights is None:
             thresholds = thresholds.round()
