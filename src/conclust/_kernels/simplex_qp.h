@@ -4,7 +4,9 @@
 // q is the gradient H z + b and is kept up to date; z stays on the simplex and clusters that give up
 // all their mass become exactly 0. k clusters in rows of `stride` doubles (S = stride if it is known at
 // compile time, else 0), a multiple of pack_lanes; H, q and z are 0 in the padding. Ends when the gap
-// (largest q where z > 0, minus smallest q) is at most `stop`, or after `most` steps.
+// (largest q where z > 0, minus smallest q) is at most `stop`, or after `most` steps. After an exact step
+// two q are equal but for rounding: of those within `tie` of each other the first is taken, so that
+// rounding does not choose the way.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +19,7 @@ namespace conclust {
 
 template <int S>
 CONCLUST_INLINE void pair_steps(const double* H, double* q, double* z, std::size_t stride, std::size_t k,
-                                double stop, std::size_t most) {
+                                double stop, std::size_t most, double tie = 0.0) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::size_t s = S ? static_cast<std::size_t>(S) : stride;
     for (std::size_t step = 0; step < most; ++step) {
@@ -26,11 +28,11 @@ CONCLUST_INLINE void pair_steps(const double* H, double* q, double* z, std::size
         double low = infinity;
         double high = -infinity;
         for (std::size_t c = 0; c < k; ++c) {
-            if (q[c] < low) {
+            if (q[c] < low - tie) {
                 low = q[c];
                 U = c;
             }
-            if (z[c] > 0.0 && q[c] > high) {
+            if (z[c] > 0.0 && q[c] > high + tie) {
                 high = q[c];
                 V = c;
             }

@@ -55,12 +55,13 @@ def solve(
     work = _Work(evidence, Y0, divergence)
     f = work.objective()
     trace = [(f, np.nan)]
+    known = f  # known at the same sweeps for every divergence
     converged, n_iter, last = False, 0, np.inf
     while n_iter < max_iter and not converged:
         n_iter += 1
         leap = n_iter % _LEAP_EVERY == 0
         before_sweep = work.Y.copy() if leap else work.Y
-        enough = tol * f
+        enough = tol * known
         met, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, finish=False)
         far = about > _FAR * enough and met > tol_kkt and n_iter < max_iter
         if work.dear and far and not leap:
@@ -70,7 +71,7 @@ def solve(
         before, f = f, work.objective()
         converged = before - f <= enough or met <= tol_kkt
         if leap and not converged:
-            f = work.leap(before_sweep, f, about / last)
+            f = known = work.leap(before_sweep, f, about / last)
         trace.append((f, met))
         report(
             f"sweep {n_iter}: objective {f:.10g}, lowered by {before - f:.3g}, residual {met:.3g}"
