@@ -422,6 +422,7 @@ CONCLUST_INLINE void exact_steps(const D& divergence, PairColumn* columns, std::
             if (col.busy) {
                 const double mass = col.y[col.V];
                 col.moved = true;
+                col.lowered += 0.5 * e * col.gap;
                 col.y[col.U] += e;
                 col.y[col.V] = e < mass ? mass - e : 0.0;
             }

@@ -28,8 +28,6 @@ _AT_ONCE = 1 << 25
 # After the sweeps, objects whose gap is above this many medians are finished one by one.
 _STUCK = 20.0
 _FINISHES = 5
-# A user's divergence is not evaluated after sweeps that lower f by about this many times what matters.
-_FAR = 3.0
 # After every so many sweeps the last one's step is tried at greater length, at most as if the steps
 # shrank by this factor each.
 _LEAP_EVERY = 4
@@ -63,18 +61,15 @@ def solve(
         before_sweep = work.Y.copy() if leap else work.Y
         enough = tol * known
         met, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, finish=False)
-        far = about > _FAR * enough and met > tol_kkt and n_iter < max_iter
-        if work.dear and far and not leap:
-            report(f"sweep {n_iter}: objective lowered by about {about:.3g}, residual {met:.3g}")
-            last = about
-            continue
-        before, f = f, work.objective()
-        converged = before - f <= enough or met <= tol_kkt
-        if leap and not converged:
-            f = known = work.leap(before_sweep, f, about / last)
-        trace.append((f, met))
+        converged = about <= enough or met <= tol_kkt
+        leap = leap and not converged
+        if leap or converged or n_iter == max_iter or not work.dear:
+            f = work.objective()
+            if leap:
+                f = known = work.leap(before_sweep, f, about / last)
+            trace.append((f, met))
         report(
-            f"sweep {n_iter}: objective {f:.10g}, lowered by {before - f:.3g}, residual {met:.3g}"
+            f"sweep {n_iter}: objective {f:.10g}, lowered by about {about:.3g}, residual {met:.3g}"
         )
         last = about
     residual = work.measure()
