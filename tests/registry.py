@@ -10,7 +10,13 @@ from conclust.consensus.base import ConsensusClusterer
 
 # name of the form -> (class, parameters). `n_clusters` is set by the battery.
 FORMS: dict[str, tuple[str, dict[str, object]]] = {
-    "PCC l2": ("PCC", {"random_state": 0}),
+    "PCC l2": ("PCC", {"divergence": "l2", "random_state": 0}),
+    "PCC kl": ("PCC", {"random_state": 0}),
+    "PCC power": ("PCC", {"divergence": "power", "random_state": 0}),
+    "PCC l2, sampled pairs": ("PCC", {"divergence": "l2", "pairs": 30, "random_state": 0}),
+    "PCC kl, landmarks": ("PCC", {"solver": "landmark", "random_state": 0}),
+    "PCC kl, greedy": ("PCC", {"solver": "greedy", "random_state": 0}),
+    "PEACE": ("PEACE", {"random_state": 0, "n_init": 2}),
     "WeightedPCC simplex": ("WeightedPCC", {"random_state": 0}),
     "WeightedPCC, sampled pairs": ("WeightedPCC", {"pairs": 30, "random_state": 0}),
     "WeightedPCC l2": ("WeightedPCC", {"regularization": "l2", "random_state": 0}),

@@ -15,6 +15,7 @@ _HOMES = {
     "EnsembleGenerator": "conclust.generation",
     "FCAConsensus": "conclust.consensus.fca",
     "PCC": "conclust.consensus.probabilistic",
+    "PEACE": "conclust.consensus.probabilistic",
     "WeightedPCC": "conclust.consensus.probabilistic",
     "coassociation": "conclust.evidence",
     "copresence": "conclust.evidence",

@@ -8,6 +8,7 @@ from conclust import plotting as plotting
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.probabilistic import PCC as PCC
+from conclust.consensus.probabilistic import PEACE as PEACE
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
@@ -23,6 +24,7 @@ __version__: str
 __all__ = [
     "EAC",
     "PCC",
+    "PEACE",
     "BaumEagon",
     "ConsensusClustering",
     "Ensemble",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,56 +10,47 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._labels import missing_code, noise_code
-from conclust._random import spawn_generators
 from conclust.consensus.probabilistic.pairwise import place_against
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 
 __all__ = ["Anchors"]
 
-# New objects are placed against at most this many fitted ones.
-_MOST = 2000
 # New objects whose counts with the anchors are formed at once.
 _AT_ONCE = 500
 
 
-@dataclass
+@dataclass(frozen=True)
 class Anchors:
-    """Some of the fitted objects, drawn at random, with their labels and memberships."""
+    """Some of the fitted objects with their labels and memberships, for a user's divergence."""
 
     indicator: sp.csr_array  # (anchors, clusters of all partitions), times the weights
     present: NDArray[np.float64]  # (anchors, partitions), times the weights
     membership: NDArray[np.float64]
     offsets: NDArray[np.int64]
+    divergence: Divergence
 
     @classmethod
-    def of(
-        cls, ensemble: Ensemble, membership: NDArray[np.float64], seed: np.random.SeedSequence
-    ) -> Anchors:
-        """Draw the anchors."""
-        n, m = ensemble.shape
-        (chooser,) = spawn_generators(seed, 1)
-        chosen = np.sort(chooser.permutation(n)[:_MOST])
-        few = ensemble._some(chosen)
-        weights = np.ones(m) if ensemble.weights is None else ensemble.weights
+    def of(cls, few: Ensemble, membership: NDArray[np.float64], divergence: Divergence) -> Anchors:
+        """Keep these objects."""
+        weights = np.ones(few.n_partitions) if few.weights is None else few.weights
         present = (few.codes != missing_code(few.codes.dtype)) * weights
-        scale = np.repeat(weights, np.diff(ensemble.offsets))
-        return cls(
-            sp.csr_array(few.indicator.multiply(scale)),
-            present,
-            membership[chosen],
-            np.asarray(ensemble.offsets),
-        )
+        scale = np.repeat(weights, np.diff(few.offsets))
+        indicator = sp.csr_array(few.indicator.multiply(scale))
+        return cls(indicator, present, membership, np.asarray(few.offsets), divergence)
 
-    def reorder(self, order: NDArray[np.int64]) -> None:
-        """Put the clusters in another order."""
-        self.membership = np.ascontiguousarray(self.membership[:, order])
+    def reorder(self, order: NDArray[np.int64]) -> Anchors:
+        """Return the same with the clusters in another order."""
+        return replace(self, membership=np.ascontiguousarray(self.membership[:, order]))
 
-    def place(self, codes: NDArray[Any], divergence: Divergence, tol: float) -> NDArray[np.float64]:
-        """Return the memberships of new objects from their codes."""
+    def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
+        """Return the memberships of new objects from their codes; `threads` is for its kind's sake."""
         parts = [
             place_against(
-                *self._evidence(codes[begin : begin + _AT_ONCE]), self.membership, divergence, tol
+                *self._evidence(codes[begin : begin + _AT_ONCE]),
+                self.membership,
+                self.divergence,
+                tol,
             )
             for begin in range(0, len(codes), _AT_ONCE)
         ]

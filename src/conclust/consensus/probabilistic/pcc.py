@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,22 +13,27 @@ from conclust._labels import missing_code
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
-from conclust._validation import check_int, check_option, check_real, refuse
+from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic import factored
 from conclust.consensus.probabilistic.anchors import Anchors
 from conclust.consensus.probabilistic.factored import FactoredModel
+from conclust.consensus.probabilistic.landmark import LandmarkModel
 from conclust.consensus.probabilistic.objective import squared, together
 from conclust.consensus.probabilistic.patterns import check_pairs, restricted
+from conclust.consensus.probabilistic.solution import PairSolution
 from conclust.consensus.probabilistic.solving import (
     Task,
+    choose,
     evidence_of,
+    model_of,
     solve,
+    solve_by_landmarks,
     spectral_evidence,
     start_of,
 )
 from conclust.consensus.probabilistic.starts import STARTS, given_start, spectral_start
-from conclust.divergences import Divergence, is_squared, read_divergence
+from conclust.divergences import Divergence, read_divergence
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
 
@@ -36,7 +41,8 @@ __all__ = ["PCC"]
 
 # Up to this many objects the part of the objective that no membership changes is counted too.
 _COUNTED = 20_000
-_SOLVERS = ("auto", "factored", "pairwise")
+_SOLVERS = ("auto", "factored", "pairwise", "landmark", "greedy")
+_Model: TypeAlias = FactoredModel | LandmarkModel | Anchors
 
 
 class PCC(SoftConsensusClusterer):
@@ -56,19 +62,31 @@ class PCC(SoftConsensusClusterer):
     n_clusters : int, default=None
         Upper bound of the number of clusters. None: the largest number of clusters in any
         partition, at most n_samples.
-    divergence : {"l2"}, default="l2"
-        d(p, q). "l2" is (p - q)^2.
-    solver : {"auto", "factored"}, default="auto"
-        "factored" takes all pairs into account exactly without ever forming one: a sweep costs
-        O(n_samples (n_partitions K + K^2)).
-    init : {"random"} or array-like of shape (n_samples, n_clusters) or (n_samples,), default="random"
-        Where to start: random memberships, a given membership, or a given partition.
+    divergence : str or Divergence, default="kl"
+        d(p, q): "kl" (binomial likelihood), "l2" ((p - q)^2), "mahalanobis" (l2, scaled), "i" (the
+        generalised I-divergence: kl), "power" (between the two), or one of your own: see
+        :mod:`conclust.divergences`.
+    solver : {"auto", "factored", "pairwise", "landmark", "greedy"}, default="auto"
+        "factored": l2 over all pairs exactly, without forming one. "pairwise": any divergence, object
+        by object, on all pairs or on those of `pairs`. "landmark": 2,000 objects on all their pairs,
+        the others placed against them. "greedy": the paper's algorithm, slow. "auto": factored for
+        l2; pairwise where `pairs` is given, up to 8,000 objects, and for divergences of your own;
+        else landmark.
+    pairs : int, float, SparseEvidence or None, default=None
+        None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
+        share of all pairs. Or evidence from :func:`conclust.evidence.sample_pairs`.
+    init : {"auto", "random", "spectral"} or array-like, default="auto"
+        Where to start. "auto": `n_init` random memberships for l2; for the others its solution moved
+        inside the simplex. "random": `n_init` random memberships, the best solution is kept.
+        "spectral": away from the uniform membership, which is stationary, where the objective falls
+        most. Or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
-        Random starts; they are compared on at most 4,000 objects and the best is carried on.
+        Random starts; those of l2 are compared on at most 6,000 objects and the best is carried on.
     max_iter : int, default=200
-        The most sweeps over all objects.
+        The most sweeps over all objects; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5
-        Stop when a sweep lowers the objective by less than this share of it.
+        Stop when a sweep lowers the objective by less than this share of it ("greedy": when
+        ``kkt_residual_`` falls below it).
     tol_kkt : float, default=1e-8
         Stop when ``kkt_residual_`` falls below this.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -92,23 +110,25 @@ class PCC(SoftConsensusClusterer):
     n_clusters_max_ : int
         The upper bound used.
     objective_ : float
-        f(Y). Its part that no membership changes takes all pairs to count: above 20,000 objects
-        it is left in (``objective_constant_`` is then None), and ``objective_`` is the sum over
-        partitions and pairs of (1[together] - y_i'y_j)^2, which exceeds f by that constant.
+        f(Y) over the pairs used. "factored": the part that no membership changes takes all pairs to
+        count; above 20,000 objects it is left in (``objective_constant_`` is then None), and
+        ``objective_`` is the sum over partitions and pairs of (1[together] - y_i'y_j)^2, which
+        exceeds f by that constant. "landmark": f over the pairs of landmarks, and each other
+        object's with them.
     objective_constant_ : float or None
-        The sum over pairs of c_ij - c_ij^2 / N_ij, where it was counted.
+        The sum over pairs of c_ij - c_ij^2 / N_ij, where "factored" counted it.
     kkt_residual_ : float
         Largest violation of the first-order optimality conditions of any object, per pair that
         the object is in: 0 at a stationary point.
     n_iter_ : int
-        Sweeps over all objects.
+        Sweeps over all objects ("greedy": steps).
     converged_ : bool
         Whether a tolerance ended the iteration, not `max_iter`.
     solver_ : str
         The solver used and why.
-    trace_ : ndarray of shape (n_iter_ + 1, 2)
+    trace_ : ndarray of shape (n_rows, 2)
         Objective after each sweep (the first row: at the start), and the largest violation met
-        during it (NaN in the first row).
+        during it (NaN in the first row). Fewer rows for "greedy" and for divergences of your own.
 
     Raises
     ------
@@ -196,14 +216,7 @@ class PCC(SoftConsensusClusterer):
         check_real(self.tol_kkt, "tol_kkt", "PCC")
         if isinstance(self.init, str):
             check_option(self.init, "init", "PCC", STARTS)
-        if self.solver == "factored" and (self.pairs is not None or not is_squared(divergence)):
-            refuse(
-                "solver",
-                "PCC",
-                "'auto' or 'pairwise' with pairs= or another divergence than 'l2' or 'mahalanobis': the "
-                "factored solver takes all pairs of squared differences",
-                self.solver,
-            )
+        choose(self.solver, divergence, self.pairs, ensemble.n_samples, "PCC")
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         threads = thread_count(self.n_jobs, "PCC")
@@ -232,15 +245,22 @@ class PCC(SoftConsensusClusterer):
             )
         pairs = self._pairs
         del self._pairs
-        solver, self.solver_ = _choose(self.solver, divergence, pairs, ensemble.n_samples)
+        solver, self.solver_ = choose(self.solver, divergence, pairs, ensemble.n_samples, "PCC")
         if solver == "factored":
             return self._fit_factored(task, given)
-        known = evidence_of(task, pairs, "PCC")
-        solution = solve(task, known, start_of(task, self.init, known, given), solver)
+        if solver == "landmark":
+            if given is None and self.init != "auto":
+                given = start_of(task, self.init, spectral_evidence(task), None)[0]
+            placed = solve_by_landmarks(task, given)
+            solution: PairSolution = placed
+            self._model: _Model = placed.model
+        else:
+            known = evidence_of(task, pairs, "PCC")
+            solution = solve(task, known, start_of(task, self.init, known, given), solver)
+            self._model = model_of(task, solution.membership)
         self.objective_constant_: float | None = None
         self.objective_ = solution.objective
         self.trace_ = solution.trace
-        self._model: FactoredModel | Anchors = Anchors.of(ensemble, solution.membership, seed)
         self._finished(solution.residual, solution.n_iter, solution.converged)
         return solution.membership
 
@@ -285,7 +305,8 @@ class PCC(SoftConsensusClusterer):
             )
 
     def _reorder(self, order: NDArray[np.int64]) -> None:
-        self._model.reorder(order)
+        model = self._model.reorder(order)
+        self._model = self._model if model is None else model
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Memberships of new objects from their labels in the same partitions.
@@ -326,18 +347,6 @@ class PCC(SoftConsensusClusterer):
         return labels
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        tol = min(1e-9, self.tol_kkt)
-        if isinstance(self._model, Anchors):
-            return self._model.place(codes, read_divergence(self.divergence, "PCC"), tol)
-        return self._model.place(codes, tol, thread_count(self.n_jobs, "PCC"))
-
-
-def _choose(solver: str, divergence: Divergence, pairs: Any, n: int) -> tuple[str, str]:
-    """Return the solver to use, and that with the reason."""
-    if solver != "auto":
-        return solver, f"{solver}: as asked"
-    if pairs is not None:
-        return "pairwise", "pairwise: only some pairs are asked for"
-    if is_squared(divergence):
-        return "factored", f"factored: exact for {divergence.name} over all pairs"
-    return "pairwise", f"pairwise: {divergence.name} over all pairs of {n:,} objects"
+        threads = thread_count(self.n_jobs, "PCC")
+        placed = self._model.place(codes, min(1e-9, self.tol_kkt), threads)
+        return placed if isinstance(placed, np.ndarray) else placed[0]

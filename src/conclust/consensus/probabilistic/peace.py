@@ -1,0 +1,260 @@
+"""PEACE: probabilistic evidence accumulation by maximum likelihood, the best of several runs."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+from sklearn.exceptions import ConvergenceWarning
+
+from conclust._labels import missing_code
+from conclust._progress import reporter
+from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_real
+from conclust.consensus.base import SoftConsensusClusterer
+from conclust.consensus.probabilistic.landmark import LandmarkModel
+from conclust.consensus.probabilistic.pairwise import PairEvidence
+from conclust.consensus.probabilistic.patterns import check_pairs, restricted
+from conclust.consensus.probabilistic.solving import Task, evidence_of, model_of, solve, start_of
+from conclust.divergences import kl
+from conclust.ensemble import Ensemble
+from conclust.evidence import SparseEvidence
+
+__all__ = ["PEACE"]
+
+
+class PEACE(SoftConsensusClusterer):
+    """Probabilistic evidence accumulation for clustering ensembles.
+
+    Each of the N_ij partitions that observed two objects puts them together with probability
+    y_i'y_j: the memberships Y of highest likelihood are sought from several starts, and the
+    solution of highest likelihood is selected. That is PCC with the divergence "kl".
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters; those that the evidence does not need empty out. None: the largest
+        number of clusters in any partition, at most n_samples.
+    pairs : int, float, SparseEvidence or None, default=None
+        None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
+        share of all pairs. Or evidence from :func:`conclust.evidence.sample_pairs`.
+    n_init : int, default=5
+        Runs. Each starts from a least-squares solution of its own random start.
+    max_iter : int, default=200
+        The most sweeps over all objects in a run.
+    tol : float, default=1e-5
+        A run stops when a sweep lowers -log-likelihood by less than this share of what it is above
+        that of y_i'y_j = c_ij / N_ij.
+    tol_kkt : float, default=1e-8
+        A run stops when ``kkt_residual_`` falls below this.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What the label -1 means (see :class:`conclust.Ensemble`).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of all random choices.
+    n_jobs : int, default=None
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
+    verbose : int, default=0
+        1: a line per sweep on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The most probable cluster of each object; -1 for an object missing everywhere.
+    membership_ : ndarray of shape (n_samples, n_clusters_max_)
+        Probabilities over clusters, rows sum to 1.
+    n_clusters_ : int
+        Clusters found: those that are the most probable one of some object.
+    n_clusters_max_ : int
+        The number of clusters used.
+    log_likelihood_ : float
+        The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
+    log_likelihoods_ : ndarray of shape (n_init,)
+        The same for each run.
+    objective_ : float
+        The divergence: the largest log-likelihood that any y_i'y_j could have, minus
+        ``log_likelihood_``.
+    kkt_residual_ : float
+        Largest violation of the first-order optimality conditions of any object, per pair that
+        the object is in: 0 at a stationary point.
+    n_iter_ : int
+        Sweeps of the selected run.
+    converged_ : bool
+        Whether a tolerance ended the selected run, not `max_iter`.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    DenseLimitError
+        If there are more than 20,000 objects and no `pairs`.
+    InputError
+        If the labels are malformed.
+
+    Notes
+    -----
+    Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo, Pelillo: A probabilistic approach for
+    clustering ensembles (PEACE), ICPRAM 2013. Its likelihood runs over ordered pairs, so it is
+    twice the one here; its gradient is that of unordered pairs. In print, the second term of
+    rho(epsilon) and of update (9) has the sign of the first: it must be the opposite one, as in
+    the gradient and in equation (10).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import PEACE
+    >>> ensemble = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    >>> model = PEACE(2, random_state=0).fit(ensemble)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> round(model.log_likelihood_, 4)  # 3 pairs of 1 and 2 in 3
+    -5.7286
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        pairs: int | float | SparseEvidence | None = None,
+        n_init: int = 5,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        tol_kkt: float = 1e-8,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.pairs = pairs
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.tol_kkt = tol_kkt
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _read(self, X: Any) -> Ensemble:
+        ensemble = super()._read(X)
+        self._pairs = self.pairs
+        if isinstance(self.pairs, SparseEvidence):
+            # The base hands on the observed objects only; given pairs number all of them.
+            self._pairs = restricted(self.pairs, ensemble.observed, "PEACE")
+        return ensemble
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "PEACE", none=True)
+        check_pairs(self.pairs, "PEACE")
+        check_int(self.n_init, "n_init", "PEACE")
+        check_int(self.max_iter, "max_iter", "PEACE")
+        check_real(self.tol, "tol", "PEACE")
+        check_real(self.tol_kkt, "tol_kkt", "PEACE")
+
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        threads = thread_count(self.n_jobs, "PEACE")
+        seed = seed_sequence(self.random_state, "PEACE")
+        k = self.n_clusters
+        if k is None:
+            k = max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
+        self.n_clusters_max_ = int(k)
+        report = reporter(self.verbose, "PEACE")
+        task = Task(
+            ensemble,
+            self.n_clusters_max_,
+            kl,
+            seed,
+            threads,
+            report,
+            1,
+            self.max_iter,
+            self.tol,
+            self.tol_kkt,
+        )
+        pairs = self._pairs
+        del self._pairs
+        known = evidence_of(task, pairs, "PEACE")
+        runs = []
+        for child in spawn_seeds(seed, self.n_init):
+            run = replace(task, seed=np.random.SeedSequence(child))
+            runs.append(solve(run, known, start_of(run, "auto", known, None), "pairwise"))
+        best = _best_likelihood(known)
+        self.log_likelihoods_ = np.array([best - run.objective for run in runs])
+        found = runs[int(self.log_likelihoods_.argmax())]
+        self.log_likelihood_ = float(self.log_likelihoods_.max())
+        self.objective_ = found.objective
+        self.kkt_residual_ = found.residual
+        self.n_iter_ = found.n_iter
+        self.converged_ = found.converged
+        self._model = model_of(task, found.membership)
+        if not found.converged:
+            warnings.warn(
+                f"PEACE stopped after max_iter={self.max_iter} sweeps with a KKT residual of "
+                f"{found.residual:.3g}. Raise max_iter, or tol if this is close enough.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return found.membership
+
+    def _reorder(self, order: NDArray[np.int64]) -> None:
+        self._model = self._model.reorder(order)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new objects from their labels in the same partitions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``. A label that no object of
+            ``fit`` had is read as noise, with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters_max_)
+            Rows sum to 1. An object missing everywhere gets a uniform row.
+        """
+        return self._place(self._encode(X))
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Most probable clusters of new objects (see ``predict_proba``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Cluster of each object; -1 for an object missing everywhere.
+        """
+        codes = self._encode(X)
+        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
+        labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
+        return labels
+
+    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        assert isinstance(self._model, LandmarkModel)
+        tol = min(1e-9, self.tol_kkt)
+        return self._model.place(codes, tol, thread_count(self.n_jobs, "PEACE"))[0]
+
+
+def _best_likelihood(known: PairEvidence) -> float:
+    """Return the log-likelihood of y_i'y_j = c_ij / N_ij for all pairs."""
+    counts, present = (
+        (known.counts, known.copresence) if isinstance(known, SparseEvidence) else known
+    )
+    total = 0.0
+    for i in range(len(counts)) if counts.ndim == 2 else [slice(None)]:
+        N = np.asarray(present[i], dtype=np.float64)
+        c = np.minimum(counts[i], N)
+        terms = xlogy(c, c / np.maximum(N, 1e-300)) + xlogy(N - c, 1 - c / np.maximum(N, 1e-300))
+        total += float(terms.sum())
+        if counts.ndim == 2:
+            total -= float(terms[i])
+    return total / 2
