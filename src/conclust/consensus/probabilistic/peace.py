@@ -16,7 +16,7 @@ from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
-from conclust.consensus.base import SoftConsensusClusterer
+from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic.landmark import LandmarkModel
 from conclust.consensus.probabilistic.pairwise import PairEvidence
 from conclust.consensus.probabilistic.patterns import check_pairs, restricted
@@ -114,6 +114,17 @@ class PEACE(SoftConsensusClusterer):
     >>> round(model.log_likelihood_, 4)  # 3 pairs of 1 and 2 in 3
     -5.7286
     """
+
+    method = Method(
+        title="Probabilistic evidence accumulation by maximum likelihood (PEACE)",
+        n_clusters="upper bound",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="as PCC with the KL divergence",
+        citation="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
+    )
 
     def __init__(
         self,
