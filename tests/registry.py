@@ -27,6 +27,17 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "EAC ward": ("EAC", {"linkage": "ward"}),
     "EAC single, sampled pairs": ("EAC", {"linkage": "single", "pairs": 30, "random_state": 0}),
     "EAC average, sampled pairs": ("EAC", {"linkage": "average", "pairs": 30, "random_state": 0}),
+    "HBGF": ("HBGF", {"random_state": 0}),
+    "HBGF transfer cut": ("HBGF", {"joint": False, "random_state": 0}),
+    "HBGF balanced": ("HBGF", {"partitioner": "internal", "balance": 0.5, "random_state": 0}),
+    "MCLA": ("MCLA", {"random_state": 0}),
+    "MCLA spectral": ("MCLA", {"partitioner": "spectral", "random_state": 0}),
+    "CSPA": ("CSPA", {"random_state": 0}),
+    "CSPA wide": ("CSPA", {"balance": 0.5, "random_state": 0}),
+    "CSPA spectral": ("CSPA", {"partitioner": "spectral", "random_state": 0}),
+    "CSPA sampled pairs": ("CSPA", {"pairs": 30, "balance": 0.5, "random_state": 0}),
+    "HGPA": ("HGPA", {"random_state": 0}),
+    "HGPA wide": ("HGPA", {"balance": 0.5, "random_state": 0}),
     "FCA": ("FCAConsensus", {}),
     "FCA by size": ("FCAConsensus", {"order": "size"}),
     "FCA auto": ("FCAConsensus", {"threshold": "auto"}),
@@ -68,6 +79,14 @@ EXEMPT |= {
         "noise_is_evidence_of_being_apart": "who took an object for noise cannot vouch for it",
         "threads_change_no_bit": "has no n_jobs: runs on one thread",
     }.items()
+}
+
+# Methods that cut graphs into a given number of parts.
+GRAPHS = ("HBGF", "MCLA", "CSPA", "HGPA")
+EXEMPT |= {
+    (form, "default_number_of_clusters"): "the number of parts must be given"
+    for form, (name, _) in FORMS.items()
+    if name in GRAPHS
 }
 
 

@@ -6,10 +6,15 @@ from conclust import membership as membership
 from conclust import metrics as metrics
 from conclust import plotting as plotting
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
+from conclust.consensus.graph import CSPA as CSPA
+from conclust.consensus.graph import HBGF as HBGF
+from conclust.consensus.graph import HGPA as HGPA
+from conclust.consensus.graph import MCLA as MCLA
+from conclust.consensus.graph import best_by_anmi as best_by_anmi
 from conclust.consensus.linkage import EAC as EAC
+from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
-from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
 from conclust.ensemble import Ensemble as Ensemble
@@ -22,7 +27,11 @@ from conclust.pipeline import ConsensusClustering as ConsensusClustering
 _HOMES: dict[str, str]
 __version__: str
 __all__ = [
+    "CSPA",
     "EAC",
+    "HBGF",
+    "HGPA",
+    "MCLA",
     "PCC",
     "PEACE",
     "BaumEagon",
@@ -32,6 +41,7 @@ __all__ = [
     "FCAConsensus",
     "WeightedPCC",
     "__version__",
+    "best_by_anmi",
     "coassociation",
     "copresence",
     "corrupt",

@@ -30,6 +30,6 @@ def methods() -> list[Method]:
     for name, home in sorted(homes.items()):
         if home.startswith("conclust.consensus") and home != __name__:
             estimator = getattr(import_module(home), name)
-            if issubclass(estimator, ConsensusClusterer):
+            if isinstance(estimator, type) and issubclass(estimator, ConsensusClusterer):
                 found.append(replace(estimator.method, estimator=name))
     return found

@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     bind_landmark(m);
     bind_pairs(m);
     bind_pairwise(m);
+    bind_partition(m);
     bind_relabel(m);
     bind_spanning_tree(m);
     bind_rows(m);

@@ -1,0 +1,233 @@
+"""CSPA: cluster-based similarity partitioning algorithm."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._random import RandomStateLike
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_option, check_real, refuse
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.graph.partition import partition_graph
+from conclust.consensus.linkage.agglomeration import starting_clusters
+from conclust.ensemble import Ensemble
+from conclust.evidence import SparseEvidence, evidence, frequencies, sample_pairs
+from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
+
+__all__ = ["CSPA"]
+
+
+class CSPA(ConsensusClusterer):
+    """Cluster-based similarity partitioning: the graph of co-association, cut into balanced parts.
+
+    Objects are vertices; two of them are joined by how often they share a cluster over the
+    partitions that saw both, c_ij / N_ij; the graph is cut into `n_clusters` parts of about equally
+    many objects [1]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of parts, K.
+    partitioner : {"internal", "spectral", "metis"}, default="internal"
+        "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
+        spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:
+        ``pip install 'conclust[graph]'``).
+    balance : float, default=0.05
+        How many more objects than the mean a part may have. That clusters are about equally large is
+        an assumption of the model: where it is wrong, large clusters are split and small ones joined;
+        raise `balance` or use "spectral" then.
+    pairs : int or SparseEvidence, default=None
+        Cut the graph of some pairs only, for more objects than a matrix of all pairs allows: an int
+        draws at least that many partners for each object, at random; a SparseEvidence is
+        ``conclust.evidence.sample_pairs``'s. None: all pairs.
+    max_dense : int, default=20000
+        Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry).
+    n_init : int, default=10
+        Starts of the partitioner; the lowest cut is kept.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of the pairs and of the starts.
+    n_jobs : int, default=None
+        Threads for counting evidence. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters; fewer than K where there are fewer distinct rows of labels.
+    objective_ : float
+        The cut: sum of c_ij / N_ij over the (given) pairs of objects in different clusters.
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    EvidenceWarning
+        Pairs of objects that no partition saw together have no edge.
+
+    See Also
+    --------
+    HBGF : cuts objects and clusters together, without a matrix of all pairs.
+
+    Notes
+    -----
+    With all pairs, objects with the same labels are one vertex, of their number's weight: they are
+    never separated, and a part may be heavier than `balance` says by what that makes unavoidable.
+    Weights of the partitions enter c and N; soft members give c_ij the sum of the products of
+    memberships (sCSPA [2]_); an object that is noise everywhere is an isolated vertex, put where
+    there is room. O(n^2 N) time and O(n^2) memory for n distinct rows.
+
+    References
+    ----------
+    .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
+       multiple partitions", JMLR 3, 2002.
+    .. [2] K. Punera and J. Ghosh, "Soft cluster ensembles", in Advances in Fuzzy Clustering and its
+       Applications, 2007.
+
+    Examples
+    --------
+    >>> from conclust import CSPA
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = CSPA(n_clusters=2, random_state=0).fit(labels)
+    >>> model.labels_, round(model.objective_, 4)
+    (array([0, 0, 1, 1]), 0.6667)
+    """
+
+    objective_: float
+
+    method = Method(
+        title="Cluster-based similarity partitioning algorithm",
+        n_clusters="exact",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n^2 N; p N for p sampled pairs",
+        citation="Strehl and Ghosh 2002, JMLR 3",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        partitioner: str = "internal",
+        balance: float = 0.05,
+        pairs: int | SparseEvidence | None = None,
+        max_dense: int = 20000,
+        n_init: int = 10,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.partitioner = partitioner
+        self.balance = balance
+        self.pairs = pairs
+        self.max_dense = max_dense
+        self.n_init = n_init
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _read(self, X: Any) -> Ensemble:
+        ensemble = super()._read(X)
+        # The base hands on the observed objects only; given pairs number all of them.
+        self._observed = ensemble.observed
+        return ensemble
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "CSPA", high=ensemble.n_samples)
+        check_option(self.partitioner, "partitioner", "CSPA", ("internal", "spectral", "metis"))
+        check_real(self.balance, "balance", "CSPA")
+        check_int(self.max_dense, "max_dense", "CSPA")
+        check_int(self.n_init, "n_init", "CSPA")
+        thread_count(self.n_jobs, "CSPA")
+        whole = isinstance(self.pairs, Integral) and not isinstance(self.pairs, bool)
+        if not (
+            self.pairs is None
+            or isinstance(self.pairs, SparseEvidence)
+            or (whole and self.pairs >= 1)
+        ):
+            refuse(
+                "pairs",
+                "CSPA",
+                "an int in the range [1, inf), a SparseEvidence or None",
+                self.pairs,
+            )
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        observed = self._observed
+        del self._observed
+        W: Any
+        if self.pairs is None:
+            W, sizes, vertex = self._all_pairs(ensemble)
+        else:
+            W = self._some_pairs(ensemble, observed)
+            sizes, vertex = np.ones(ensemble.n_samples), np.arange(ensemble.n_samples)
+        found = partition_graph(
+            W,
+            min(self.n_clusters, len(sizes)),
+            balance=self.balance,
+            method=self.partitioner,
+            vertex_weights=sizes,
+            n_init=self.n_init,
+            random_state=self.random_state,
+        )
+        self.objective_ = found.cut
+        return found.labels[vertex]
+
+    def _all_pairs(
+        self, ensemble: Ensemble
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """Return the graph of the distinct rows of labels, their sizes, and the row of each object."""
+        same = starting_clusters(ensemble)
+        n = len(same)
+        if n > self.max_dense:
+            raise DenseLimitError(
+                f"CSPA needs a matrix of all pairs of the {n} distinct rows of labels "
+                f"({8 * n * n / 1e9:.1f} GB), more than max_dense={self.max_dense} allows. Use pairs= "
+                "(for instance pairs=50: the graph of sampled pairs), HBGF or MCLA, which need no "
+                "such matrix, or a larger max_dense."
+            )
+        some = ensemble if n == ensemble.n_samples else ensemble._some(same.representatives)
+        p = frequencies(*evidence(some, max_dense=None, n_jobs=self.n_jobs))
+        np.fill_diagonal(p, 0.0)
+        unseen = np.isnan(p)
+        if unseen.any():
+            warnings.warn(
+                f"Of {np.count_nonzero(unseen) // 2} pairs of distinct rows of labels no partition saw "
+                "both: without evidence they have no edge.",
+                EvidenceWarning,
+                stacklevel=4,
+            )
+            p[unseen] = 0.0
+        sizes = same.counts.astype(np.float64)
+        p *= sizes[:, None]
+        p *= sizes
+        return p, sizes, same.inverse
+
+    def _some_pairs(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> sp.csr_array:
+        if isinstance(self.pairs, SparseEvidence):
+            if self.pairs.n_samples != len(observed):
+                raise InputError(
+                    f"The 'pairs' of CSPA are evidence on {self.pairs.n_samples} objects, but the "
+                    f"labels are of {len(observed)}. Draw the pairs from the same ensemble."
+                )
+            W = self.pairs.to_scipy()
+            if not observed.all():
+                kept = np.flatnonzero(observed)
+                W = sp.csr_array(W[kept][:, kept])
+        else:
+            per_object = check_int(self.pairs, "pairs", "CSPA")
+            W = sample_pairs(
+                ensemble, per_object, random_state=self.random_state, n_jobs=self.n_jobs
+            ).to_scipy()
+        return W

@@ -1,0 +1,109 @@
+"""Partitioners of other packages, imported when they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._validation import missing_extra
+
+__all__ = ["metis_parts", "mtkahypar_parts"]
+
+# Whole weights that float weights become: METIS and Mt-KaHyPar take no others.
+_LEVELS = 10_000
+
+
+def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return whole numbers in proportion: exact if they are whole already, positive if they were."""
+    largest = float(weights.max()) if weights.size else 0.0
+    if largest <= _LEVELS and (weights == np.floor(weights)).all():
+        return weights.astype(np.int64)
+    whole = np.rint(weights * (_LEVELS / largest)).astype(np.int64)
+    return np.where(weights > 0, np.maximum(whole, 1), 0)
+
+
+def metis_parts(
+    W: Any, k: int, mass: NDArray[np.float64], balance: float, seed: int
+) -> NDArray[np.int64]:
+    """Partition a checked graph by METIS (k-way, of five cuts the best)."""
+    try:
+        import pymetis
+    except ImportError:
+        missing_extra("pymetis", "graph", "partitioner='metis'")
+    n = W.shape[0]
+    if k == 1:
+        return np.zeros(n, dtype=np.int64)
+    if k == n:
+        return np.arange(n)
+    graph = sp.csr_array(W, copy=True)
+    graph.setdiag(0)
+    graph.eliminate_zeros()
+    if graph.nnz == 0:
+        return np.arange(n) % k
+    options = pymetis.Options(
+        seed=seed >> 1, ufactor=max(1, round(1000 * balance)), ncuts=5, contig=0
+    )
+    _, labels = pymetis.part_graph(
+        k,
+        adjacency=pymetis.CSRAdjacency(graph.indptr.astype(np.int64), graph.indices.astype(np.int64)),
+        vweights=whole_weights(mass).tolist(),
+        eweights=whole_weights(graph.data).tolist(),
+        recursive=False,
+        options=options,
+    )
+    return np.asarray(labels, dtype=np.int64)
+
+
+def mtkahypar_parts(
+    H: sp.csr_array,
+    k: int,
+    edge_weights: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    balance: float,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Partition a hypergraph by Mt-KaHyPar's deterministic preset, objective km1."""
+    try:
+        import mtkahypar
+    except ImportError:
+        missing_extra("mtkahypar", "hypergraph", "partitioner='mtkahypar'")
+    n = H.shape[0]
+    if k == 1:
+        return np.zeros(n, dtype=np.int64)
+    if k == n:
+        return np.arange(n)
+    pins = sp.csc_array(H)
+    sizes = np.diff(pins.indptr)
+    kept = np.flatnonzero((sizes > 1) & (edge_weights > 0))
+    if len(kept) == 0:
+        return np.arange(n) % k
+    nets = [pins.indices[pins.indptr[e] : pins.indptr[e + 1]].tolist() for e in kept]
+    engine = _mtkahypar()
+    context = engine.context_from_preset(mtkahypar.PresetType.DETERMINISTIC)
+    context.set_partitioning_parameters(k, balance, mtkahypar.Objective.KM1)
+    context.logging = False
+    mtkahypar.set_seed(seed >> 1)
+    hypergraph = engine.create_hypergraph(
+        context,
+        n,
+        len(nets),
+        nets,
+        whole_weights(mass).tolist(),
+        whole_weights(edge_weights[kept]).tolist(),
+    )
+    return np.asarray(hypergraph.partition(context).get_partition(), dtype=np.int64)
+
+
+_engines: list[Any] = []
+
+
+def _mtkahypar() -> Any:
+    """Return Mt-KaHyPar's engine: one per process, by its design, here of one thread."""
+    import mtkahypar
+
+    if not _engines:
+        _engines.append(mtkahypar.initialize(1, False))
+    return _engines[0]

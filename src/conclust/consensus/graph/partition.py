@@ -1,0 +1,391 @@
+"""The one door to partitioners: a graph or hypergraph in, k balanced parts and their cut out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from conclust._kernels import fill_parts, refine_dense, refine_hypergraph, refine_sparse
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._validation import check_int, check_option, check_real
+from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
+from conclust.consensus.graph.kmeans import kmeans, nearest_center
+from conclust.consensus.graph.spectral import bipartite_spectrum, graph_embedding, unit_rows
+from conclust.exceptions import InputError
+
+__all__ = [
+    "GraphPartition",
+    "connectivity",
+    "cut_weight",
+    "part_capacity",
+    "partition_graph",
+    "partition_hypergraph",
+]
+
+_MAX_PASSES = 50
+
+
+@dataclass(frozen=True)
+class GraphPartition:
+    """A partition of the vertices of a graph.
+
+    Attributes
+    ----------
+    labels : ndarray of int64 of shape (n_vertices,)
+        Part of each vertex, 0 to k - 1.
+    cut : float
+        Weight of the edges between parts; of a hypergraph the connectivity minus one.
+    capacity : float
+        Most weight that a part may have; infinite where balance is no aim ("spectral").
+    """
+
+    labels: NDArray[np.int64]
+    cut: float
+    capacity: float
+
+
+def partition_graph(
+    W: Any,
+    k: int,
+    *,
+    balance: float = 0.05,
+    method: str = "internal",
+    vertex_weights: ArrayLike | None = None,
+    n_init: int = 10,
+    random_state: RandomStateLike = None,
+) -> GraphPartition:
+    """Cut a graph into k parts so that little weight lies between them.
+
+    Parameters
+    ----------
+    W : ndarray or sparse array of shape (n, n)
+        Symmetric, non-negative weights; any floats. The diagonal does not matter. Isolated vertices
+        are allowed.
+    k : int
+        Number of parts, at most n.
+    balance : float, default=0.05
+        How much heavier than the mean a part may be: at most ``(1 + balance) * total / k``, rounded
+        up for whole weights, or what the heaviest vertex makes unavoidable.
+    method : {"internal", "spectral", "metis"}, default="internal"
+        "internal": spectral embedding, k-means filled up to the capacities, Fiduccia-Mattheyses
+        refinement; the best of `n_init` starts. "spectral": the embedding and k-means only, without
+        balance. "metis": METIS (extra ``graph``) with `n_init` seeds; the best cut, or that of the
+        filled spectral start if it is better.
+    vertex_weights : array-like of shape (n,), default=None
+        Non-negative weights of the vertices in the balance. None: all 1.
+    n_init : int, default=10
+        Starts.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of the starts. No global generator is used.
+
+    Returns
+    -------
+    GraphPartition
+        Parts, none of them empty, but with "spectral" where vertices cannot be told apart.
+
+    Raises
+    ------
+    InputError
+        If W is not square, symmetric, finite and non-negative, or the weights of the vertices are
+        not.
+    ParameterError
+        If k > n, or another parameter is out of its range.
+    MissingExtraError
+        If METIS is asked for and pymetis is not installed.
+
+    References
+    ----------
+    .. [1] C. M. Fiduccia and R. M. Mattheyses, "A linear-time heuristic for improving network
+       partitions", DAC 1982.
+    .. [2] A. Ng, M. Jordan and Y. Weiss, "On spectral clustering", NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust.consensus.graph import partition_graph
+    >>> W = np.kron(np.eye(2), np.ones((3, 3)))
+    >>> W[2, 3] = W[3, 2] = 0.5
+    >>> found = partition_graph(W, 2, random_state=0)
+    >>> found.labels, found.cut
+    (array([0, 0, 0, 1, 1, 1]), 0.5)
+    """
+    owner = "partition_graph"
+    W = _read_graph(W)
+    n = W.shape[0]
+    check_int(k, "k", owner, high=n)
+    check_real(balance, "balance", owner)
+    check_option(method, "method", owner, ("internal", "spectral", "metis"))
+    check_int(n_init, "n_init", owner)
+    mass = _read_mass(vertex_weights, n)
+    root = seed_sequence(random_state, owner)
+    rng, *rngs = spawn_generators(root, n_init + 1)
+    capacity = part_capacity(mass, k, balance)
+    if not _has_edges(W):
+        return GraphPartition(_by_first(_fill(np.zeros((n, k)), mass, capacity)), 0.0, capacity)
+    if method == "spectral":
+        with threadpool_limits(limits=1):
+            rows = graph_embedding(W, k, rng)
+            labels = nearest_center(rows, kmeans(rows, k, rng, weights=_present(mass), n_init=n_init))[0]
+            labels = _by_first(labels)
+            return GraphPartition(labels, cut_weight(W, labels), np.inf)
+    with threadpool_limits(limits=1):
+        rows = graph_embedding(W, k, rng)
+        starts = _filled_starts(rows, k, mass, capacity, rngs)
+        if method == "metis":
+            found = [next(starts)]
+            for seed in spawn_seeds(root, n_init, bits=32):
+                labels = metis_parts(W, k, mass, balance, seed)
+                fill_empty_parts(labels, k)
+                found.append(labels)
+        else:
+            found = [_refined(W, labels, k, mass, capacity) for labels in starts]
+        labels, cut = _best(found, [cut_weight(W, labels) for labels in found])
+    return GraphPartition(labels, cut, capacity)
+
+
+def partition_hypergraph(
+    H: sp.csr_array,
+    k: int,
+    *,
+    edge_weights: NDArray[np.float64],
+    vertex_weights: NDArray[np.float64],
+    balance: float = 0.05,
+    method: str = "internal",
+    n_init: int = 10,
+    random_state: RandomStateLike = None,
+) -> GraphPartition:
+    """Cut a hypergraph into k parts by its connectivity minus one.
+
+    Parameters
+    ----------
+    H : csr_array of shape (n, m)
+        Which vertex is in which hyperedge (the stored entries).
+    k : int
+        Number of parts, at most n.
+    edge_weights : ndarray of shape (m,)
+        Non-negative weights of the hyperedges.
+    vertex_weights : ndarray of shape (n,)
+        Non-negative weights of the vertices in the balance.
+    balance : float, default=0.05
+        As for :func:`partition_graph`.
+    method : {"internal", "mtkahypar"}, default="internal"
+        "internal": half of the starts spectral (of the bipartite graph), half random, filled up to
+        the capacities, then refined by Fiduccia-Mattheyses. "mtkahypar": Mt-KaHyPar's deterministic
+        preset (extra ``hypergraph``) with `n_init` seeds.
+    n_init : int, default=10
+        Starts.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of the starts.
+
+    Returns
+    -------
+    GraphPartition
+        Parts, none of them empty.
+    """
+    n = H.shape[0]
+    capacity = part_capacity(vertex_weights, k, balance)
+    root = seed_sequence(random_state, "partition_hypergraph")
+    found = []
+    if method == "mtkahypar":
+        for seed in spawn_seeds(root, n_init, bits=32):
+            labels = mtkahypar_parts(H, k, edge_weights, vertex_weights, balance, seed)
+            fill_empty_parts(labels, k)
+            found.append(labels)
+    else:
+        _, *rngs = spawn_generators(root, n_init + 1)
+        half = (n_init + 1) // 2
+        with threadpool_limits(limits=1):
+            rows = unit_rows(bipartite_spectrum(H, k).objects)
+            for labels in _filled_starts(rows, k, vertex_weights, capacity, rngs[:half]):
+                found.append(_refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity))
+            for rng in rngs[half:]:
+                labels = _fill(rng.random((n, k)), vertex_weights, capacity)
+                found.append(_refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity))
+    labels, cut = _best(found, [connectivity(H, labels, edge_weights) for labels in found])
+    return GraphPartition(labels, cut, capacity)
+
+
+def part_capacity(mass: NDArray[np.float64], k: int, balance: float) -> float:
+    """Return the most weight of a part: (1 + balance) times the mean, or what is unavoidable."""
+    mean = float(mass.sum()) / k
+    allowed = (1.0 + balance) * mean
+    if (mass == np.floor(mass)).all():
+        allowed = float(np.ceil(allowed - 1e-9))
+    # Filling up, heaviest first, never needs more than this.
+    return max(allowed, mean + float(mass.max()) * (1.0 - 1.0 / k))
+
+
+def cut_weight(W: Any, labels: NDArray[np.int64]) -> float:
+    """Return the weight of the edges between parts, each edge once."""
+    if sp.issparse(W):
+        apart = np.repeat(labels, np.diff(W.indptr)) != labels[W.indices]
+        return float(W.data[apart].sum()) / 2.0
+    H = np.eye(int(labels.max()) + 1)[labels]
+    ties = W @ H
+    between = ties.sum(axis=1) - np.take_along_axis(ties, labels[:, None], axis=1)[:, 0]
+    return float(np.maximum(between, 0.0).sum()) / 2.0
+
+
+def connectivity(
+    H: sp.csr_array, labels: NDArray[np.int64], edge_weights: NDArray[np.float64]
+) -> float:
+    """Return the sum over hyperedges of weight times (parts that it meets - 1)."""
+    vertices = np.repeat(np.arange(H.shape[0]), np.diff(H.indptr))
+    k = int(labels.max()) + 1
+    met = np.unique(H.indices.astype(np.int64) * k + labels[vertices]) // k
+    parts = np.bincount(met, minlength=H.shape[1])
+    return float(edge_weights @ np.maximum(parts - 1, 0))
+
+
+def fill_empty_parts(labels: NDArray[np.int64], k: int) -> None:
+    """Give each empty part one vertex (the last) of the part with the most. In place."""
+    for part in np.flatnonzero(np.bincount(labels, minlength=k) == 0):
+        largest = int(np.bincount(labels, minlength=k).argmax())
+        labels[np.flatnonzero(labels == largest)[-1]] = part
+
+
+def _best(found: list[NDArray[np.int64]], cuts: list[float]) -> tuple[NDArray[np.int64], float]:
+    """Return the labels of the lowest cut, of equal ones (to rounding) the first."""
+    lowest = min(cuts)
+    first = next(i for i, cut in enumerate(cuts) if cut <= lowest + 1e-9 * (1 + lowest))
+    return _by_first(found[first]), cuts[first]
+
+
+def _by_first(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse])
+
+
+def _filled_starts(
+    rows: NDArray[np.float64],
+    k: int,
+    mass: NDArray[np.float64],
+    capacity: float,
+    rngs: list[np.random.Generator],
+) -> Iterator[NDArray[np.int64]]:
+    """Yield k-means of the embedding, filled up to the capacities; the first one is the best."""
+    for i, rng in enumerate(rngs):
+        centers = kmeans(rows, k, rng, weights=_present(mass), n_init=1 if i else 10)
+        scores = np.full((len(rows), k), -np.inf)
+        scores[:, : len(centers)] = rows @ centers.T - 0.5 * (centers**2).sum(axis=1)
+        yield _fill(scores, mass, capacity)
+
+
+def _fill(
+    scores: NDArray[np.float64], mass: NDArray[np.float64], capacity: float
+) -> NDArray[np.int64]:
+    """Give vertices to their best parts with room: those first whose second choice is much worse."""
+    n, k = scores.shape
+    labels = np.zeros(n, dtype=np.int64)
+    if k > 1:
+        top = np.partition(scores, k - 2, axis=1)[:, -2:]
+        margin = np.where(np.isfinite(top[:, 0]), top[:, 1] - np.maximum(top[:, 0], -1e300), 0.0)
+        # What weighs more than the mean part goes first: it may not fit later.
+        heavy = mass > mass.sum() / (2 * k)
+        order = np.lexsort((np.arange(n), -margin, -np.where(heavy, mass, 0.0)))
+        fill_parts(np.ascontiguousarray(scores), order, mass, capacity, labels)
+    fill_empty_parts(labels, k)
+    return labels
+
+
+def _refined(
+    W: Any, labels: NDArray[np.int64], k: int, mass: NDArray[np.float64], capacity: float
+) -> NDArray[np.int64]:
+    patience = max(200, len(labels) // 20)
+    if sp.issparse(W):
+        refine_sparse(W.indptr, W.indices, W.data, mass, k, capacity, _MAX_PASSES, patience, labels)
+    else:
+        refine_dense(W, mass, k, capacity, _MAX_PASSES, patience, labels)
+    return labels
+
+
+def _refined_hypergraph(
+    H: sp.csr_array,
+    labels: NDArray[np.int64],
+    k: int,
+    edge_weights: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    capacity: float,
+) -> NDArray[np.int64]:
+    pins = sp.csc_array(H)
+    refine_hypergraph(
+        H.indptr.astype(np.int64),
+        H.indices.astype(np.int32),
+        pins.indptr.astype(np.int64),
+        pins.indices.astype(np.int32),
+        edge_weights,
+        mass,
+        k,
+        capacity,
+        _MAX_PASSES,
+        max(200, len(labels) // 20),
+        labels,
+    )
+    return labels
+
+
+def _present(mass: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return the weights for k-means: vertices without weight in the balance still have a place."""
+    return np.maximum(mass, 1e-3 * mass.max()) if mass.any() else None
+
+
+def _read_graph(W: Any) -> Any:
+    """Check a graph; return it as contiguous float64, dense or in compressed rows."""
+    if sp.issparse(W):
+        graph = sp.csr_array(W, dtype=np.float64, copy=True)
+        graph.sum_duplicates()
+        values = graph.data
+    else:
+        graph = np.ascontiguousarray(W, dtype=np.float64)
+        values = graph
+    if graph.ndim != 2 or graph.shape[0] != graph.shape[1] or graph.shape[0] == 0:
+        raise InputError(f"A graph to partition must be a square matrix. Got shape {graph.shape}.")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise InputError("The weights of a graph to partition must be finite and at least 0.")
+    gap = _asymmetry(graph)
+    if gap > 1e-9 * (float(values.max()) if values.size else 0.0):
+        raise InputError(
+            "A graph to partition must be symmetric: the weight from i to j that from j to i. "
+            f"Got a difference of {gap:g}. Pass (W + W.T) / 2 if that is meant."
+        )
+    if sp.issparse(graph):
+        graph.data[graph.indices == np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))] = 0
+        graph.eliminate_zeros()
+        indptr, indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+        checked = sp.csr_array(graph.shape)
+        checked.data, checked.indices, checked.indptr = graph.data, indices, indptr
+        return checked
+    if graph.diagonal().any():
+        graph = graph.copy()
+        np.fill_diagonal(graph, 0.0)
+    return graph
+
+
+def _asymmetry(graph: Any) -> float:
+    """Return the largest difference between a weight and that of the other direction."""
+    if sp.issparse(graph):
+        return float(abs(graph - graph.T).max())
+    step = 512
+    blocks = (slice(i, i + step) for i in range(0, len(graph), step))
+    return max(float(np.abs(graph[rows] - graph[:, rows].T).max()) for rows in blocks)
+
+
+def _has_edges(W: Any) -> bool:
+    return bool(W.nnz) if sp.issparse(W) else bool(W.any())
+
+
+def _read_mass(vertex_weights: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    if vertex_weights is None:
+        return np.ones(n)
+    mass = np.ascontiguousarray(vertex_weights, dtype=np.float64)
+    if mass.shape != (n,) or not np.isfinite(mass).all() or (mass < 0).any():
+        raise InputError(
+            f"The weights of vertices must be {n} finite numbers, at least 0. Got shape {mass.shape}."
+        )
+    return mass

@@ -1,0 +1,161 @@
+"""Spectral embeddings: of the bipartite graph of objects and clusters, and of any graph.
+
+The bipartite graph B (n objects, T clusters) is never made square in n. With degrees
+D_x = diag(B 1) and D_y = diag(B' 1), the singular vectors of S = D_x^-1/2 B D_y^-1/2 come from the
+transfer cut: the eigenvectors V of S'S = D_y^-1/2 B' D_x^-1 B D_y^-1/2, which is T x T, give the
+left ones as U = S V / sigma.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+__all__ = ["BipartiteSpectrum", "bipartite_spectrum", "graph_embedding", "unit_rows"]
+
+# Matrices up to this size are solved whole; Lanczos finds a few eigenvectors of larger ones.
+_WHOLE = 1_500
+# Directions of a smaller singular value are rounding errors.
+_RANK = 1e-6
+
+
+@dataclass(frozen=True)
+class BipartiteSpectrum:
+    """Leading singular triplets of S = D_x^-1/2 B D_y^-1/2.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        Singular values, falling; the first is 1. Zero ones are left out.
+    objects : ndarray of shape (n, r)
+        Left singular vectors U; 0 for objects in no cluster.
+    clusters : ndarray of shape (T, r)
+        Right singular vectors V; 0 for clusters without weight.
+    """
+
+    values: NDArray[np.float64]
+    objects: NDArray[np.float64]
+    clusters: NDArray[np.float64]
+
+
+def bipartite_spectrum(
+    B: sp.csr_array, k: int, *, gram: sp.csr_array | None = None
+) -> BipartiteSpectrum:
+    """Find the k leading singular triplets of the degree-normalised B by the transfer cut.
+
+    Parameters
+    ----------
+    B : csr_array of shape (n, T)
+        Non-negative weights of objects and clusters.
+    k : int
+        How many triplets; fewer where the rank is lower.
+    gram : csr_array of shape (T, T), default=None
+        B'B, if it is known: it spares the product where all objects have the same degree.
+
+    Returns
+    -------
+    BipartiteSpectrum
+        The triplets.
+
+    Notes
+    -----
+    Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels", CVPR 2012 (the transfer cut).
+    """
+    object_degrees = np.asarray(B.sum(axis=1)).ravel()
+    cluster_degrees = np.asarray(B.sum(axis=0)).ravel()
+    x, y = _inverse_root(object_degrees), _inverse_root(cluster_degrees)
+    if gram is not None and np.ptp(object_degrees) <= 1e-12 * object_degrees.max():
+        inner = gram / object_degrees.max()
+    else:
+        scaled = _scale_rows(B, x)
+        inner = sp.csr_array(scaled.T @ scaled)
+    E = inner.toarray() * y[:, None] * y
+    eigenvalues, V = _leading(0.5 * (E + E.T), k)
+    values = np.sqrt(np.maximum(eigenvalues, 0.0))
+    kept = values > _RANK
+    values, V = np.minimum(values[kept], 1.0), np.ascontiguousarray(V[:, kept])
+    U = (B @ (V * (y[:, None] / values))) * x[:, None]
+    return BipartiteSpectrum(values, U, V)
+
+
+def graph_embedding(W: Any, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return the k leading eigenvectors of D^-1/2 W D^-1/2, as rows of unit length.
+
+    Parameters
+    ----------
+    W : ndarray or csr_array of shape (n, n)
+        Symmetric, non-negative, with at least one edge. Isolated vertices are rows of zeros.
+    k : int
+        Dimensions, at most n.
+    rng : Generator
+        Draws the start vector of Lanczos.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        The embedding of Ng, Jordan and Weiss (NIPS 2001).
+    """
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    root = _inverse_root(degrees)
+    n = len(degrees)
+    if n <= _WHOLE:
+        dense = W.toarray() if sp.issparse(W) else W
+        E = dense * root[:, None] * root
+        return unit_rows(_leading(0.5 * (E + E.T), k)[1])
+    operator = LinearOperator(
+        (n, n), matvec=lambda v: root * (W @ (root * v.ravel())), dtype=float
+    )
+    return unit_rows(_lanczos(operator, n, k, rng.standard_normal(n))[1])
+
+
+def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale rows to unit length; rows of zeros stay."""
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    # Below this a row is the rounding error of one that is 0 on paper.
+    norms[norms < 1e-12] = np.inf
+    return np.asarray(rows / norms[:, None])
+
+
+def _leading(
+    E: NDArray[np.float64], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the k largest eigenvalues, falling, and their vectors."""
+    n = len(E)
+    k = min(k, n)
+    if n <= _WHOLE or 4 * k > n:
+        values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
+        return values[::-1], vectors[:, ::-1]
+    return _lanczos(E, n, k, np.random.default_rng(n).standard_normal(n))
+
+
+def _lanczos(
+    operator: Any, n: int, k: int, start: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    try:
+        values, vectors = eigsh(
+            operator, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 30), maxiter=300, tol=1e-6
+        )
+    except ArpackNoConvergence as error:
+        # What has converged is an embedding of fewer dimensions.
+        values, vectors = error.eigenvalues, error.eigenvectors
+        if len(values) == 0:
+            raise
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def _inverse_root(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    root = np.zeros(len(degrees))
+    np.divide(1.0, np.sqrt(degrees), out=root, where=degrees > 0)
+    return root
+
+
+def _scale_rows(B: sp.csr_array, factors: NDArray[np.float64]) -> sp.csr_array:
+    data = B.data * np.repeat(factors, np.diff(B.indptr))
+    return sp.csr_array((data, B.indices, B.indptr), shape=B.shape)

@@ -1,0 +1,83 @@
+"""Supra-consensus: of several consensus partitions the one that agrees most with the ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from conclust._validation import refuse
+from conclust.agreement import anmi
+from conclust.consensus.base import ConsensusClusterer
+from conclust.ensemble import Ensemble
+
+__all__ = ["Supraconsensus", "best_by_anmi"]
+
+
+@dataclass(frozen=True, eq=False)
+class Supraconsensus:
+    """The best of several consensus partitions.
+
+    Attributes
+    ----------
+    labels : ndarray of int64 of shape (n_samples,)
+        The best partition; -1: missing in every partition.
+    estimator : ConsensusClusterer
+        The fitted estimator that found it.
+    scores : ndarray of shape (n_estimators,)
+        Mean normalised mutual information of every estimator's partition with the ensemble.
+    """
+
+    labels: NDArray[np.int64]
+    estimator: ConsensusClusterer
+    scores: NDArray[np.float64]
+
+
+def best_by_anmi(X: Any, estimators: Sequence[ConsensusClusterer]) -> Supraconsensus:
+    """Fit several consensus estimators and keep the one that agrees most with the ensemble.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_partitions) or Ensemble
+        Labels, one partition a column.
+    estimators : sequence of ConsensusClusterer
+        What to try, for instance CSPA, HGPA and MCLA as published [1]_. They are cloned.
+
+    Returns
+    -------
+    Supraconsensus
+        The labels of the highest mean normalised mutual information (geometric; of equal ones the
+        first), the fitted estimator and all scores. No ground truth is read.
+
+    Raises
+    ------
+    ParameterError
+        If there is no estimator.
+    UnsupportedEnsembleError
+        If the ensemble is soft, or is of a kind that an estimator does not take.
+
+    References
+    ----------
+    .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
+       multiple partitions", JMLR 3, 2002.
+
+    Examples
+    --------
+    >>> from conclust import CSPA, MCLA
+    >>> from conclust.consensus.graph import best_by_anmi
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> best = best_by_anmi(labels, [CSPA(2, random_state=0), MCLA(2, random_state=0)])
+    >>> best.labels, best.scores.round(3)
+    (array([0, 0, 1, 1]), array([0.782, 0.782]))
+    """
+    if len(estimators) == 0:
+        refuse("estimators", "best_by_anmi", "a sequence of at least one estimator", estimators)
+    ensemble = X if isinstance(X, Ensemble) else Ensemble(X)
+    fitted = [clone(estimator).fit(ensemble) for estimator in estimators]
+    scores = np.array([anmi(model.labels_, ensemble) for model in fitted])
+    best = fitted[int(scores.argmax())]
+    return Supraconsensus(best.labels_, best, scores)
