@@ -38,6 +38,9 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "CSPA sampled pairs": ("CSPA", {"pairs": 30, "balance": 0.5, "random_state": 0}),
     "HGPA": ("HGPA", {"random_state": 0}),
     "HGPA wide": ("HGPA", {"balance": 0.5, "random_state": 0}),
+    "QMI": ("QMI", {"random_state": 0}),
+    "ITK": ("InformationTheoreticKMeans", {"random_state": 0}),
+    "MixtureModel": ("MixtureModel", {"random_state": 0}),
     "FCA": ("FCAConsensus", {}),
     "FCA by size": ("FCAConsensus", {"order": "size"}),
     "FCA auto": ("FCAConsensus", {"threshold": "auto"}),
@@ -104,4 +107,6 @@ def make(form: str, n_clusters: int | None) -> ConsensusClusterer:
     """Return a new estimator of a form."""
     name, parameters = FORMS[form]
     cls = getattr(conclust, name)
-    return cls(**parameters) if name in EMERGING else cls(n_clusters, **parameters)
+    if n_clusters is None or name in EMERGING:
+        return cls(**parameters)
+    return cls(n_clusters, **parameters)

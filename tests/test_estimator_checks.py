@@ -15,6 +15,9 @@ from conclust import (
     ConsensusClustering,
     EnsembleGenerator,
     FCAConsensus,
+    QMI,
+    InformationTheoreticKMeans,
+    MixtureModel,
     WeightedPCC,
 )
 
@@ -38,6 +41,9 @@ def expected(estimator: object) -> dict[str, str]:
         EAC(),
         EAC(linkage="single"),
         EAC(n_clusters=2, linkage="ward"),
+        QMI(),
+        InformationTheoreticKMeans(),
+        MixtureModel(),
         FCAConsensus(),
         HBGF(),
         HBGF(partitioner="internal"),

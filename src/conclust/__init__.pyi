@@ -11,7 +11,10 @@ from conclust.consensus.graph import HBGF as HBGF
 from conclust.consensus.graph import HGPA as HGPA
 from conclust.consensus.graph import MCLA as MCLA
 from conclust.consensus.graph import best_by_anmi as best_by_anmi
+from conclust.consensus.kmeans import InformationTheoreticKMeans as InformationTheoreticKMeans
+from conclust.consensus.kmeans import QMI as QMI
 from conclust.consensus.linkage import EAC as EAC
+from conclust.consensus.mixture import MixtureModel as MixtureModel
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
@@ -34,11 +37,14 @@ __all__ = [
     "MCLA",
     "PCC",
     "PEACE",
+    "QMI",
     "BaumEagon",
     "ConsensusClustering",
     "Ensemble",
     "EnsembleGenerator",
     "FCAConsensus",
+    "InformationTheoreticKMeans",
+    "MixtureModel",
     "WeightedPCC",
     "__version__",
     "best_by_anmi",

@@ -195,6 +195,34 @@ class GreedySolver:
     def trace(self) -> list[tuple[int, float, float]]: ...
     def read(self, Y: NDArray[np.float64], gradients: NDArray[np.float64]) -> None: ...
 
+# labelvec: the three soft arrays are None for hard labels; labels are changed in place
+def seed_labels(
+    codes: Codes,
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    soft_starts: NDArray[np.int64] | None,
+    soft_columns: NDArray[np.int32] | None,
+    soft_values: NDArray[np.float64] | None,
+    n_clusters: int,
+    seed: int,
+    labels: NDArray[np.int64],
+) -> None: ...
+def refine_labels(
+    codes: Codes,
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    soft_starts: NDArray[np.int64] | None,
+    soft_columns: NDArray[np.int32] | None,
+    soft_values: NDArray[np.float64] | None,
+    n_clusters: int,
+    entropic: bool,
+    max_iter: int,
+    tol: float,
+    labels: NDArray[np.int64],
+) -> tuple[list[float], bool]: ...
+
 # landmark
 def place_objects(
     codes: Codes,

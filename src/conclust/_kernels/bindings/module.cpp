@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
     bind_dendrogram(m);
     bind_factored(m);
     bind_greedy(m);
+    bind_labelvec(m);
     bind_landmark(m);
     bind_pairs(m);
     bind_pairwise(m);

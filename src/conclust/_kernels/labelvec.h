@@ -1,0 +1,49 @@
+// k-means on label vectors: objects as rows of the indicator B, one block of columns a partition.
+//
+// A cluster k of the consensus holds p_ku objects that partition u observed, of which s_kt (the sum
+// of the rows of B, t a cluster of u) fell into t. Two losses, both sums over clusters of the
+// consensus and partitions, weighted by w_u, of how the block spreads within the cluster:
+//   quadratic  sum_i |b_iu|^2 - sum_t s_kt^2 / p_ku          (squared distances to the mean)
+//   entropic   sum_it b_it log b_it - sum_t s_kt log(s_kt / p_ku)   (Kullback-Leibler to the mean)
+// A partition that did not observe an object counts nowhere for it. An object that is noise in u is
+// alone there: a cluster of u that holds it and nobody else.
+//
+// Moves are Hartigan's: one row at a time goes where the loss becomes lowest, means moving along.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace conclust {
+
+// Pointers must outlive the call.
+struct LabelRows {
+    std::size_t n = 0;                         // different rows
+    std::size_t m = 0;                         // partitions
+    const void* codes = nullptr;               // n x m, see codes.h; presence, and labels when hard
+    int code_bytes = 1;                        // 1, 2 or 4
+    const std::int64_t* offsets = nullptr;     // m + 1
+    const double* weights = nullptr;           // m, not negative
+    const double* counts = nullptr;            // n: objects of each row, whole numbers from 1 on
+    const std::int64_t* soft_starts = nullptr;    // n + 1, CSR of posteriors, or null: hard
+    const std::int32_t* soft_columns = nullptr;
+    const double* soft_values = nullptr;
+};
+
+// Draws n_clusters rows, each with a probability that grows with its squared distance to those drawn
+// before (k-means++), and gives every row the label of the nearest. Fewer labels occur where fewer
+// rows differ. Distances between rows count the partitions that observed both.
+void seed_labels(const LabelRows& in, std::size_t n_clusters, std::uint64_t seed, std::int64_t* labels);
+
+struct Refined {
+    std::vector<double> losses;  // before the first pass (of the labelled rows), after each
+    bool converged = false;
+};
+
+// Passes over the rows until one lowers the loss by at most tol times itself, or max_iter of them.
+// labels (n): in [0, n_clusters), or -1: the row is in no cluster yet; the first pass places it.
+Refined refine_labels(const LabelRows& in, std::size_t n_clusters, bool entropic,
+                      std::int64_t max_iter, double tol, std::int64_t* labels);
+
+}  // namespace conclust

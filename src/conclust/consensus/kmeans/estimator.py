@@ -1,0 +1,110 @@
+"""What k-means-like estimators on label vectors do alike."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from conclust._labels import canonical_labels
+from conclust._random import RandomStateLike, seed_sequence
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_real
+from conclust.consensus.base import ConsensusClusterer
+from conclust.consensus.kmeans.label_rows import Centroids, cluster_rows, nearest
+from conclust.ensemble import Ensemble
+
+__all__ = ["LabelVectorKMeans"]
+
+
+class LabelVectorKMeans(ConsensusClusterer):
+    """Base of the estimators that minimise a loss of ``_kernels/labelvec.h``."""
+
+    _entropic: ClassVar[bool]
+    objective_: float
+    n_iter_: int
+    converged_: bool
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @abstractmethod
+    def _objective(self, ensemble: Ensemble, loss: float) -> float:
+        """Return the objective in the form of the literature."""
+
+    @abstractmethod
+    def _costs(self, centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what a label (T, K) and being observed (N, K) cost a new object."""
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        owner = type(self).__name__
+        check_int(self.n_clusters, "n_clusters", owner, high=ensemble.n_samples)
+        check_int(self.n_init, "n_init", owner)
+        check_int(self.max_iter, "max_iter", owner)
+        check_real(self.tol, "tol", owner)
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        owner = type(self).__name__
+        found = cluster_rows(
+            ensemble,
+            self.n_clusters,
+            entropic=self._entropic,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            seed=seed_sequence(self.random_state, owner),
+            threads=thread_count(self.n_jobs, owner),
+        )
+        labels = np.asarray(canonical_labels(found.labels), dtype=np.int64)
+        self.objective_ = self._objective(ensemble, found.losses[-1])
+        self.n_iter_ = len(found.losses) - 1
+        self.converged_ = found.converged
+        self._offsets = ensemble.offsets
+        weights = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+        cost, block = self._costs(Centroids.of(ensemble, labels))
+        self._label_cost = cost * np.repeat(weights, ensemble.cluster_counts)[:, None]
+        self._block_cost = block * np.asarray(weights)[:, None]
+        if not found.converged:
+            warnings.warn(
+                f"{owner} stopped after max_iter={self.max_iter} passes. Raise max_iter, or tol if "
+                "this is close enough.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return labels
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Nearest clusters of new objects from their labels in the same partitions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``. A label that no object of
+            ``fit`` had is read as noise, with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Cluster of each object; -1 for an object missing everywhere.
+        """
+        return nearest(self._encode(X), self._offsets, self._label_cost, self._block_cost)

@@ -1,0 +1,338 @@
+"""MixtureModel: every cluster draws its members' labels from distributions of its own."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from conclust._labels import missing_code
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_real
+from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.kmeans.label_rows import new_indicator, seeded
+from conclust.consensus.kmeans.restarts import Rows, best_start, distinct_rows, few_rows
+from conclust.ensemble import Ensemble
+
+__all__ = ["MixtureModel"]
+
+# How far a start trusts its first clusters: labels that nobody of a cluster has must stay possible.
+_TRUST = 0.8
+
+
+class MixtureModel(SoftConsensusClusterer):
+    """Mixture of multinomials over label vectors, fitted by EM.
+
+    Each object belongs to one of K components, and each component has a distribution over the
+    labels of every partition; the labels of an object are independent given its component [1]_::
+
+        P(labels of i) = sum_k a_k product over partitions u of theta_u(label of i in u | k)
+
+    A partition that did not observe an object is simply not in its product, so that missing labels
+    need no filling in.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Components. Those that are nobody's most probable one are not counted in ``n_clusters_``.
+    smoothing : float, default=1e-3
+        Pseudo-count of every label in every component (a Dirichlet prior): what a component has
+        not met stays possible. 0 gives maximum likelihood.
+    n_init : int, default=10
+        Starts (from k-means++ on the labels). Where more than 5,000 rows of labels differ they are
+        run on 5,000 objects drawn at random, and the best is carried on with all.
+    max_iter : int, default=500
+        The most iterations of EM.
+    tol : float, default=1e-6
+        Stop when an iteration raises ``objective_`` by at most this share of its size.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What the label -1 means (see :class:`conclust.Ensemble`).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of all random choices.
+    n_jobs : int, default=None
+        Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
+        does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        The most probable component of each object; -1: missing in every partition.
+    membership_ : ndarray of shape (n_samples, n_clusters)
+        Probability of each component given the labels of the object; rows sum to 1.
+    n_clusters_ : int
+        Components that are the most probable one of some object.
+    mixing_ : ndarray of shape (n_clusters,)
+        a, the share of each component.
+    label_probabilities_ : list of ndarray, each of shape (n_clusters, n_clusters_u)
+        theta_u, one row a component, for each partition; labels in the order of their first
+        appearance.
+    log_likelihood_ : float
+        Log-likelihood of all labels, in nats.
+    objective_ : float
+        What EM raises: the log-likelihood plus ``smoothing`` times the (weighted) sum of
+        log theta.
+    bic_ : float
+        -2 ``log_likelihood_`` + log(n_samples) x free parameters: the lower the better.
+    icl_ : float
+        ``bic_`` + 2 x entropy of the memberships, which asks for clusters that do not overlap:
+        the lower the better.
+    n_iter_ : int
+        Iterations on all objects.
+    converged_ : bool
+        Whether `tol` ended the iteration, not `max_iter`.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    InputError
+        If the labels are malformed.
+    UnsupportedEnsembleError
+        In ``fit``, if the partitions are soft.
+
+    Notes
+    -----
+    Time is O(n_samples n_partitions n_clusters) an iteration; equal rows of labels are worked on
+    once. Noise is a label that no other object has: its probability cannot differ between
+    components, so that it drops out as a missing label does. A weight is an exponent: a partition
+    of weight 2 counts as the same partition twice.
+
+    The components are not the only way to cut the data up: labels that depend on each other within
+    a true cluster can make BIC ask for more components than there are clusters.
+
+    References
+    ----------
+    .. [1] A. Topchy, A. K. Jain, W. Punch: A mixture model for clustering ensembles. SDM 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import MixtureModel
+    >>> ensemble = np.array([[0, 0, 0], [0, 0, 0], [1, 1, -1], [1, 1, 1]])
+    >>> model = MixtureModel(2, random_state=0).fit(ensemble)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.predict_proba([[-1, 0, 0], [1, -1, -1]]).round(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    method = Method(
+        title="Mixture of multinomials (EM)",
+        n_clusters="exact",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=False,
+        cost="n N K an iteration",
+        citation="Topchy, Jain and Punch 2004, SDM",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        smoothing: float = 1e-3,
+        n_init: int = 10,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.smoothing = smoothing
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "MixtureModel", high=ensemble.n_samples)
+        check_real(self.smoothing, "smoothing", "MixtureModel")
+        check_int(self.n_init, "n_init", "MixtureModel")
+        check_int(self.max_iter, "max_iter", "MixtureModel")
+        check_real(self.tol, "tol", "MixtureModel")
+
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        seed = seed_sequence(self.random_state, "MixtureModel")
+        threads = thread_count(self.n_jobs, "MixtureModel")
+        rows, inverse = distinct_rows(ensemble)
+        few, _ = few_rows(rows, inverse, spawn_generators(seed, 1)[0])
+        seeds = spawn_seeds(seed, self.n_init + 1)[1:]
+
+        def begin(start: int) -> _Fitted:
+            first = seeded(few, self.n_clusters, seeds[start])
+            sure = np.eye(self.n_clusters)[first]
+            z = _TRUST * sure + (1.0 - _TRUST) / self.n_clusters
+            return self._climb(few, _maximised(few, z, self.smoothing))
+
+        best = best_start(begin, lambda fitted: -fitted.trace[-1], self.n_init, few, threads)
+        if few is not rows:
+            best = self._climb(rows, best.components)
+        self._components = best.components
+        self._report(ensemble, rows, best)
+        return best.membership[inverse]
+
+    def _climb(self, rows: Rows, components: _Components) -> _Fitted:
+        """Run EM from some components to the end."""
+        B = rows.ensemble.indicator
+        total = rows.counts.sum()
+        z, log_likelihood = components.posterior(B, rows.counts)
+        trace = [log_likelihood + components.prior(self.smoothing)]
+        converged = False
+        for _ in range(self.max_iter):
+            components = _maximised(rows, z, self.smoothing)
+            z, log_likelihood = components.posterior(B, rows.counts)
+            trace.append(log_likelihood + components.prior(self.smoothing))
+            # Where all is certain the objective is 0 up to rounding.
+            if trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), 1e-6 * total):
+                converged = True
+                break
+        return _Fitted(components, z, log_likelihood, trace, converged)
+
+    def _report(self, ensemble: Ensemble, rows: Rows, best: _Fitted) -> None:
+        counted = ensemble.cluster_counts[rows.weights > 0]
+        free = self.n_clusters - 1 + self.n_clusters * int((counted - 1).sum())
+        z = best.membership
+        logs = np.log(z, out=np.zeros_like(z), where=z > 0)
+        unsure = -float(rows.counts @ (z * logs).sum(axis=1))
+        self.log_likelihood_ = best.log_likelihood
+        self.objective_ = best.trace[-1]
+        self.bic_ = -2.0 * best.log_likelihood + math.log(ensemble.n_samples) * free
+        self.icl_ = self.bic_ + 2.0 * unsure
+        self.n_iter_ = len(best.trace) - 1
+        self.converged_ = best.converged
+        if not best.converged:
+            warnings.warn(
+                f"MixtureModel stopped after max_iter={self.max_iter} iterations of EM. Raise "
+                "max_iter, or tol if this is close enough.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _reorder(self, order: NDArray[np.int64]) -> None:
+        parts = self._components
+        self._components = replace(
+            parts,
+            mixing=parts.mixing[order],
+            theta=np.ascontiguousarray(parts.theta[:, order]),
+        )
+        self.mixing_ = self._components.mixing
+        cuts = self._components.offsets[1:-1]
+        self.label_probabilities_ = [
+            block.T.copy() for block in np.split(self._components.theta, cuts)
+        ]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the components for new objects, from their labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``. A label that no object of
+            ``fit`` had is read as noise, with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters)
+            Rows sum to 1. An object missing everywhere gets a uniform row.
+        """
+        return self._place(self._encode(X))
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Most probable components of new objects (see ``predict_proba``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Component of each object; -1 for an object missing everywhere.
+        """
+        codes = self._encode(X)
+        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
+        labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
+        return labels
+
+    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        B = new_indicator(codes, self._components.offsets)
+        z, _ = self._components.posterior(B, np.ones(len(codes)))
+        z[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / z.shape[1]
+        return z
+
+
+@dataclass(frozen=True)
+class _Components:
+    """Shares of the components (K,), and the probability of each label in each, (T, K)."""
+
+    offsets: NDArray[np.int64]
+    column_weights: NDArray[np.float64]
+    mixing: NDArray[np.float64]
+    theta: NDArray[np.float64]
+
+    def posterior(
+        self, B: sp.csr_array, counts: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return the probabilities of the components of each row, and the log-likelihood."""
+        with np.errstate(divide="ignore"):
+            log_mixing = np.log(self.mixing)
+        z: NDArray[np.float64] = B @ self._weighted_logs()
+        z += log_mixing
+        top = z.max(axis=1)
+        z -= top[:, None]
+        np.exp(z, out=z)
+        total = z.sum(axis=1)
+        z /= total[:, None]
+        return z, float(counts @ (top + np.log(total)))
+
+    def prior(self, smoothing: float) -> float:
+        """Return the part of the objective that the pseudo-counts add."""
+        return smoothing * float(self._weighted_logs().sum()) if smoothing else 0.0
+
+    def _weighted_logs(self) -> NDArray[np.float64]:
+        weights = self.column_weights[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(weights > 0, weights * np.log(self.theta), 0.0)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """Where EM ended; the trace holds the objective at the start and after each iteration."""
+
+    components: _Components
+    membership: NDArray[np.float64]
+    log_likelihood: float
+    trace: list[float]
+    converged: bool
+
+
+def _maximised(rows: Rows, z: NDArray[np.float64], smoothing: float) -> _Components:
+    """Return the components that are best for memberships: the M step."""
+    ensemble = rows.ensemble
+    mass = rows.counts[:, None] * z
+    # Weights are the same for all labels of a partition: they would cancel.
+    theta: NDArray[np.float64] = ensemble.indicator.T @ mass
+    theta += smoothing
+    sums = np.add.reduceat(theta, ensemble.offsets[:-1], axis=0)
+    # A component without any label of a partition, and without smoothing, knows nothing of it.
+    empty = np.repeat(sums <= 0, ensemble.cluster_counts, axis=0)
+    theta[empty] = 1.0
+    sums = np.add.reduceat(theta, ensemble.offsets[:-1], axis=0)
+    theta /= np.repeat(sums, ensemble.cluster_counts, axis=0)
+    mixing = mass.sum(axis=0)
+    return _Components(ensemble.offsets, rows.column_weights, mixing / mixing.sum(), theta)

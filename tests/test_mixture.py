@@ -1,0 +1,193 @@
+"""Mixtures of label vectors."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from tests.naive.mixture import joint, log_likelihood, step
+
+from conclust import Ensemble, MixtureModel
+from conclust.exceptions import ParameterError, UnseenLabelWarning, UnsupportedEnsembleError
+
+E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+E2 = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]])
+
+
+def ragged(seed, n=60, m=8, missing=0.2, noise=0.0, flip=0.3):
+    """Labels of three true clusters, some random, by first appearance."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    labels = np.column_stack(
+        [np.where(rng.random(n) < flip, rng.integers(0, 3 + u % 3, n), truth) for u in range(m)]
+    )
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[rng.random(labels.shape) < noise] = -2
+    labels[:, 0] = truth
+    return Ensemble(labels).labels.copy(), truth
+
+
+@pytest.mark.parametrize("labels", [E1, E2], ids=["E1", "E2"])
+def test_worked_examples(labels):
+    model = MixtureModel(2, smoothing=0.0, tol=1e-12, random_state=0).fit(labels)
+    expected = [0, 0, 1, 1] if labels is E1 else [0, 0, 0, 1, 1, 1]
+    np.testing.assert_array_equal(model.labels_, expected)
+    # Better than the best mixture in which every object is certain of its cluster.
+    clusters = np.array(expected)
+    hard = 0.0
+    for k in range(2):
+        part = labels[clusters == k]
+        hard += len(part) * np.log(len(part) / len(labels))
+        for column in part.T:
+            counts = np.bincount(column)
+            counts = counts[counts > 0]
+            hard += (counts * np.log(counts / len(part))).sum()
+    assert model.log_likelihood_ >= hard - 1e-9
+
+
+def test_a_unanimous_ensemble_has_the_entropy_of_its_clusters():
+    truth = np.repeat(np.arange(4), [3, 9, 5, 11])
+    model = MixtureModel(4, smoothing=0.0, tol=1e-12, random_state=0).fit(
+        np.column_stack([truth] * 5)
+    )
+    np.testing.assert_array_equal(model.labels_, truth)
+    p = np.bincount(truth) / len(truth)
+    assert model.log_likelihood_ == pytest.approx(len(truth) * (p * np.log(p)).sum())
+    assert model.icl_ == pytest.approx(model.bic_)
+
+
+def test_one_component_holds_the_frequencies():
+    labels, _ = ragged(0)
+    model = MixtureModel(1, smoothing=0.0).fit(labels)
+    expected = 0.0
+    for u, column in enumerate(labels.T):
+        counts = np.bincount(column[column >= 0])
+        np.testing.assert_allclose(model.label_probabilities_[u][0], counts / counts.sum())
+        expected += (counts * np.log(counts / counts.sum())).sum()
+    assert model.log_likelihood_ == pytest.approx(expected)
+    np.testing.assert_array_equal(model.mixing_, [1.0])
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 1e-3, 0.5])
+def test_what_is_reported_is_what_the_definition_gives(smoothing):
+    for seed in range(3):
+        labels, _ = ragged(seed)
+        model = MixtureModel(3, smoothing=smoothing, random_state=seed).fit(labels)
+        P = joint(labels, model.mixing_, model.label_probabilities_)
+        likelihood = np.log(P.sum(1)).sum()
+        assert model.log_likelihood_ == pytest.approx(likelihood, rel=1e-10)
+        np.testing.assert_allclose(model.membership_, P / P.sum(1, keepdims=True), atol=1e-12)
+        prior = sum(np.log(theta).sum() for theta in model.label_probabilities_ if smoothing)
+        assert model.objective_ == pytest.approx(likelihood + smoothing * prior, rel=1e-10)
+        free = 2 + 3 * sum(theta.shape[1] - 1 for theta in model.label_probabilities_)
+        assert model.bic_ == pytest.approx(-2 * likelihood + np.log(len(labels)) * free)
+        z = model.membership_[model.membership_ > 0]
+        assert model.icl_ == pytest.approx(model.bic_ - 2 * (z * np.log(z)).sum())
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_the_end_is_a_fixed_point_of_em(smoothing):
+    labels, _ = ragged(1)
+    model = MixtureModel(3, smoothing=smoothing, tol=1e-14, max_iter=5000, random_state=0).fit(
+        labels
+    )
+    mixing, thetas = step(labels, model.mixing_, model.label_probabilities_, smoothing)
+    np.testing.assert_allclose(mixing, model.mixing_, atol=1e-4)
+    for a, b in zip(thetas, model.label_probabilities_, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-4)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 1e-3])
+def test_the_objective_never_falls(smoothing):
+    labels, _ = ragged(2, flip=0.6)
+    values = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for iterations in range(1, 25):
+            model = MixtureModel(
+                4, smoothing=smoothing, n_init=1, max_iter=iterations, tol=0.0, random_state=3
+            ).fit(labels)
+            values.append(model.objective_)
+    assert (np.diff(values) >= -1e-9).all()
+    assert values[-1] > values[0]
+
+
+def test_a_weight_is_a_repetition():
+    labels, _ = ragged(3)
+    weights = np.array([1, 2, 1, 0, 3, 1, 1, 2])
+    a = MixtureModel(3, tol=1e-10, random_state=0).fit(Ensemble(labels, weights=weights))
+    b = MixtureModel(3, tol=1e-10, random_state=0).fit(np.repeat(labels, weights, axis=1))
+    assert a.objective_ == pytest.approx(b.objective_, rel=1e-6)
+    assert a.bic_ - b.bic_ < 0  # repeated partitions have parameters of their own
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    likelihood = log_likelihood(labels, a.mixing_, a.label_probabilities_, weights)
+    assert a.log_likelihood_ == pytest.approx(likelihood)
+
+
+def test_noise_drops_out_of_the_likelihood():
+    labels, truth = ragged(4, noise=0.2, missing=0.1)
+    model = MixtureModel(3, random_state=0).fit(labels)
+    without = np.where(labels == -2, -1, labels)
+    same = MixtureModel(3, random_state=0).fit(without)
+    likelihood = log_likelihood(labels, model.mixing_, model.label_probabilities_)
+    assert model.log_likelihood_ == pytest.approx(likelihood)
+    assert adjusted_rand_score(model.labels_, same.labels_) > 0.9
+    assert adjusted_rand_score(model.labels_, truth) > 0.9
+
+
+def test_bic_finds_the_number_of_clusters():
+    labels, _ = ragged(5, n=400, missing=0.1)
+    fitted = [MixtureModel(k, random_state=0).fit(labels) for k in range(1, 6)]
+    assert int(np.argmin([model.bic_ for model in fitted])) == 2
+    assert int(np.argmin([model.icl_ for model in fitted])) == 2
+
+
+def test_many_rows_begin_on_a_part():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 20_000)
+    labels = np.column_stack(
+        [np.where(rng.random(20_000) < 0.4, rng.integers(0, 6, 20_000), truth) for _ in range(12)]
+    )
+    a, b = (MixtureModel(5, random_state=0, n_jobs=jobs).fit(labels) for jobs in (1, 3))
+    np.testing.assert_array_equal(a.membership_, b.membership_)
+    assert adjusted_rand_score(a.labels_, truth) > 0.95
+    assert a.converged_
+
+
+def test_new_objects():
+    labels, _ = ragged(6)
+    model = MixtureModel(3, random_state=0).fit(labels)
+    np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(labels), model.labels_)
+    nothing = np.full((1, labels.shape[1]), -1)
+    np.testing.assert_allclose(model.predict_proba(nothing), 1 / 3)
+    assert model.predict(nothing).tolist() == [-1]
+    with pytest.warns(UnseenLabelWarning):
+        model.predict(np.full((1, labels.shape[1]), 77))
+
+
+def test_too_few_iterations_are_said():
+    labels, _ = ragged(0, flip=0.6)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        model = MixtureModel(3, max_iter=2, tol=0.0, random_state=0).fit(labels)
+    assert not model.converged_
+    assert model.n_iter_ == 2
+
+
+def test_soft_members_are_refused():
+    members = [np.array([[0.5, 0.5], [0.1, 0.9]])]
+    with pytest.raises(UnsupportedEnsembleError, match="soft members"):
+        MixtureModel(2).fit(Ensemble.from_memberships(members))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"n_init": 0}, {"max_iter": 0}, {"tol": -1.0}, {"n_clusters": 5}, {"smoothing": -1.0}],
+)
+def test_bad_parameters(parameters):
+    (name,) = parameters
+    with pytest.raises(ParameterError, match=f"{name!r}"):
+        MixtureModel(**parameters).fit(E1)
