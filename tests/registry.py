@@ -44,6 +44,9 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "FCA": ("FCAConsensus", {}),
     "FCA by size": ("FCAConsensus", {"order": "size"}),
     "FCA auto": ("FCAConsensus", {"threshold": "auto"}),
+    "Voting": ("Voting", {"random_state": 0}),
+    "Voting hard": ("Voting", {"hard": True, "random_state": 0}),
+    "Voting one pass": ("Voting", {"algorithm": "one_pass", "random_state": 0}),
 }
 
 # (form, test of the battery) -> why the form is exempt from it.
@@ -83,6 +86,13 @@ EXEMPT |= {
         "threads_change_no_bit": "has no n_jobs: runs on one thread",
     }.items()
 }
+# Estimators that have no n_jobs.
+ONE_THREAD = ("Voting",)
+EXEMPT |= {
+    (form, "threads_change_no_bit"): "has no n_jobs: runs on one thread"
+    for form, (name, _) in FORMS.items()
+    if name in ONE_THREAD
+}
 
 # Methods that cut graphs into a given number of parts.
 GRAPHS = ("HBGF", "MCLA", "CSPA", "HGPA")
@@ -104,9 +114,10 @@ def public_estimators() -> dict[str, type[ConsensusClusterer]]:
 
 
 def make(form: str, n_clusters: int | None) -> ConsensusClusterer:
-    """Return a new estimator of a form."""
+    """Return a new estimator of a form; `n_clusters` None: of its default number of clusters."""
     name, parameters = FORMS[form]
     cls = getattr(conclust, name)
     if n_clusters is None or name in EMERGING:
+    if name in EMERGING or n_clusters is None:
         return cls(**parameters)
     return cls(n_clusters, **parameters)

@@ -18,6 +18,7 @@ from conclust import (
     QMI,
     InformationTheoreticKMeans,
     MixtureModel,
+    Voting,
     WeightedPCC,
 )
 
@@ -51,6 +52,9 @@ def expected(estimator: object) -> dict[str, str]:
         CSPA(),
         HGPA(),
         FCAConsensus(threshold="auto", order="size"),
+        Voting(),
+        Voting(hard=True),
+        Voting(algorithm="one_pass"),
         ConsensusClustering(generator=EnsembleGenerator(n_partitions=8)),
         ConsensusClustering(EAC(2), EnsembleGenerator(n_partitions=8)),
     ],

@@ -23,6 +23,7 @@ _HOMES = {
     "InformationTheoreticKMeans": "conclust.consensus.kmeans",
     "MixtureModel": "conclust.consensus.mixture",
     "QMI": "conclust.consensus.kmeans",
+    "Voting": "conclust.consensus.voting",
     "WeightedPCC": "conclust.consensus.probabilistic",
     "best_by_anmi": "conclust.consensus.graph",
     "coassociation": "conclust.evidence",

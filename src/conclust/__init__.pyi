@@ -20,6 +20,7 @@ from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
+from conclust.consensus.voting import Voting as Voting
 from conclust.ensemble import Ensemble as Ensemble
 from conclust.evidence import coassociation as coassociation
 from conclust.evidence import copresence as copresence
@@ -45,6 +46,7 @@ __all__ = [
     "FCAConsensus",
     "InformationTheoreticKMeans",
     "MixtureModel",
+    "Voting",
     "WeightedPCC",
     "__version__",
     "best_by_anmi",

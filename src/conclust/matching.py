@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 from conclust._labels import MISSING, NOISE
 from conclust.contingency import Contingency, contingency, read_labels
 
-__all__ = ["best_matching", "match", "relabel"]
+__all__ = ["assign", "best_matching", "match", "relabel"]
 
 DENSE_CELLS = 2**22
 
@@ -52,6 +52,32 @@ def best_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int
         rows, columns = linear_sum_assignment(table.table, maximize=True)
         return rows.astype(np.int64), columns.astype(np.int64)
     return _sparse_matching(table)
+
+
+def assign(benefit: ArrayLike) -> NDArray[np.int64]:
+    """Give every row a column of its own so that the sum of benefits is largest.
+
+    Parameters
+    ----------
+    benefit : (n_rows, n_columns) array-like of float
+        What it is worth to give row r column c; may be negative.
+
+    Returns
+    -------
+    (n_rows,) int64
+        The column of each row; -1 for the rows left over where there are more rows than columns.
+
+    Examples
+    --------
+    >>> from conclust.matching import assign
+    >>> assign([[3.0, 2.0], [2.0, 0.0], [1.0, 0.0]])
+    array([ 1,  0, -1])
+    """
+    table = np.asarray(benefit, dtype=np.float64)
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    found = np.full(table.shape[0], -1, dtype=np.int64)
+    found[rows] = columns
+    return found
 
 
 def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

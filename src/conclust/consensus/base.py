@@ -198,10 +198,10 @@ class SoftConsensusClusterer(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
         membership = self._fit_membership(ensemble)
-        labels: NDArray[np.int64] = membership.argmax(axis=1)
-        order = _column_order(labels, membership)
+        order = _column_order(membership)
         self._reorder(order)
         self._observed_membership = _reordered(membership, order)
+        labels: NDArray[np.int64] = self._observed_membership.argmax(axis=1)
         return labels
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
@@ -214,9 +214,25 @@ class SoftConsensusClusterer(ConsensusClusterer):
     fit.__doc__ = ConsensusClusterer.fit.__doc__
 
 
-def _column_order(labels: NDArray[np.int64], membership: NDArray[np.float64]) -> NDArray[np.int64]:
+def _column_order(membership: NDArray[np.float64]) -> NDArray[np.int64]:
+    labels = membership.argmax(axis=1)
     first = first_appearance(labels, membership.shape[1])
-    return np.lexsort((-membership.sum(axis=0), first))
+    mass = -membership.sum(axis=0)
+    order = np.lexsort((mass, first))
+    rows = np.arange(len(labels))
+    top = membership == membership[rows, labels][:, np.newaxis]
+    if np.count_nonzero(top) > len(labels):
+        # Equal probabilities go to the first column, so that the order decides about them: let
+        # columns follow one another as objects come that none of those before would take.
+        first[:] = len(labels)
+        waiting = np.ones(len(labels), dtype=np.bool_)
+        while waiting.any():
+            head = int(np.argmax(waiting))
+            column = int(np.argmax(top[head]))
+            first[column] = head
+            waiting &= ~top[:, column]
+        order = np.lexsort((mass, first))
+    return order
 
 
 def _reordered(membership: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:

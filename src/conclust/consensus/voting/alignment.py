@@ -1,0 +1,277 @@
+"""Which cluster of the consensus each cluster of each partition stands for: one to one.
+
+The squared distance of a consensus M to the partitions, rows matched by P_u,
+
+    f = sum_u w_u sum_{i seen by u} |M_i - (P_u' b_ui)|^2,
+
+is least over M (rows on the simplex) at the mean vote with what is lost spread evenly. Put in, it
+depends on the objects only through G = B' diag(1 / v) B, where v_i is the weight of the partitions
+that saw object i: a matrix of clusters by clusters, so that no step costs anything in n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust.consensus.voting.ballots import tally, voices, weights_of
+from conclust.ensemble import Ensemble
+from conclust.matching import assign
+
+__all__ = ["Alignment", "align", "harden", "one_pass", "squared_distance"]
+
+# Clusters of all partitions up to which G is a dense matrix (134 MB).
+_DENSE = 4096
+# A gain below this share of all there is to gain is rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The matching of all partitions that a descent ended in.
+
+    Attributes
+    ----------
+    votes : ndarray of shape (T, K)
+        1 where a cluster stands for a cluster of the consensus. Rows of zeros: stands for none.
+    objective : float
+        The squared distance f.
+    n_iter : int
+        Sweeps over the partitions.
+    converged : bool
+        Whether no partition wanted another matching.
+    trace : list of float
+        f after every sweep.
+    start : ndarray of shape (T, K)
+        The votes from which the descent went.
+    """
+
+    votes: NDArray[np.float64]
+    objective: float
+    n_iter: int
+    converged: bool
+    trace: list[float]
+    start: NDArray[np.float64]
+
+
+class _Table:
+    """What the descent needs to know of the ensemble."""
+
+    def __init__(self, ensemble: Ensemble, n_clusters: int) -> None:
+        self.k = n_clusters
+        self.offsets = ensemble.offsets
+        self.weights = weights_of(ensemble)
+        self.per_cluster = np.repeat(self.weights, ensemble.cluster_counts)
+        self.heard = voices(ensemble)
+        B = ensemble.indicator
+        self.sizes = np.asarray(B.sum(axis=0), dtype=np.float64)
+        # Squared lengths of the columns of B: the sizes, for hard partitions.
+        self.squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
+        self.overlaps: Any = _dense(ensemble.gram)
+        if ensemble.has_missing:
+            inverse = np.zeros_like(self.heard)
+            np.divide(1.0, self.heard, out=inverse, where=self.heard > 0)
+            self.gram: Any = _dense(sp.csr_array(B.T @ (sp.diags_array(inverse) @ B)))
+        else:
+            self.gram = self.overlaps / self.heard[0]
+
+    def block(self, u: int) -> slice:
+        return slice(int(self.offsets[u]), int(self.offsets[u + 1]))
+
+    def objective(self, votes: NDArray[np.float64]) -> float:
+        """Return f at the best M for these votes."""
+        cast = self.per_cluster[:, None] * votes
+        own = float(self.per_cluster @ (self.squares * votes.sum(axis=1)))
+        shared = self.gram @ cast
+        total = cast.sum(axis=1)
+        explained = float(np.sum(cast * shared))
+        kept = float(total @ (self.gram @ total))
+        # With M_i = mean_i + (1 - sum of mean_i) / K: f = own - explained + what is lost, squared, / K.
+        lost = float(self.heard.sum()) - 2.0 * float(total @ self.sizes) + kept
+        return max(own - explained + lost / self.k, 0.0)
+
+
+def _dense(matrix: sp.csr_array) -> Any:
+    return matrix.toarray() if matrix.shape[0] <= _DENSE else matrix
+
+
+def align(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    generators: list[np.random.Generator],
+) -> list[Alignment]:
+    """Match all partitions from several starts; the best alignment first.
+
+    The first starts are partitions of the ensemble, drawn without repetition; when there are no
+    more of them, random matchings. Each descent matches one partition after the other as is best
+    given all others, until none changes.
+    """
+    table = _Table(ensemble, n_clusters)
+    m = ensemble.n_partitions
+    # In proportion to nothing but chance: a partition of weight 0 is no start.
+    candidates = generators[0].permutation(np.flatnonzero(table.weights))
+    found = []
+    for start in range(n_init):
+        if start < len(candidates):
+            votes = _start_from(table, int(candidates[start]), m)
+        else:
+            votes = _random_votes(table, m, generators[start])
+        found.append(_descend(table, votes, m, max_iter, tol))
+    best = sorted(range(n_init), key=lambda s: found[s].objective)
+    return [found[s] for s in best]
+
+
+def _start_from(table: _Table, u: int, m: int) -> NDArray[np.float64]:
+    """Match every partition to the largest clusters of partition u."""
+    own = table.block(u)
+    largest = np.argsort(-table.sizes[own], kind="stable")[: table.k]
+    reference = np.zeros((own.stop - own.start, table.k))
+    reference[largest, np.arange(len(largest))] = 1.0
+    shared = table.overlaps[:, own] @ reference
+    votes = np.zeros((len(table.sizes), table.k))
+    for v in range(m):
+        block = table.block(v)
+        _put(votes, block, assign(2.0 * shared[block] - table.squares[block, None]))
+    votes[own] = reference
+    return votes
+
+
+def _random_votes(table: _Table, m: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    votes = np.zeros((len(table.sizes), table.k))
+    for v in range(m):
+        block = table.block(v)
+        _put(votes, block, assign(rng.random((block.stop - block.start, table.k))))
+    return votes
+
+
+def _put(votes: NDArray[np.float64], block: slice, columns: NDArray[np.int64]) -> None:
+    votes[block] = 0.0
+    matched = np.flatnonzero(columns >= 0)
+    votes[block.start + matched, columns[matched]] = 1.0
+
+
+def _descend(
+    table: _Table, votes: NDArray[np.float64], m: int, max_iter: int, tol: float
+) -> Alignment:
+    start = votes.copy()
+    value = table.objective(votes)
+    scale = float(table.heard.sum())
+    trace: list[float] = []
+    converged = False
+    while not converged and len(trace) < max_iter:
+        moved = False
+        for u in range(m):
+            block = table.block(u)
+            benefit = _benefit(table, votes, u)
+            columns = assign(benefit)
+            before = float(np.sum(benefit * votes[block]))
+            matched = np.flatnonzero(columns >= 0)
+            if float(benefit[matched, columns[matched]].sum()) > before + _ROUNDING * scale:
+                _put(votes, block, columns)
+                moved = True
+        reached = table.objective(votes)
+        converged = not moved or value - reached <= tol * max(value, _ROUNDING * scale)
+        value = reached
+        trace.append(value)
+    return Alignment(votes, value, len(trace), converged, trace, start)
+
+
+def _benefit(table: _Table, votes: NDArray[np.float64], u: int) -> NDArray[np.float64]:
+    """Return what matching each cluster of u to each cluster of the consensus is worth.
+
+    Where u has no more clusters than the consensus, all are matched: what they add to M beside
+    the others is the same however they are, and the others alone decide. Where it has more, those
+    left out change what is lost, and M stands while u is matched anew. Either never raises f.
+    """
+    block = table.block(u)
+    rows = table.gram[block]
+    cast = table.per_cluster[:, None] * votes
+    shared = np.asarray(rows @ cast)
+    benefit: NDArray[np.float64]
+    if block.stop - block.start <= table.k:
+        benefit = 2.0 * (shared - np.asarray(rows[:, block] @ cast[block]))
+    else:
+        lost = table.sizes[block] - shared.sum(axis=1)
+        benefit = 2.0 * (shared + lost[:, None] / table.k) - table.squares[block, None]
+    return benefit
+
+
+def harden(
+    ensemble: Ensemble, votes: NDArray[np.float64], *, max_iter: int
+) -> tuple[Alignment, NDArray[np.float64]]:
+    """Descend from votes with M restricted to partitions; return the alignment and M."""
+    B = ensemble.indicator
+    squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
+    rows = np.arange(ensemble.n_samples)
+    start = votes
+    k = votes.shape[1]
+    trace: list[float] = []
+    converged = False
+    M = np.zeros((ensemble.n_samples, k))
+    while not converged and len(trace) < max_iter:
+        M[:] = 0.0
+        M[rows, tally(ensemble, votes).argmax(axis=1)] = 1.0
+        value = squared_distance(ensemble, votes, M)
+        converged = bool(trace) and value >= trace[-1] - _ROUNDING * max(value, 1.0)
+        trace.append(value)
+        if converged:
+            break
+        benefit = 2.0 * np.asarray(B.T @ M) - squares[:, None]
+        votes = np.zeros_like(votes)
+        for u in range(ensemble.n_partitions):
+            block = slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
+            _put(votes, block, assign(benefit[block]))
+    return Alignment(votes, trace[-1], len(trace), converged, trace, start), M
+
+
+def squared_distance(
+    ensemble: Ensemble, votes: NDArray[np.float64], membership: NDArray[np.float64]
+) -> float:
+    """Return f of a consensus for given votes (0 or 1, at most one 1 in a row)."""
+    heard = voices(ensemble)
+    B = ensemble.indicator
+    squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
+    weights = np.repeat(weights_of(ensemble), ensemble.cluster_counts)
+    own = float(weights @ (squares * votes.sum(axis=1)))
+    cross = float(np.sum(tally(ensemble, votes) * membership))
+    length = float(heard @ np.einsum("ik,ik->i", membership, membership))
+    return max(length - 2.0 * cross + own, 0.0)
+
+
+def one_pass(ensemble: Ensemble, n_clusters: int, order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Match one partition after the other to the mean of those before; return the votes (T, K).
+
+    The pass has as many clusters as the largest partition; of these the `n_clusters` with the most
+    votes are kept.
+    """
+    k = max(n_clusters, int(ensemble.cluster_counts.max()))
+    weights = weights_of(ensemble)
+    B = ensemble.indicator.tocsc()
+    votes = np.zeros((B.shape[1], k))
+    sums = np.zeros((ensemble.n_samples, k))
+    heard = np.zeros(ensemble.n_samples)
+    for position, u in enumerate(order):
+        block = slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
+        part = B[:, block]
+        if position == 0:
+            votes[block, : part.shape[1]] = np.eye(part.shape[1])
+        else:
+            mean = sums
+            if ensemble.has_missing:
+                mean = np.divide(
+                    sums, heard[:, None], out=np.zeros_like(sums), where=heard[:, None] > 0
+                )
+            _put(votes, block, assign(np.asarray(part.T @ mean)))
+        if weights[u] > 0:
+            sums += weights[u] * np.asarray(part @ votes[block])
+            heard += weights[u] * ensemble.present[:, u]
+    leading = np.argsort(-sums.sum(axis=0), kind="stable")[:n_clusters]
+    return np.ascontiguousarray(votes[:, np.sort(leading)])

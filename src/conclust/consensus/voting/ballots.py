@@ -1,0 +1,126 @@
+"""Votes of the clusters of an ensemble for the clusters of a consensus.
+
+`votes` is a matrix (T, K): how much each of the T clusters of all partitions votes for each of the K
+clusters of the consensus. A row of zeros abstains or, where its cluster was observed, is lost.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._labels import missing_code, noise_code
+from conclust.consensus.base import SoftConsensusClusterer
+from conclust.ensemble import Ensemble
+
+__all__ = ["VotingClusterer", "spread", "tally", "voices", "weights_of"]
+
+
+def weights_of(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return the weights of the partitions, ones if there are none."""
+    if ensemble.weights is None:
+        return np.ones(ensemble.n_partitions)
+    return ensemble.weights
+
+
+def voices(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return the weight of all partitions that observed each object (n,)."""
+    weights = weights_of(ensemble)
+    if not ensemble.has_missing:
+        return np.full(ensemble.n_samples, float(weights.sum()))
+    return np.asarray(ensemble.present @ weights, dtype=np.float64)
+
+
+def tally(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weighted sum of the votes on each object (n, K)."""
+    per_cluster = np.repeat(weights_of(ensemble), ensemble.cluster_counts)
+    return np.asarray(ensemble.indicator @ (per_cluster[:, None] * votes))
+
+
+def spread(sums: NDArray[np.float64], heard: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide sums of votes by the weight heard; what is lost goes to all clusters alike.
+
+    This is the point of the simplex nearest to the mean vote: the sums are at least 0, and a row
+    of them is at most the weight heard.
+    """
+    shares = np.zeros_like(sums)
+    np.divide(sums, heard[:, None], out=shares, where=heard[:, None] > 0)
+    shares += np.maximum(1.0 - shares.sum(axis=1, keepdims=True), 0.0) / sums.shape[1]
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+class VotingClusterer(SoftConsensusClusterer):
+    """Base of the voting estimators: keeps the votes of all clusters, and counts them for new objects."""
+
+    votes_: NDArray[np.float64]
+    _voices: NDArray[np.float64]
+    _offsets: NDArray[np.int64]
+
+    @abstractmethod
+    def _read_votes(
+        self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return the memberships of new objects from the indicator of their labels."""
+
+    def _keep(self, ensemble: Ensemble, votes: NDArray[np.float64]) -> None:
+        self.votes_ = votes
+        self._voices = weights_of(ensemble)
+        self._offsets = ensemble.offsets
+
+    def _reorder(self, order: NDArray[np.int64]) -> None:
+        self.votes_ = np.ascontiguousarray(self.votes_[:, order])
+
+    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        labelled = codes < noise_code(codes.dtype)
+        columns = (codes + self._offsets[:-1])[labelled]
+        starts = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+        indicator = sp.csr_array(
+            (np.ones(len(columns)), columns, starts), shape=(len(codes), int(self._offsets[-1]))
+        )
+        observed = np.asarray(codes != missing_code(codes.dtype))
+        return self._read_votes(indicator, observed, observed & ~labelled)
+
+    def _mean_votes(
+        self, indicator: sp.csr_array, heard: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        per_cluster = np.repeat(self._voices, np.diff(self._offsets))
+        return spread(np.asarray(indicator @ (per_cluster[:, None] * self.votes_)), heard)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new objects: the clusters they are in vote as they did in ``fit``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``. A label that no object of
+            ``fit`` had is read as noise, with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters)
+            Rows sum to 1. An object about which nobody has a vote gets a uniform row.
+        """
+        return self._place(self._encode(X))
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Clusters of new objects with the most votes (see ``predict_proba``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Cluster of each object; -1 for an object missing everywhere.
+        """
+        codes = self._encode(X)
+        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
+        labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
+        return labels

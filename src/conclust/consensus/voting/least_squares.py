@@ -1,0 +1,233 @@
+"""Voting: one-to-one matched partitions, averaged."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._validation import check_bool, check_int, check_option, check_real
+from conclust.consensus.base import Method
+from conclust.consensus.voting.alignment import (
+    Alignment,
+    align,
+    harden,
+    one_pass,
+    squared_distance,
+)
+from conclust.consensus.voting.ballots import VotingClusterer, spread, tally, voices
+from conclust.ensemble import Ensemble
+
+__all__ = ["Voting"]
+
+# Objects up to which the hard consensus is sought from every start, not from the best alone.
+_EVERY_START = 5000
+
+
+class Voting(VotingClusterer):
+    """Voting: match the clusters of all partitions one to one, and average.
+
+    Finds memberships M and, for every partition u, which of its clusters stands for which of the
+    consensus (at most one for one, P_u), so that the partitions are as near to M as can be::
+
+        f = sum over partitions of w_u sum over objects i seen by u of |M_i - P_u' b_ui|^2
+
+    with b_ui the indicator (or the probabilities) of object i in partition u.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the
+        vote of any object.
+    algorithm : {"least_squares", "one_pass"}, default="least_squares"
+        "least_squares": a fixed point of f, which does not depend on the order of the partitions
+        but through where the descents start [2]_. "one_pass": each partition is matched once to
+        the mean of those before it, in random order [1]_; with the clusters of the largest
+        partition, of which the `n_clusters` with the most votes are kept.
+    hard : bool, default=False
+        Whether M is restricted to partitions: each row then has a single 1, and f is least where
+        it is at the cluster with the most votes.
+    n_init : int, default=10
+        Starts of "least_squares": partitions of the ensemble, each once, then random matchings.
+    max_iter : int, default=100
+        The most sweeps of a descent.
+    tol : float, default=1e-8
+        A descent ends when a sweep lowers f by at most this share of it, or nothing changes.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the starts and the order of the one pass.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Cluster with the most votes, consecutive from 0 by first appearance; -1: missing in every
+        partition.
+    membership_ : ndarray of shape (n_samples, n_clusters)
+        M: shares of the votes, rows sum to 1.
+    votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
+        1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
+        cluster of the consensus.
+    n_clusters_ : int
+        Clusters found.
+    objective_ : float
+        f of the consensus.
+    n_iter_ : int
+        Sweeps of the descent that was best.
+    converged_ : bool
+        Whether it ended before `max_iter`.
+    trace_ : ndarray of shape (n_iter_,)
+        f after every sweep; it never rises. One value for "one_pass".
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `max_iter` ended the best descent.
+
+    Notes
+    -----
+    A missing label takes no part: M is the mean over the partitions that saw the object. Noise,
+    and clusters left over in partitions that have more than `n_clusters`, vote for no cluster: M,
+    held to rows of sum 1, then spreads what is lost evenly, which is where f is least. Weights of
+    the partitions weigh their votes; soft members vote with their probabilities.
+
+    Voting supposes that the partitions have about `n_clusters` clusters each. Where they have many
+    more, most of their clusters go unheard: :class:`conclust.CumulativeVoting` hears all of them.
+
+    Matched partitions enter f through the contingency tables of all pairs of them alone, T x T
+    numbers for T clusters of all partitions: a sweep costs nothing in the number of objects. With
+    ``hard=True`` the descent goes over the objects; on more than 5,000 it is run from the best of
+    the soft solutions only, on fewer from all of them and from where they started.
+
+    References
+    ----------
+    .. [1] E. Dimitriadou, A. Weingessel and K. Hornik, "A combination scheme for fuzzy clustering",
+       International Journal of Pattern Recognition and Artificial Intelligence 16(7), 2002.
+    .. [2] K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005
+       (soft and hard Euclidean consensus partitions).
+
+    Examples
+    --------
+    >>> from conclust import Voting
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = Voting(n_clusters=2, random_state=0).fit(labels)
+    >>> model.membership_.round(3)
+    array([[1.   , 0.   ],
+           [1.   , 0.   ],
+           [0.333, 0.667],
+           [0.   , 1.   ]])
+    >>> round(model.objective_, 4)
+    1.3333
+    """
+
+    method = Method(
+        title="Voting (matched partitions averaged)",
+        n_clusters="exact",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n N^2, then T^2 K a sweep",
+        citation="Dimitriadou, Weingessel and Hornik 2002, IJPRAI 16",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        algorithm: str = "least_squares",
+        hard: bool = False,
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-8,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.algorithm = algorithm
+        self.hard = hard
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "Voting", high=ensemble.n_samples)
+        check_option(self.algorithm, "algorithm", "Voting", ("least_squares", "one_pass"))
+        check_bool(self.hard, "hard", "Voting")
+        check_int(self.n_init, "n_init", "Voting")
+        check_int(self.max_iter, "max_iter", "Voting")
+        check_real(self.tol, "tol", "Voting")
+
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        with threadpool_limits(1):
+            best, membership = self._solve(ensemble)
+        self._keep(ensemble, best.votes)
+        self.objective_ = squared_distance(ensemble, best.votes, membership)
+        self.n_iter_ = best.n_iter
+        self.converged_ = best.converged
+        self.trace_ = np.array(best.trace)
+        if not best.converged:
+            warnings.warn(
+                f"Voting stopped after max_iter={self.max_iter} sweeps with partitions still "
+                "changing their matching. Raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return membership
+
+    def _solve(self, ensemble: Ensemble) -> tuple[Alignment, NDArray[np.float64]]:
+        seed = seed_sequence(self.random_state, "Voting")
+        generators = spawn_generators(seed, self.n_init)
+        if self.algorithm == "one_pass":
+            order = generators[0].permutation(ensemble.n_partitions)
+            votes = one_pass(ensemble, self.n_clusters, order)
+            membership = _mean(ensemble, votes)
+            if self.hard:
+                membership = _winners(ensemble, votes)
+            value = squared_distance(ensemble, votes, membership)
+            return Alignment(votes, value, 1, True, [value], votes), membership
+        found = align(
+            ensemble,
+            self.n_clusters,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            generators=generators,
+        )
+        if not self.hard:
+            return found[0], _mean(ensemble, found[0].votes)
+        starts = [found[0].votes]
+        if ensemble.n_samples <= _EVERY_START:
+            starts = [votes for one in found for votes in (one.votes, one.start)]
+        hardened = [harden(ensemble, votes, max_iter=self.max_iter) for votes in starts]
+        return min(hardened, key=lambda pair: pair[0].objective)
+
+    def _read_votes(
+        self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        membership = self._mean_votes(indicator, np.asarray(observed @ self._voices))
+        if self.hard:
+            winners = membership.argmax(axis=1)
+            membership[:] = 0.0
+            membership[np.arange(len(winners)), winners] = 1.0
+        return membership
+
+
+def _mean(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    return spread(tally(ensemble, votes), voices(ensemble))
+
+
+def _winners(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    sums = tally(ensemble, votes)
+    membership = np.zeros_like(sums)
+    membership[np.arange(len(sums)), sums.argmax(axis=1)] = 1.0
+    return membership
