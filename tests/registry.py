@@ -46,6 +46,12 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "FCA auto": ("FCAConsensus", {"threshold": "auto"}),
     "Voting": ("Voting", {"random_state": 0}),
     "Voting hard": ("Voting", {"hard": True, "random_state": 0}),
+    **{
+        f"CumulativeVoting {scheme}": ("CumulativeVoting", {"scheme": scheme})
+        for scheme in ("urcv", "rcv", "acv", "bvote")
+    },
+    "PositionalVoting Borda": ("PositionalVoting", {"random_state": 0}),
+    "PositionalVoting Condorcet": ("PositionalVoting", {"count": "condorcet", "random_state": 0}),
     "Voting one pass": ("Voting", {"algorithm": "one_pass", "random_state": 0}),
 }
 
@@ -87,7 +93,7 @@ EXEMPT |= {
     }.items()
 }
 # Estimators that have no n_jobs.
-ONE_THREAD = ("Voting",)
+ONE_THREAD = ("CumulativeVoting", "PositionalVoting", "Voting")
 EXEMPT |= {
     (form, "threads_change_no_bit"): "has no n_jobs: runs on one thread"
     for form, (name, _) in FORMS.items()

@@ -7,7 +7,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from tests.naive import voting as naive
 
-from conclust import Ensemble, Voting
+from conclust import CumulativeVoting, Ensemble, PositionalVoting, Voting
+from conclust.consensus.voting.cumulative import information_bottleneck
 from conclust.exceptions import ParameterError
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
@@ -231,3 +232,203 @@ def test_voting_refuses_bad_parameters(parameters):
     name = next(iter(parameters))
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of Voting must be"):
         Voting(2, **parameters).fit(E1)
+
+
+# -- cumulative voting
+
+SCHEMES = ("urcv", "rcv", "acv", "bvote")
+
+
+def test_cumulative_voting_of_e1():
+    model = CumulativeVoting(2).fit(E1)
+    expected = np.array([[8, 1], [8, 1], [2, 7], [0, 9]]) / 9
+    np.testing.assert_allclose(model.membership_, expected, atol=1e-15)
+    np.testing.assert_allclose(model.membership_.mean(axis=0), [0.5, 0.5], atol=1e-15)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_cumulative_voting_of_e2(scheme):
+    # All three have the entropy log 2, and the first is the reference.
+    model = CumulativeVoting(2, scheme=scheme).fit(E2)
+    assert model.reference_ == 0
+    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_cumulative_voting_of_equal_partitions_is_that_partition(scheme):
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(4), [3, 5, 9, 2])
+    labels = np.column_stack([rng.permutation(4)[truth] for _ in range(6)])
+    model = CumulativeVoting(4, scheme=scheme).fit(labels)
+    np.testing.assert_array_equal(model.membership_, np.eye(4)[truth])
+
+
+@pytest.mark.parametrize("scheme", ["urcv", "acv"])
+@pytest.mark.parametrize("kind", ["complete", "weights", "more clusters", "noise", "soft"])
+def test_cumulative_voting_preserves_the_shares_of_the_reference(scheme, kind):
+    ensemble = KINDS[kind]()
+    model = CumulativeVoting(3, scheme=scheme).fit(ensemble)
+    blocks, _, _ = parts(ensemble)
+    reference = blocks[model.reference_]
+    alone = reference.sum(axis=1) == 0
+    reference[alone] = 1 / reference.shape[1]
+    np.testing.assert_allclose(
+        model.reference_membership_.mean(axis=0), reference.mean(axis=0), atol=1e-12
+    )
+    np.testing.assert_allclose(model.membership_.sum(axis=1), 1, atol=1e-12)
+
+
+def entropies(ensemble):
+    """Return the entropy of each partition, noise being clusters of one."""
+    blocks, seen, _ = parts(ensemble)
+    found = []
+    for u, block in enumerate(blocks):
+        sizes = [s for s in block.sum(axis=0) if s > 0]
+        sizes += [1.0] * int((block[seen[:, u]].sum(axis=1) == 0).sum())
+        p = np.array(sizes) / seen[:, u].sum()
+        found.append(-(p * np.log(p)).sum())
+    return np.round(found, 12)
+
+
+@pytest.mark.parametrize("scheme", ["urcv", "rcv", "acv"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_cumulative_voting_is_the_textbook_one(kind, scheme):
+    ensemble = KINDS[kind]()
+    model = CumulativeVoting(2, scheme=scheme).fit(ensemble)
+    blocks, seen, weights = parts(ensemble)
+    order = sorted(range(len(blocks)), key=lambda u: (weights[u] == 0, -entropies(ensemble)[u]))
+    assert model.reference_ == order[0]
+    U = naive.cumulative(
+        [blocks[u] for u in order],
+        seen[:, order],
+        weights[order],
+        blocks[order[0]].shape[1],
+        scheme,
+    )
+    np.testing.assert_allclose(model.reference_membership_, U, atol=1e-10)
+
+
+def test_cvote_is_acv_by_another_name():
+    labels = random_labels(3, missing=0.1)
+    a, b = (CumulativeVoting(3, scheme=scheme).fit(labels) for scheme in ("acv", "cvote"))
+    np.testing.assert_array_equal(a.membership_, b.membership_)
+
+
+def test_bvote_averages_matched_partitions():
+    # Of one number of clusters each, equal entropies apart: the one-pass vote in that order.
+    labels = random_labels(9, n=50, m=5, k=3)
+    model = CumulativeVoting(3, scheme="bvote").fit(labels)
+    order = np.argsort(-entropies(Ensemble(labels)), kind="stable")
+    expected = naive.one_pass(labels[:, order], 3)
+    np.testing.assert_allclose(
+        np.sort(model.reference_membership_, axis=1), np.sort(expected, axis=1), atol=1e-12
+    )
+
+
+def test_the_reference_has_enough_clusters_where_any_has():
+    even = np.tile([0, 1], 20)
+    uneven = np.where(np.arange(40) < 36, 0, np.arange(40) - 35)  # five clusters, lower entropy
+    assert CumulativeVoting(3).fit(np.column_stack([even, uneven])).reference_ == 1
+    assert CumulativeVoting(2).fit(np.column_stack([even, uneven])).reference_ == 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bottleneck_loses_least_information(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.dirichlet(np.full(6, 0.5), size=12)
+    counts = rng.integers(1, 4, size=12).astype(float)
+    for k in (1, 2, 4, 6, 7):
+        merged = information_bottleneck(rows, counts, k)
+        groups = naive.information_merges(rows * (counts / counts.sum())[:, None], k)
+        found = sorted(sorted(np.flatnonzero(merged == g).tolist()) for g in np.unique(merged))
+        assert found == sorted(sorted(group) for group in groups)
+
+
+def test_many_clusters_are_merged_down_to_the_planted_ones():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=300)
+    split = [truth * 4 + rng.integers(int(s), size=300) for s in rng.integers(1, 5, size=12)]
+    for scheme in ("urcv", "rcv", "acv"):
+        model = CumulativeVoting(3, scheme=scheme).fit(np.column_stack(split))
+        assert model.n_clusters_ == 3
+        assert len(np.unique(np.column_stack([model.labels_, truth]), axis=0)) == 3
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_cumulative_voting_predicts_what_it_fitted(scheme):
+    labels = random_labels(3, missing=0.1)
+    model = CumulativeVoting(3, scheme=scheme).fit(labels)
+    np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
+    assert model.predict(np.full((1, labels.shape[1]), -1)) == [-1]
+
+
+def test_cumulative_voting_refuses_bad_parameters():
+    with pytest.raises(ParameterError, match="The 'scheme' parameter of CumulativeVoting must be"):
+        CumulativeVoting(2, scheme="xcv").fit(E1)
+
+
+# -- positional voting
+
+
+def plurality(ensemble, votes):
+    weights = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+    per_cluster = np.repeat(weights, ensemble.cluster_counts)
+    return ensemble.indicator @ (per_cluster[:, None] * votes)
+
+
+@pytest.mark.parametrize("count", ["borda", "condorcet"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "soft"])
+@pytest.mark.parametrize("reference", ["least_squares", "first"])
+@pytest.mark.parametrize("k", [3, 4])
+def test_on_hard_labels_positional_voting_is_plurality(count, kind, reference, k):
+    ensemble = KINDS[kind]()
+    model = PositionalVoting(k, count=count, reference=reference, random_state=0).fit(ensemble)
+    votes = plurality(ensemble, model.votes_)
+    np.testing.assert_array_equal(model.labels_, votes.argmax(axis=1))
+    if reference == "least_squares":
+        voted = Voting(k, random_state=0).fit(ensemble)
+        np.testing.assert_array_equal(model.labels_, voted.labels_)
+
+
+@pytest.mark.parametrize("count", ["borda", "condorcet"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", [3, 4])
+def test_positional_counts_are_those_of_the_ballots(count, kind, k):
+    ensemble = KINDS[kind]()
+    model = PositionalVoting(k, count=count, random_state=0).fit(ensemble)
+    blocks, seen, weights = parts(ensemble)
+    aligned = [
+        block @ votes for block, votes in zip(blocks, votes_of(ensemble, model.votes_), strict=True)
+    ]
+    expected = naive.positional(aligned, seen, weights, count)
+    np.testing.assert_allclose(model.membership_, expected, atol=1e-12)
+
+
+def test_borda_and_condorcet_differ_on_soft_members():
+    # Condorcet's cluster 0 is first for 3 of 5; Borda's is 1, never last.
+    row = [[0.5, 0.3, 0.2]] * 3 + [[0.1, 0.6, 0.3]] * 2
+    sure = np.eye(3)[[0, 0, 0, 1, 1, 1, 2, 2, 2]]
+    members = [np.vstack([sure, r]) for r in row]
+    ensemble = Ensemble.from_memberships(members)
+    borda, condorcet = (
+        PositionalVoting(3, count=count, random_state=0).fit(ensemble).membership_[-1]
+        for count in ("borda", "condorcet")
+    )
+    np.testing.assert_allclose(borda, np.array([3 * 3 + 2, 3 * 2 + 2 * 3, 3 + 2 * 2]) / 30)
+    np.testing.assert_allclose(condorcet, [2 / 3, 1 / 3, 0])
+    assert borda.argmax() == 1
+    assert condorcet.argmax() == 0
+
+
+def test_positional_voting_predicts_what_it_fitted():
+    labels = random_labels(3, missing=0.1, noise=0.1)
+    for count in ("borda", "condorcet"):
+        model = PositionalVoting(4, count=count, random_state=0).fit(labels)
+        np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
+
+
+@pytest.mark.parametrize("parameters", [{"count": "plurality"}, {"reference": "last"}])
+def test_positional_voting_refuses_bad_parameters(parameters):
+    name = next(iter(parameters))
+    with pytest.raises(ParameterError, match=f"The '{name}' parameter of PositionalVoting must be"):
+        PositionalVoting(2, **parameters).fit(E1)

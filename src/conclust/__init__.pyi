@@ -20,6 +20,8 @@ from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
+from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
+from conclust.consensus.voting import PositionalVoting as PositionalVoting
 from conclust.consensus.voting import Voting as Voting
 from conclust.ensemble import Ensemble as Ensemble
 from conclust.evidence import coassociation as coassociation
@@ -41,11 +43,13 @@ __all__ = [
     "QMI",
     "BaumEagon",
     "ConsensusClustering",
+    "CumulativeVoting",
     "Ensemble",
     "EnsembleGenerator",
     "FCAConsensus",
     "InformationTheoreticKMeans",
     "MixtureModel",
+    "PositionalVoting",
     "Voting",
     "WeightedPCC",
     "__version__",

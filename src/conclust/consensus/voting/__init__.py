@@ -1,5 +1,7 @@
 """Consensus by voting: partitions made to speak of the same clusters, then counted."""
 
+from conclust.consensus.voting.cumulative import CumulativeVoting
 from conclust.consensus.voting.least_squares import Voting
+from conclust.consensus.voting.positional import PositionalVoting
 
-__all__ = ["Voting"]
+__all__ = ["CumulativeVoting", "PositionalVoting", "Voting"]

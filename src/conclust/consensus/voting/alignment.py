@@ -22,7 +22,7 @@ from conclust.consensus.voting.ballots import tally, voices, weights_of
 from conclust.ensemble import Ensemble
 from conclust.matching import assign
 
-__all__ = ["Alignment", "align", "harden", "one_pass", "squared_distance"]
+__all__ = ["Alignment", "align", "harden", "match_to", "one_pass", "squared_distance"]
 
 # Clusters of all partitions up to which G is a dense matrix (134 MB).
 _DENSE = 4096
@@ -127,6 +127,11 @@ def align(
         found.append(_descend(table, votes, m, max_iter, tol))
     best = sorted(range(n_init), key=lambda s: found[s].objective)
     return [found[s] for s in best]
+
+
+def match_to(ensemble: Ensemble, n_clusters: int, u: int) -> NDArray[np.float64]:
+    """Match every partition to the largest clusters of partition u; return the votes (T, K)."""
+    return _start_from(_Table(ensemble, n_clusters), u, ensemble.n_partitions)
 
 
 def _start_from(table: _Table, u: int, m: int) -> NDArray[np.float64]:

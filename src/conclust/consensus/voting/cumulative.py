@@ -1,0 +1,343 @@
+"""CumulativeVoting: every cluster votes for all clusters of a reference, by what they share."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import xlogy
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from conclust._validation import check_int, check_option
+from conclust.consensus.base import Method
+from conclust.consensus.voting.ballots import VotingClusterer, weights_of
+from conclust.ensemble import Ensemble
+from conclust.matching import assign
+
+__all__ = ["CumulativeVoting", "information_bottleneck"]
+
+_SCHEMES = ("urcv", "rcv", "acv", "cvote", "bvote")
+_FIXED = ("urcv", "rcv")
+
+
+class CumulativeVoting(VotingClusterer):
+    """Cumulative voting: clusters vote for all clusters of a reference, by what they share.
+
+    No cluster is matched with one other. The partition of the largest entropy is the reference;
+    a cluster of another partition votes for the clusters of the reference in the proportions in
+    which its objects belong to them, and gives this vote to each of its objects. The mean vote of
+    an object is a distribution over the reference's clusters, of which there may be many more than
+    `n_clusters`; they are merged, each time the two that lose least information about the objects,
+    until `n_clusters` are left.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters of the consensus, at most n_samples. Fewer are found where the reference
+        has fewer, or fewer win the vote of any object.
+    scheme : {"acv", "cvote", "urcv", "rcv", "bvote"}, default="acv"
+        "urcv": the reference is fixed, votes as above [1]_. "rcv": likewise, the shared objects
+        counted in shares of the reference's cluster, so that its large clusters do not draw votes
+        by size alone [1]_. "acv": the reference adapts: partitions vote in the order of falling
+        entropy, for the mean vote of those before them [1]_. "cvote": another name of "acv", under
+        which it was taken up again [2]_. "bvote": as "acv", but that each cluster gives its whole
+        vote to one cluster of the reference, one to one [2]_; of clusters as many as the largest
+        partition has.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Cluster with the most votes, consecutive from 0 by first appearance; -1: missing in every
+        partition.
+    membership_ : ndarray of shape (n_samples, n_clusters)
+        Mean votes of the objects, merged; rows sum to 1.
+    reference_ : int
+        The partition whose clusters were voted for.
+    reference_membership_ : ndarray of shape (n_observed, n_reference_clusters)
+        Mean votes before the merging, of the objects that any partition observed.
+    merged_ : ndarray of int64 of shape (n_reference_clusters,)
+        The column of ``membership_`` that each cluster of the reference went to.
+    votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
+        What each cluster of a partition (in the order of ``Ensemble.indicator``) votes for. A row
+        of zeros abstains.
+    n_clusters_ : int
+        Clusters found.
+    n_features_in_ : int
+        Number of partitions.
+
+    Notes
+    -----
+    With complete labels "urcv" and "acv" preserve the reference's shares: every column mean of
+    ``reference_membership_`` is the share of the objects in that cluster of the reference.
+
+    A partition has no vote on the objects it did not see, and a cluster none of whose objects the
+    reference saw abstains. Noise is a cluster of one object: it repeats what the reference says of
+    the object; noise in the reference itself is spread evenly over its clusters ("bvote": noise
+    has no cluster to match, and has the same vote). Weights of the partitions weigh their votes,
+    not their place in the order; a partition of weight 0 is no reference. Soft members vote with
+    their probabilities.
+
+    What the merging loses is the weighted Jensen-Shannon divergence of the two clusters'
+    distributions over the objects (the agglomerative information bottleneck). Objects with the
+    same labels are counted together.
+
+    The result depends on the order of the partitions where entropies are equal.
+
+    References
+    ----------
+    .. [1] H. G. Ayad and M. S. Kamel, "Cumulative voting consensus method for partitions with a
+       variable number of clusters", IEEE TPAMI 30(1), 2008.
+    .. [2] H. G. Ayad and M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern
+       Recognition 43(5), 2010.
+
+    Examples
+    --------
+    >>> from conclust import CumulativeVoting
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = CumulativeVoting(n_clusters=2).fit(labels)
+    >>> model.membership_.round(4)
+    array([[0.8889, 0.1111],
+           [0.8889, 0.1111],
+           [0.2222, 0.7778],
+           [0.    , 1.    ]])
+    >>> model.membership_.mean(axis=0)
+    array([0.5, 0.5])
+    """
+
+    reference_: int
+    reference_membership_: NDArray[np.float64]
+    merged_: NDArray[np.int64]
+
+    method = Method(
+        title="Cumulative voting",
+        n_clusters="exact",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n N K_ref + n K_ref^2",
+        citation="Ayad and Kamel 2008, IEEE TPAMI 30",
+    )
+
+    def __init__(
+        self, n_clusters: int = 2, *, scheme: str = "acv", missing: str = "unobserved"
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.scheme = scheme
+        self.missing = missing
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "CumulativeVoting", high=ensemble.n_samples)
+        check_option(self.scheme, "scheme", "CumulativeVoting", _SCHEMES)
+
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        order = _by_entropy(ensemble, self.n_clusters)
+        self.reference_ = int(order[0])
+        with threadpool_limits(1):
+            votes, U = _vote(ensemble, order, self.scheme)
+        merged = information_bottleneck(*_pooled(ensemble, U), self.n_clusters)
+        self.reference_membership_ = U
+        self.merged_ = merged
+        into = np.zeros((U.shape[1], self.n_clusters))
+        into[np.arange(len(merged)), merged] = 1.0
+        self._keep(ensemble, _merge(votes, into))
+        return _merge(U, into)
+
+    def _reorder(self, order: NDArray[np.int64]) -> None:
+        super()._reorder(order)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        self.merged_ = place[self.merged_]
+
+    def _read_votes(
+        self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        # Of a new object the reference says nothing that noise could repeat: it abstains.
+        per_cluster = np.repeat(self._voices, np.diff(self._offsets))
+        heard = indicator @ (per_cluster * (self.votes_.sum(axis=1) > 0))
+        return self._mean_votes(indicator, np.asarray(heard))
+
+
+def _merge(values: NDArray[np.float64], into: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up the columns that go into one."""
+    merged = np.zeros((len(values), into.shape[1]))
+    for source, target in zip(*np.nonzero(into), strict=True):
+        merged[:, target] += values[:, source]
+    return merged
+
+
+def _by_entropy(ensemble: Ensemble, n_clusters: int) -> NDArray[np.int64]:
+    """Order the partitions by falling entropy; first those with enough clusters, last weightless."""
+    sizes = np.asarray(ensemble.indicator.sum(axis=0), dtype=np.float64)
+    seen = ensemble.present.sum(axis=0).astype(np.float64)
+    blocks = [sizes[a:b] for a, b in zip(ensemble.offsets[:-1], ensemble.offsets[1:], strict=True)]
+    # log n - sum s log s / n; noise objects, clusters of one, add 1 log 1 = 0.
+    inside = np.array([float(xlogy(block, block).sum()) for block in blocks])
+    entropy = np.round(np.log(seen) - inside / seen, 12)
+    few = ensemble.cluster_counts < n_clusters
+    order = np.lexsort((-entropy, few & ~few.all(), weights_of(ensemble) == 0))
+    # Only the reference need have enough clusters: the others follow by entropy alone.
+    rest = np.lexsort((-entropy, weights_of(ensemble) == 0))
+    return np.concatenate([order[:1], rest[rest != order[0]]]).astype(np.int64)
+
+
+def _vote(
+    ensemble: Ensemble, order: NDArray[np.int64], scheme: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what each cluster of each partition votes for, and the mean vote of each object."""
+    weights = weights_of(ensemble)
+    offsets = ensemble.offsets
+    B = ensemble.indicator.tocsc()
+    counts = ensemble.cluster_counts
+    k = int(counts.max() if scheme == "bvote" else counts[order[0]])
+    votes = np.zeros((B.shape[1], k))
+    U = np.zeros((ensemble.n_samples, k))
+    heard = np.zeros(ensemble.n_samples)
+    target, known = U, heard
+    for position, u in enumerate(order):
+        block = slice(int(offsets[u]), int(offsets[u + 1]))
+        part = B[:, block]
+        if position == 0:
+            votes[block, : part.shape[1]] = np.eye(part.shape[1])
+        else:
+            votes[block] = _votes_for(part, target, known > 0, scheme)
+        said = np.asarray(part @ votes[block])
+        voice = np.asarray(part @ (votes[block].sum(axis=1) > 0), dtype=np.float64)
+        if ensemble.has_noise:
+            alone = ensemble.labels[:, u] == -2
+            if position == 0:
+                said[alone] = 1.0 / k
+                voice[alone] = 1.0
+            else:
+                alone &= known > 0
+                said[alone] = target[alone]
+                voice[alone] = 1.0
+        if position == 0:
+            U[:] = said
+            heard[:] = weights[u] * voice
+            if scheme in _FIXED:
+                target, known = said, voice
+            continue
+        if weights[u] > 0:
+            _blend(U, heard, said, voice, float(weights[u]))
+    nowhere = heard == 0
+    if nowhere.any():
+        U[nowhere] = 1.0 / k
+    U /= U.sum(axis=1, keepdims=True)
+    return votes, U
+
+
+def _blend(
+    U: NDArray[np.float64],
+    heard: NDArray[np.float64],
+    said: NDArray[np.float64],
+    voice: NDArray[np.float64],
+    weight: float,
+) -> None:
+    """Move the running means U, of weight `heard`, by the votes of one more partition."""
+    heard += weight * voice
+    share = np.zeros_like(heard)
+    np.divide(weight, heard, out=share, where=heard > 0)
+    said -= voice[:, None] * U
+    said *= share[:, None]
+    U += said
+
+
+def _votes_for(
+    part: sp.csc_array, target: NDArray[np.float64], known: NDArray[np.bool_], scheme: str
+) -> NDArray[np.float64]:
+    """Return the votes of the clusters of one partition; rows of zeros have nothing to go by."""
+    shared: NDArray[np.float64] = np.asarray(
+        part.T @ (target if known.all() else target * known[:, None])
+    )
+    if scheme == "bvote":
+        votes = np.zeros_like(shared)
+        votes[np.arange(len(shared)), assign(shared)] = 1.0
+        votes[np.asarray(part.T @ known.astype(np.float64)) == 0] = 0.0
+        return votes
+    if scheme == "rcv":
+        sizes = target[known].sum(axis=0)
+        np.divide(shared, sizes, out=shared, where=sizes > 0)
+    total = shared.sum(axis=1, keepdims=True)
+    np.divide(shared, total, out=shared, where=total > 0)
+    return shared
+
+
+def _pooled(
+    ensemble: Ensemble, U: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return rows of U that differ, and how many objects have each."""
+    if ensemble.is_soft or ensemble.has_noise:
+        return U, np.ones(len(U))
+    pools = ensemble.micro_clusters
+    return U[pools.representatives], pools.counts.astype(np.float64)
+
+
+def information_bottleneck(
+    rows: NDArray[np.float64], counts: NDArray[np.float64], n_clusters: int
+) -> NDArray[np.int64]:
+    """Merge columns until `n_clusters` are left, each time at the least loss of information.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, k)
+        p(q | x): distributions over k clusters.
+    counts : ndarray of shape (n_rows,)
+        Objects with each row; p(x) is proportional to it.
+    n_clusters : int
+        Columns to keep; nothing is merged where there are no more.
+
+    Returns
+    -------
+    ndarray of int64 of shape (k,)
+        The new number of each column, by the first of the columns merged.
+
+    Notes
+    -----
+    Merging q and r loses, of the information that clusters and objects have of each other,
+    (P_q + P_r) times the Jensen-Shannon divergence of p(x | q) and p(x | r), weighted by the
+    clusters' masses P_q and P_r. N. Slonim and N. Tishby, "Agglomerative information bottleneck",
+    NIPS 1999.
+    """
+    k = rows.shape[1]
+    columns = [np.ascontiguousarray(rows[:, q]) for q in range(k)]
+    content = [_content(column, counts) for column in columns]
+    loss = np.full((k, k), np.inf)
+    for q in range(k):
+        for r in range(q + 1, k):
+            loss[q, r] = _loss(columns, content, counts, q, r)
+    group = np.arange(k)
+    alive = k
+    while alive > n_clusters:
+        q, r = divmod(int(np.argmin(loss)), k)
+        columns[q] = columns[q] + columns[r]
+        content[q] = _content(columns[q], counts)
+        loss[r, :] = np.inf
+        loss[:, r] = np.inf
+        group[group == r] = q
+        alive -= 1
+        for s in np.unique(group):
+            if s != q:
+                a, b = min(q, s), max(q, s)
+                loss[a, b] = _loss(columns, content, counts, int(a), int(b))
+    return np.unique(group, return_inverse=True)[1].astype(np.int64)
+
+
+def _content(column: NDArray[np.float64], counts: NDArray[np.float64]) -> float:
+    """Return sum_x p log p - P log P of the p(x, q) of one cluster: -P times the entropy of p(x|q)."""
+    total = float(counts @ column)
+    return float(counts @ xlogy(column, column)) - float(xlogy(total, total))
+
+
+def _loss(
+    columns: list[NDArray[np.float64]],
+    content: list[float],
+    counts: NDArray[np.float64],
+    q: int,
+    r: int,
+) -> float:
+    together = _content(columns[q] + columns[r], counts)
+    # Rounding would decide between losses that are equal on paper.
+    return round(max(content[q] + content[r] - together, 0.0) / float(counts.sum()), 12)

@@ -1,0 +1,215 @@
+"""PositionalVoting: partitions rank the clusters for every object; Borda's and Condorcet's counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._validation import check_int, check_option
+from conclust.consensus.base import Method
+from conclust.consensus.voting.alignment import align, match_to
+from conclust.consensus.voting.ballots import VotingClusterer, tally, voices, weights_of
+from conclust.ensemble import Ensemble
+
+__all__ = ["PositionalVoting"]
+
+# Numbers held at a time: memberships of a block of objects in all partitions.
+_BLOCK = 1 << 20
+# A lead below this share of the weight heard is rounding.
+_ROUNDING = 1e-12
+
+
+class PositionalVoting(VotingClusterer):
+    """Positional voting: every partition ranks the clusters for each object.
+
+    The clusters of all partitions are matched one to one with those of a reference. Each partition
+    then ranks the clusters for an object by its memberships, and the rankings are counted as ballots
+    [1]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the
+        vote of any object.
+    count : {"borda", "condorcet"}, default="borda"
+        "borda": the cluster at place t of a ranking gets K - t + 1 points; their sum counts.
+        "condorcet": a cluster beats another one if more than half of the partitions that saw the
+        object rank it higher; the clusters it beats count (Copeland's count). Clusters of equal
+        membership share their places: the mean of the points, half a vote each.
+    reference : {"least_squares", "first"}, default="least_squares"
+        What the clusters are matched with: the consensus of :class:`conclust.Voting`, which does not
+        depend on the order of the partitions, or the first partition.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the starts of the reference "least_squares".
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Cluster with the highest count, consecutive from 0 by first appearance; -1: missing in every
+        partition.
+    membership_ : ndarray of shape (n_samples, n_clusters)
+        Counts divided by their sum; rows sum to 1. Even where no cluster beats another.
+    votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
+        1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
+        cluster of the consensus.
+    n_clusters_ : int
+        Clusters found.
+    n_features_in_ : int
+        Number of partitions.
+
+    Notes
+    -----
+    A hard partition ranks one cluster first and all others alike. Borda's count then is K/2 for
+    each partition plus K/2 for each vote, and a cluster beats those that have fewer votes: both
+    counts choose the cluster of the most votes, **plurality voting**, and so does
+    :class:`conclust.Voting`. They are different methods for soft members only.
+
+    A partition has no ballot on the objects it did not see. Noise, and being in a cluster that is
+    left over in a partition of more than `n_clusters`, rank all clusters alike. Weights of the
+    partitions multiply their ballots. O(n N K^2) for soft members, O(n (N + K^2)) for hard ones.
+
+    References
+    ----------
+    .. [1] X. Sevillano, J. C. Socoró and F. Alías, "Fuzzy clusterers combination by positional
+       voting for robust document clustering", Procesamiento del Lenguaje Natural 43, 2009.
+
+    Examples
+    --------
+    >>> from conclust import PositionalVoting
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = PositionalVoting(n_clusters=2, random_state=0).fit(labels)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.membership_.round(3)
+    array([[0.667, 0.333],
+           [0.667, 0.333],
+           [0.444, 0.556],
+           [0.333, 0.667]])
+    """
+
+    method = Method(
+        title="Positional voting (Borda, Condorcet)",
+        n_clusters="exact",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n N^2 + n N K^2",
+        citation="Sevillano, Socoró and Alías 2009, Proc. Leng. Nat. 43",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        count: str = "borda",
+        reference: str = "least_squares",
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.count = count
+        self.reference = reference
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        owner = "PositionalVoting"
+        check_int(self.n_clusters, "n_clusters", owner, high=ensemble.n_samples)
+        check_option(self.count, "count", owner, ("borda", "condorcet"))
+        check_option(self.reference, "reference", owner, ("least_squares", "first"))
+
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        seed = seed_sequence(self.random_state, "PositionalVoting")
+        with threadpool_limits(1):
+            if self.reference == "first":
+                votes = match_to(ensemble, self.n_clusters, 0)
+            else:
+                votes = align(
+                    ensemble,
+                    self.n_clusters,
+                    n_init=10,
+                    max_iter=100,
+                    tol=1e-8,
+                    generators=spawn_generators(seed, 10),
+                )[0].votes
+            self._keep(ensemble, votes)
+            if not ensemble.is_soft:
+                return self._count_votes(tally(ensemble, votes), voices(ensemble))
+            return self._count_ballots(ensemble, votes)
+
+    def _count_votes(
+        self, sums: NDArray[np.float64], heard: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Count hard ballots, of which only the votes matter."""
+        k = sums.shape[1]
+        if self.count == "borda":
+            # One place first, k - 1 shared: the votes lost rank all k alike.
+            lost = heard - sums.sum(axis=1)
+            rest = heard[:, None] - lost[:, None] - sums
+            return _shares(k * sums + k / 2.0 * rest + (k + 1) / 2.0 * lost[:, None])
+        scores = np.zeros_like(sums)
+        for a in range(k):
+            for b in range(k):
+                if a != b:
+                    scores[:, a] += sums[:, a] - sums[:, b] > _ROUNDING * heard
+        return _shares(scores)
+
+    def _count_ballots(self, ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+        m, k = ensemble.n_partitions, votes.shape[1]
+        weights = weights_of(ensemble)
+        # Columns (u, k) of memberships in the clusters as the consensus names them.
+        matched = sp.csr_array(votes)
+        owner = np.repeat(np.arange(m), ensemble.cluster_counts)
+        stands = np.repeat(np.arange(len(owner)), np.diff(matched.indptr))
+        renamed = sp.csr_array(
+            (np.ones(len(stands)), (stands, owner[stands] * k + matched.indices)),
+            shape=(len(owner), m * k),
+        )
+        result = np.empty((ensemble.n_samples, k))
+        step = max(1, _BLOCK // (m * k))
+        for begin in range(0, ensemble.n_samples, step):
+            rows = slice(begin, min(begin + step, ensemble.n_samples))
+            values = (ensemble.indicator[rows] @ renamed).toarray().reshape(-1, m, k)
+            result[rows] = self._count_block(values, ensemble.present[rows] * weights)
+        return result
+
+    def _count_block(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        heard = weights.sum(axis=1)
+        k = values.shape[2]
+        points = np.zeros((len(values), k))
+        for a in range(k):
+            if self.count == "borda":
+                points[:, a] = heard  # for being ranked at all
+            for b in range(k):
+                if a == b:
+                    continue
+                higher = values[:, :, a] > values[:, :, b]
+                level = values[:, :, a] == values[:, :, b]
+                preferred = ((higher + 0.5 * level) * weights).sum(axis=1)
+                if self.count == "borda":
+                    points[:, a] += preferred
+                else:
+                    points[:, a] += preferred - heard / 2.0 > _ROUNDING * heard
+        return _shares(points)
+
+    def _read_votes(
+        self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        per_cluster = np.repeat(self._voices, np.diff(self._offsets))
+        sums = np.asarray(indicator @ (per_cluster[:, None] * self.votes_))
+        return self._count_votes(sums, np.asarray(observed @ self._voices, dtype=np.float64))
+
+
+def _shares(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = points.sum(axis=1, keepdims=True)
+    even = np.full_like(points, 1.0 / points.shape[1])
+    np.divide(points, total, out=even, where=total > 0)
+    return even
