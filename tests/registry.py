@@ -43,6 +43,10 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "MixtureModel": ("MixtureModel", {"random_state": 0}),
     "FCA": ("FCAConsensus", {}),
     "FCA by size": ("FCAConsensus", {"order": "size"}),
+    "AddRemAdd": ("AddRemAdd", {"random_state": 0}),
+    "AddRemAdd refined": ("AddRemAdd", {"refine": True, "random_state": 0}),
+    "AddRemAdd combined": ("AddRemAdd", {"criterion": "combined", "random_state": 0}),
+    "MedianPartition": ("MedianPartition", {"random_state": 0}),
     "FCA auto": ("FCAConsensus", {"threshold": "auto"}),
     "Voting": ("Voting", {"random_state": 0}),
     "Voting hard": ("Voting", {"hard": True, "random_state": 0}),
@@ -68,7 +72,7 @@ EXEMPT: dict[tuple[str, str], str] = {
 }
 
 # Estimators whose number of clusters emerges: they have no n_clusters, and none is set.
-EMERGING = ("FCAConsensus",)
+EMERGING = ("FCAConsensus", "MedianPartition")
 EXEMPT |= {
     (form, test): "has no n_clusters: the number of clusters emerges"
     for form, (name, _) in FORMS.items()
@@ -106,6 +110,7 @@ EXEMPT |= {
     (form, "default_number_of_clusters"): "the number of parts must be given"
     for form, (name, _) in FORMS.items()
     if name in GRAPHS
+    if name in ("AddRemAdd", "MedianPartition")
 }
 
 

@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from conclust import (
     EAC,
     PCC,
+    AddRemAdd,
     BaumEagon,
     CSPA,
     HBGF,
@@ -21,6 +22,7 @@ from conclust import (
     MixtureModel,
     PositionalVoting,
     Voting,
+    MedianPartition,
     WeightedPCC,
 )
 
@@ -53,6 +55,9 @@ def expected(estimator: object) -> dict[str, str]:
         MCLA(),
         CSPA(),
         HGPA(),
+        AddRemAdd(),
+        AddRemAdd(2, criterion="combined"),
+        MedianPartition(),
         FCAConsensus(threshold="auto", order="size"),
         CumulativeVoting(),
         CumulativeVoting(scheme="rcv"),

@@ -8,6 +8,7 @@ from importlib import import_module
 
 # Public name -> module that defines it. The stub beside this file lists the same names.
 _HOMES = {
+    "AddRemAdd": "conclust.consensus.median",
     "BaumEagon": "conclust.consensus.probabilistic",
     "CSPA": "conclust.consensus.graph",
     "ConsensusClustering": "conclust.pipeline",
@@ -19,6 +20,7 @@ _HOMES = {
     "HBGF": "conclust.consensus.graph",
     "HGPA": "conclust.consensus.graph",
     "MCLA": "conclust.consensus.graph",
+    "MedianPartition": "conclust.consensus.median",
     "PCC": "conclust.consensus.probabilistic",
     "PEACE": "conclust.consensus.probabilistic",
     "InformationTheoreticKMeans": "conclust.consensus.kmeans",

@@ -14,6 +14,8 @@ from conclust.consensus.graph import best_by_anmi as best_by_anmi
 from conclust.consensus.kmeans import InformationTheoreticKMeans as InformationTheoreticKMeans
 from conclust.consensus.kmeans import QMI as QMI
 from conclust.consensus.linkage import EAC as EAC
+from conclust.consensus.median import AddRemAdd as AddRemAdd
+from conclust.consensus.median import MedianPartition as MedianPartition
 from conclust.consensus.mixture import MixtureModel as MixtureModel
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import PCC as PCC
@@ -41,6 +43,7 @@ __all__ = [
     "PCC",
     "PEACE",
     "QMI",
+    "AddRemAdd",
     "BaumEagon",
     "ConsensusClustering",
     "CumulativeVoting",
@@ -48,6 +51,7 @@ __all__ = [
     "EnsembleGenerator",
     "FCAConsensus",
     "InformationTheoreticKMeans",
+    "MedianPartition",
     "MixtureModel",
     "PositionalVoting",
     "Voting",

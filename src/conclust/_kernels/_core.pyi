@@ -58,6 +58,34 @@ def contingency_gram(
     codes: Codes, offsets: NDArray[np.int64], gram: NDArray[np.int64], n_threads: int
 ) -> None: ...
 
+# median
+class PartitionSearch:
+    def __init__(
+        self,
+        starts: NDArray[np.int64],
+        columns: NDArray[np.int32],
+        values: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        mass: NDArray[np.float64],
+        averaged: bool,
+        fixed: bool,
+    ) -> None: ...
+    def set(self, labels: NDArray[np.int64], k: int) -> None: ...
+    def transfer(self, order: NDArray[np.int64]) -> int: ...
+    def fuse(self, k: int) -> int: ...
+    def objective(self) -> float: ...
+    @property
+    def n_clusters(self) -> int: ...
+    def read(self, labels: NDArray[np.int64]) -> None: ...
+
+def add_rem_add(
+    a: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    alive: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    members: NDArray[np.uint8],
+) -> float: ...
+
 # pairs: float64 sums with weights, uint32 counts without
 Sums = NDArray[np.uint32] | NDArray[np.float64]
 

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     bind_greedy(m);
     bind_labelvec(m);
     bind_landmark(m);
+    bind_median(m);
     bind_pairs(m);
     bind_pairwise(m);
     bind_partition(m);

@@ -1,0 +1,67 @@
+// Local search over partitions for the criteria of median and least-squares consensus.
+//
+// Units are objects, or groups of interchangeable ones: unit i stands for mass[i] objects. The
+// similarity of two objects is a_ij = sum_t weight_t r_it r_jt, with r sparse rows; weights may be
+// negative (the shift of a similarity is a column of ones), and the diagonal a_ii is not counted.
+// With q_k the sum of a_ij over the ordered pairs i != j of cluster k and n_k its objects, the
+// criterion is the sum over clusters of q_k / 2 (additive) or q_k / n_k (averaged), to be raised.
+// Everything is read from sums of rows per cluster: no pair is formed, one thread, no randomness.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace conclust {
+
+class PartitionSearch {
+  public:
+    // starts (n + 1), columns and values: the rows; weights: one per column; mass (n), at least 1.
+    // With `fixed`, moves never change the number of clusters.
+    PartitionSearch(const std::int64_t* starts, const std::int32_t* columns, const double* values,
+                    std::size_t n, const double* weights, std::size_t n_columns, const double* mass,
+                    bool averaged, bool fixed);
+
+    // Take a partition: labels in 0 .. k - 1, or -1 for units that are in no cluster yet.
+    void set(const std::int64_t* labels, std::size_t k);
+
+    // Visit the units in the given order; move each to the cluster, or to a new one of its own,
+    // that raises the criterion most; place those that are in no cluster. Returns the moves.
+    std::size_t transfer(const std::int64_t* order, std::size_t n_visits);
+
+    // Merge the two clusters that raise the criterion most, until none raises it (k = 0), or until
+    // k clusters are left, at whatever loss. Returns the merges.
+    std::size_t fuse(std::size_t k);
+
+    double objective() const;
+    std::size_t n_clusters() const;
+    void read(std::int64_t* labels) const { std::copy(labels_.begin(), labels_.end(), labels); }
+
+  private:
+    double value(double q, double mass) const;
+    void reserve(std::size_t clusters);
+    void move(std::size_t unit, std::size_t cluster, double sign);
+    void compact();
+    void scores(std::size_t unit);
+
+    std::vector<std::int64_t> starts_;
+    std::vector<std::int32_t> columns_;
+    std::vector<double> values_, weights_, mass_, self_;
+    std::vector<std::int64_t> labels_;
+    std::vector<double> sums_;                // n_columns x stride_: rows of each cluster, summed
+    std::vector<double> q_, size_, score_;
+    std::vector<std::int64_t> units_;         // units in each cluster
+    std::size_t n_, n_columns_, used_ = 0, stride_ = 0;
+    bool averaged_, fixed_;
+};
+
+// AddRemAdd (Mirkin and Muchnik 1981): from {start}, add or remove the unit that raises the
+// semi-average q(S) / |S| most, until none does; the best S over the starts (the first of equals).
+// a (n x n) holds the similarities of objects of units, on the diagonal that of two objects of one
+// unit. Only units with alive[i] != 0 take part, the starts among them (at least one). Writes
+// members (n) as 0 or 1 and returns the semi-average.
+double add_rem_add(const double* a, std::size_t n, const double* mass, const std::uint8_t* alive,
+                   const std::int64_t* starts, std::size_t n_starts, std::uint8_t* members);
+
+}  // namespace conclust

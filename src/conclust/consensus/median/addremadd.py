@@ -1,0 +1,259 @@
+"""AddRemAdd: least-squares consensus, one cluster extracted after the other."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from conclust._kernels import add_rem_add
+from conclust._random import RandomStateLike, generator
+from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.median.search import (
+    Evidence,
+    best_partition,
+    degrees,
+    evidence_of,
+    extended,
+    sample,
+    semi_average,
+    units_of,
+)
+from conclust.ensemble import Ensemble
+
+__all__ = ["AddRemAdd"]
+
+
+class AddRemAdd(ConsensusClusterer):
+    """Least-squares consensus: clusters extracted by AddRemAdd, or the best K of them.
+
+    The semi-average similarity of a cluster S, and the sum f of them over a partition, are ::
+
+        g(S) = 1/|S| sum over i != j in S of (a_ij - shift_ij),    f(P) = sum over S of g(S)
+
+    Without `n_clusters`, the cluster with the largest g is sought, then the next among the objects
+    that are left, until none is above 0 (the others stay single). With it, the partition into so
+    many clusters with the largest f is sought by local search.
+
+    "ensemble": a_ij is the number of partitions that put i and j together, and the best P is the one
+    from which the partitions are explained best by least squares. "combined": each partition counts
+    1 / (size of the cluster that holds both), and P is what is explained best from the partitions
+    [1]_ [2]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters. None: it emerges of the extraction. Where there are fewer different rows of labels, there
+        are no more clusters than those.
+    criterion : {"ensemble", "combined"}, default="ensemble"
+        What similarity is.
+    scale_shift : {"mean", "modularity", "none"}, default="mean"
+        What is subtracted from similarities: their mean over all pairs; what the sums of the two
+        objects' similarities let expect, d_i d_j / sum of d; nothing: then a few clusters take in
+        nearly everything, unless `n_clusters` is given.
+    starts : int or "all", default=50
+        Objects from which each extraction starts: so many random ones of different labels, or all.
+    refine : bool, default=False
+        Whether transfers of objects, new clusters and fusions go on to raise f where `n_clusters` is
+        None. On small ensembles this finds the partition with the largest f; on large ones f itself
+        favours many clusters of nearly identical objects.
+    n_init : int, default=10
+        Starts of the local search of each of two kinds, besides the extraction and the fusion of
+        single objects: the best partitions of the ensemble, and random ones.
+    max_iter : int, default=100
+        The most passes of transfers over the objects from one start.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of the random starts and of the order in which objects are tried.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    objective_ : float
+        f of the consensus, to be raised.
+    semi_average_ : float
+        The sum over clusters of 1/|S| sum over i, j in S of a_ij: nothing subtracted, and every
+        object with itself among the pairs. What two partitions with the same number of clusters are
+        compared by in the papers.
+    n_iter_ : int
+        Passes of the local search over the objects from the start that was kept; 1 without it.
+    converged_ : bool
+        Whether no transfer and no fusion was left that would raise f; True without local search.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    InputError
+        If the labels are malformed.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `max_iter` ended the search.
+
+    Notes
+    -----
+    AddRemAdd adds or removes the object that raises the semi-average of one cluster most until none
+    does, from each start. Extraction and starts of the local search work on at most 1,000 different
+    rows of labels (similarities among them are formed); the others are then placed one by one where
+    they add most, at O(N K) each without forming a pair, and the local search is finished on all.
+
+    Without missing labels f is, up to a constant, the semi-averages with the diagonal less a price
+    for every cluster, the number of partitions minus the shift (in the "ensemble" criterion).
+    Objects with the same labels stay together. A missing label takes no side: it brings neither
+    similarity nor shift. Noise brings the shift only. Soft partitions take part with the sums of
+    products of probabilities.
+
+    References
+    ----------
+    .. [1] B. Mirkin, I. Muchnik: Geometrical interpretation of clustering criteria. 1981.
+    .. [2] B. Mirkin, A. Shestakov: A note on the effectiveness of the least squares consensus
+       clustering. Clusters, Orders, and Trees, Springer, 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import AddRemAdd
+    >>> ensemble = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    >>> model = AddRemAdd(random_state=0).fit(ensemble)
+    >>> model.labels_, model.semi_average_
+    (array([0, 0, 1, 1]), 11.0)
+    """
+
+    objective_: float
+    semi_average_: float
+    n_iter_: int
+    converged_: bool
+
+    method = Method(
+        title="Least-squares consensus (AddRemAdd)",
+        n_clusters="optional",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n N K a pass",
+        citation="Mirkin and Muchnik 1981; Mirkin and Shestakov 2013",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        criterion: str = "ensemble",
+        scale_shift: str = "mean",
+        starts: int | str = 50,
+        refine: bool = False,
+        n_init: int = 10,
+        max_iter: int = 100,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.criterion = criterion
+        self.scale_shift = scale_shift
+        self.starts = starts
+        self.refine = refine
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        owner = "AddRemAdd"
+        check_int(self.n_clusters, "n_clusters", owner, high=ensemble.n_samples, none=True)
+        check_option(self.criterion, "criterion", owner, ("ensemble", "combined"))
+        check_option(self.scale_shift, "scale_shift", owner, ("mean", "modularity", "none"))
+        starts: object = self.starts
+        whole = isinstance(starts, Integral) and not isinstance(starts, bool)
+        if not (starts == "all" or (whole and int(self.starts) >= 1)):
+            refuse("starts", owner, "an int in the range [1, inf) or 'all'", starts)
+        check_bool(self.refine, "refine", owner)
+        check_int(self.n_init, "n_init", owner, low=0)
+        check_int(self.max_iter, "max_iter", owner)
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
+        draw = generator(self.random_state, "AddRemAdd")
+        units = units_of(ensemble)
+        together = np.ones(int(ensemble.offsets[-1]))
+        if self.criterion == "combined":
+            together /= np.asarray(ensemble.indicator.sum(axis=0)).ravel()
+        shift = None if self.scale_shift == "mean" else 0.0
+        evidence = evidence_of(ensemble, units, together, shift)
+        if self.scale_shift == "modularity":
+            evidence = _modularity(evidence)
+        chosen = sample(units, draw)
+        extraction = _extract(evidence.some(chosen), self.starts, draw)
+        if self.n_clusters is None and not self.refine:
+            found = extended(evidence, chosen, extraction)
+        else:
+            found = best_partition(
+                ensemble,
+                units,
+                evidence,
+                draw,
+                averaged=True,
+                n_clusters=self.n_clusters,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                chosen=chosen,
+                given=extraction,
+            )
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.objective_ = found.objective
+        labels = found.labels[units.of_object]
+        self.semi_average_ = semi_average(ensemble, labels, together)
+        if not found.converged:
+            warnings.warn(
+                f"AddRemAdd stopped after max_iter={self.max_iter} passes with objects still "
+                "moving. Raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return labels
+
+
+def _modularity(evidence: Evidence) -> Evidence:
+    """Subtract what the sums of the similarities of two objects let expect."""
+    degree = degrees(evidence)
+    total = float(evidence.mass @ degree)
+    if total <= 0:
+        return evidence
+    rows = sp.csr_array(sp.hstack([evidence.rows, sp.csr_array(degree[:, np.newaxis])]))
+    return Evidence(rows, np.append(evidence.weights, -1.0 / total), evidence.mass)
+
+
+def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -> NDArray[np.int64]:
+    """Take out one cluster after the other; return the labels of the units."""
+    similarity = evidence.dense()
+    m = len(similarity)
+    alive = np.ones(m, dtype=np.uint8)
+    members = np.empty(m, dtype=np.uint8)
+    labels = np.full(m, -1)
+    cluster = 0
+    while alive.any():
+        tried = np.flatnonzero(alive)
+        if starts != "all" and len(tried) > int(starts):
+            tried = np.sort(draw.permutation(tried)[: int(starts)])
+        gain = add_rem_add(similarity, evidence.mass, alive, tried, members)
+        if gain <= 0:
+            break
+        taken = members.astype(np.bool_)
+        labels[taken], alive[taken] = cluster, 0
+        cluster += 1
+    rest = np.flatnonzero(alive)
+    labels[rest] = cluster + np.arange(len(rest))
+    return labels

@@ -1,0 +1,322 @@
+"""Local search for the partition that raises a sum over clusters of the similarity inside.
+
+The similarity of two objects is a_ij = sum_t v_t r_it r_jt with sparse rows r: the clusters of the
+ensemble, and columns of negative weight for what is subtracted. The kernel works on sums of rows per
+cluster, so that no pair is formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._kernels import PartitionSearch
+from conclust._labels import canonical_labels, noise_code
+from conclust.ensemble import Ensemble
+
+__all__ = [
+    "Evidence",
+    "Found",
+    "Units",
+    "best_partition",
+    "degrees",
+    "evidence_of",
+    "extended",
+    "least_squares_labels",
+    "sample",
+    "semi_average",
+    "units_of",
+]
+
+# Starts are compared on at most this many units; the best is finished on all.
+SUBSET = 1000
+# Clusters up to which pairs of clusters are looked at for a fusion.
+_FUSED = 2000
+# Units visited before Python may look for interrupts.
+_VISITS = 4096
+
+
+@dataclass(frozen=True)
+class Units:
+    """Groups of interchangeable objects: the first object of each, how many, whose is whose."""
+
+    first: NDArray[np.int64]
+    mass: NDArray[np.float64]
+    of_object: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.mass)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Similarities of units, factored: rows, and a weight for each of their columns."""
+
+    rows: sp.csr_array
+    weights: NDArray[np.float64]
+    mass: NDArray[np.float64]
+
+    def some(self, units: NDArray[np.int64]) -> Evidence:
+        """Return the similarities among some units."""
+        return Evidence(sp.csr_array(self.rows[units]), self.weights, self.mass[units])
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the similarities of objects of all pairs of units."""
+        weighted = self.rows.multiply(self.weights).tocsr()
+        return np.ascontiguousarray((weighted @ self.rows.T).toarray())
+
+    def search(self, averaged: bool, n_clusters: int | None) -> PartitionSearch:
+        """Return a local search on these units."""
+        return PartitionSearch(
+            self.rows.indptr.astype(np.int64),
+            self.rows.indices.astype(np.int32),
+            self.rows.data.astype(np.float64),
+            self.weights,
+            self.mass,
+            averaged,
+            n_clusters is not None,
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """A partition of the units, what it reaches, and how it was reached."""
+
+    labels: NDArray[np.int64]
+    objective: float
+    n_iter: int
+    converged: bool
+
+
+def units_of(ensemble: Ensemble) -> Units:
+    """Group objects that a best partition need not part.
+
+    Objects with the same labels everywhere are interchangeable and belong together, unless they are
+    noise somewhere (the same noise does not put them together) or the labels are soft.
+    """
+    n = ensemble.n_samples
+    if ensemble.is_soft:
+        each = np.arange(n)
+        return Units(each, np.ones(n), each)
+    micro = ensemble.micro_clusters
+    of_object, first, counts = micro.inverse, micro.representatives, micro.counts
+    if ensemble.has_noise:
+        apart = (ensemble.codes == noise_code(ensemble.codes.dtype)).any(axis=1)
+        of_object = canonical_labels(np.where(apart, len(micro) + np.arange(n), of_object))
+        _, first, counts = np.unique(of_object, return_index=True, return_counts=True)
+    return Units(first, counts.astype(np.float64), of_object)
+
+
+def evidence_of(
+    ensemble: Ensemble, units: Units, together: NDArray[np.float64], shift: float | None
+) -> Evidence:
+    """Return sum_u w_u (together_t [both in cluster t of u] - shift [both observed by u]).
+
+    `together` has a weight for every cluster of every partition, without w_u; a shift of None is
+    the mean: the similarities of all pairs of objects then sum to 0.
+    """
+    m = ensemble.n_partitions
+    each = np.ones(m) if ensemble.weights is None else ensemble.weights
+    voting = np.flatnonzero(each > 0)
+    rows = ensemble.indicator[units.first]
+    weights = np.repeat(each, ensemble.cluster_counts) * together
+    if ensemble.has_missing:
+        seen = sp.csr_array(ensemble.present[np.ix_(units.first, voting)].astype(np.float64))
+        votes = each[voting]
+    else:
+        seen = sp.csr_array(np.ones((len(units), 1)))
+        votes = np.array([each.sum()])
+    used = np.flatnonzero(weights > 0)
+    rows, weights = rows[:, used], weights[used]
+    if shift is None:
+        total = _all_pairs(Evidence(rows, weights, units.mass))
+        pairs = _all_pairs(Evidence(seen, votes, units.mass))
+        shift = total / pairs if pairs > 0 else 0.0
+    if shift:
+        rows = sp.hstack([rows, seen])
+        weights = np.concatenate([weights, -shift * votes])
+    return Evidence(sp.csr_array(rows), weights, units.mass)
+
+
+def _all_pairs(evidence: Evidence) -> float:
+    """Sum the similarities of all ordered pairs of different objects."""
+    sums = evidence.rows.T @ evidence.mass
+    squares = evidence.rows.multiply(evidence.rows).T @ evidence.mass
+    return float(evidence.weights @ (sums**2 - squares))
+
+
+def degrees(evidence: Evidence) -> NDArray[np.float64]:
+    """Sum the similarities of an object of each unit to all other objects."""
+    rows, weights = evidence.rows, evidence.weights
+    all_objects = rows @ (weights * (rows.T @ evidence.mass))
+    return np.asarray(all_objects - rows.multiply(rows) @ weights)
+
+
+def sample(units: Units, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Return at most SUBSET units, those of random objects where there are more."""
+    if len(units) <= SUBSET:
+        return np.arange(len(units))
+    objects = generator.permutation(len(units.of_object))[: 20 * SUBSET]
+    drawn, first = np.unique(units.of_object[objects], return_index=True)
+    return np.sort(drawn[np.argsort(first)[:SUBSET]])
+
+
+def best_partition(
+    ensemble: Ensemble,
+    units: Units,
+    evidence: Evidence,
+    generator: np.random.Generator,
+    *,
+    averaged: bool,
+    n_clusters: int | None,
+    n_init: int,
+    max_iter: int,
+    chosen: NDArray[np.int64],
+    given: NDArray[np.int64] | None = None,
+) -> Found:
+    """Return the best partition that the local search finds from all starts.
+
+    The starts: single objects, fused; the `n_init` best partitions of the ensemble; `n_init`
+    random ones; and a given partition of the chosen units.
+    """
+    part = evidence.some(chosen)
+    search = part.search(averaged, n_clusters)
+    m = len(chosen)
+    k = None if n_clusters is None else min(n_clusters, m)
+    most = k or max(1, min(m, int(ensemble.cluster_counts.max())))
+    best: Found | None = None
+    starts = [np.arange(m), *_members(ensemble, units.first[chosen], search, n_init, k)]
+    starts += [_random(m, most, generator) for _ in range(n_init)]
+    for start in starts if given is None else [given, *starts]:
+        found = _descend(search, start, k, max_iter, generator.permutation(m))
+        if found is not None and (
+            best is None or found.objective > best.objective + 1e-9 * abs(best.objective)
+        ):
+            best = found
+    assert best is not None  # single objects can be fused to any number of clusters
+    if m == len(units):
+        return best
+    whole = evidence.search(averaged, n_clusters)
+    labels = np.full(len(units), -1)
+    labels[chosen] = best.labels
+    full = _descend(whole, labels, k, max_iter, generator.permutation(len(units)))
+    assert full is not None
+    return full
+
+
+def _random(m: int, k: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Return a random partition into k clusters, none of them empty."""
+    labels = generator.integers(0, k, m)
+    labels[generator.permutation(m)[:k]] = np.arange(k)
+    return labels
+
+
+def _members(
+    ensemble: Ensemble,
+    objects: NDArray[np.int64],
+    search: PartitionSearch,
+    n_best: int,
+    k: int | None,
+) -> list[NDArray[np.int64]]:
+    """Return the partitions of the ensemble of highest objective, as starts."""
+    found: list[tuple[float, NDArray[np.int64]]] = []
+    counts = ensemble.cluster_counts
+    for u in np.flatnonzero(counts <= _FUSED):
+        labels = ensemble.labels[objects, u]
+        noise = np.flatnonzero(labels == -2)
+        start = np.where(labels >= 0, labels, -1)
+        start[noise] = counts[u] + np.arange(len(noise))
+        there = start >= 0
+        if not there.any() or (k is not None and len(np.unique(start[there])) < k):
+            continue
+        start[there] = canonical_labels(start[there])
+        search.set(start, int(start.max()) + 1)
+        found.append((search.objective(), start))
+    found.sort(key=lambda each: -each[0])  # stable: of equals the first
+    return [start for _, start in found[:n_best]]
+
+
+def _descend(
+    search: PartitionSearch,
+    start: NDArray[np.int64],
+    k: int | None,
+    max_iter: int,
+    order: NDArray[np.int64],
+) -> Found | None:
+    """Transfer and fuse from a start until nothing rises; None if it has too few clusters."""
+    search.set(np.ascontiguousarray(start, dtype=np.int64), int(start.max()) + 1)
+    if k is not None:
+        if search.n_clusters < k:
+            return None
+        search.fuse(k)
+    elif len(start) == search.n_clusters <= _FUSED:
+        search.fuse(0)
+    converged, n_iter = False, 0
+    while not converged and n_iter < max_iter:
+        n_iter += 1
+        converged = not _sweep(search, order)
+        if converged and k is None and search.n_clusters <= _FUSED:
+            converged = search.fuse(0) == 0
+    labels = np.empty(len(start), dtype=np.int64)
+    search.read(labels)
+    labels = canonical_labels(labels)
+    search.set(labels, int(labels.max()) + 1)  # sums anew, without the rounding of many moves
+    return Found(labels, search.objective(), n_iter, converged)
+
+
+def _sweep(search: PartitionSearch, order: NDArray[np.int64]) -> int:
+    """Visit all units once; return how many moved."""
+    moves = 0
+    for begin in range(0, len(order), _VISITS):
+        moves += search.transfer(np.ascontiguousarray(order[begin : begin + _VISITS]))
+    return moves
+
+
+def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: NDArray[np.float64]) -> float:
+    """Sum over clusters the similarity of all pairs, an object with itself among them, per object."""
+    each = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+    weights = np.repeat(each, ensemble.cluster_counts) * together
+    k = int(labels.max()) + 1
+    ones = np.ones(len(labels))
+    member = sp.csr_array((ones, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
+    sums = member @ ensemble.indicator
+    inside = sums.multiply(sums) @ weights
+    return float((inside / np.bincount(labels, minlength=k)).sum())
+
+
+def extended(evidence: Evidence, chosen: NDArray[np.int64], labels: NDArray[np.int64]) -> Found:
+    """Place the units that are not among the chosen ones, each where it adds most, in their order."""
+    whole = evidence.search(True, None)
+    start = np.full(len(evidence.mass), -1)
+    start[chosen] = labels
+    whole.set(start, int(labels.max()) + 1)
+    whole_order = np.flatnonzero(start < 0)
+    if len(whole_order):
+        _sweep(whole, whole_order)
+        whole.read(start)
+    start = canonical_labels(start)
+    whole.set(start, int(start.max()) + 1)
+    return Found(start, whole.objective(), 1, True)
+
+
+def least_squares_labels(
+    ensemble: Ensemble, n_clusters: int, n_init: int, draw: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the partition of at most so many clusters that explains the ensemble best: a start."""
+    units = units_of(ensemble)
+    found = best_partition(
+        ensemble,
+        units,
+        evidence_of(ensemble, units, np.ones(int(ensemble.offsets[-1])), 0.0),
+        draw,
+        averaged=True,
+        n_clusters=n_clusters,
+        n_init=n_init,
+        max_iter=100,
+        chosen=sample(units, draw),
+    )
+    return found.labels[units.of_object]
