@@ -47,6 +47,8 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "AddRemAdd refined": ("AddRemAdd", {"refine": True, "random_state": 0}),
     "AddRemAdd combined": ("AddRemAdd", {"criterion": "combined", "random_state": 0}),
     "MedianPartition": ("MedianPartition", {"random_state": 0}),
+    "WeightedNMF": ("WeightedNMF", {"random_state": 0}),
+    "NMF": ("WeightedNMF", {"learn_weights": False, "random_state": 0}),
     "FCA auto": ("FCAConsensus", {"threshold": "auto"}),
     "Voting": ("Voting", {"random_state": 0}),
     "Voting hard": ("Voting", {"hard": True, "random_state": 0}),
@@ -111,6 +113,15 @@ EXEMPT |= {
     for form, (name, _) in FORMS.items()
     if name in GRAPHS
     if name in ("AddRemAdd", "MedianPartition")
+    if name in ("WeightedNMF", "AddRemAdd", "MedianPartition")
+    (form, "default_number_of_clusters"): "needs the number of clusters"
+    if name in ("WeightedNMF",)
+    (form, test): "takes no missing labels, and says so"
+    if name in ("WeightedNMF",)
+    for test in (
+        "unanimity_survives_30_percent_missing",
+        "missing_everywhere_is_minus_one_and_said",
+    )
 }
 
 

@@ -23,6 +23,7 @@ from conclust import (
     PositionalVoting,
     Voting,
     MedianPartition,
+    WeightedNMF,
     WeightedPCC,
 )
 
@@ -56,6 +57,7 @@ def expected(estimator: object) -> dict[str, str]:
         CSPA(),
         HGPA(),
         AddRemAdd(),
+        WeightedNMF(),
         AddRemAdd(2, criterion="combined"),
         MedianPartition(),
         FCAConsensus(threshold="auto", order="size"),

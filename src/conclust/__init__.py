@@ -28,6 +28,7 @@ _HOMES = {
     "QMI": "conclust.consensus.kmeans",
     "PositionalVoting": "conclust.consensus.voting",
     "Voting": "conclust.consensus.voting",
+    "WeightedNMF": "conclust.consensus.median",
     "WeightedPCC": "conclust.consensus.probabilistic",
     "best_by_anmi": "conclust.consensus.graph",
     "coassociation": "conclust.evidence",

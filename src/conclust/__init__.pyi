@@ -16,6 +16,7 @@ from conclust.consensus.kmeans import QMI as QMI
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.median import AddRemAdd as AddRemAdd
 from conclust.consensus.median import MedianPartition as MedianPartition
+from conclust.consensus.median import WeightedNMF as WeightedNMF
 from conclust.consensus.mixture import MixtureModel as MixtureModel
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import PCC as PCC
@@ -55,6 +56,7 @@ __all__ = [
     "MixtureModel",
     "PositionalVoting",
     "Voting",
+    "WeightedNMF",
     "WeightedPCC",
     "__version__",
     "best_by_anmi",

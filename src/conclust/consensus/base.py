@@ -173,7 +173,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = self.method.missing
         tags.input_tags.positive_only = True  # but for the two codes -1 and -2
         tags.input_tags.string = True
         return tags

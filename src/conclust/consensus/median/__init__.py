@@ -2,5 +2,6 @@
 
 from conclust.consensus.median.addremadd import AddRemAdd
 from conclust.consensus.median.fusion_transfer import MedianPartition
+from conclust.consensus.median.nmf import WeightedNMF
 
-__all__ = ["AddRemAdd", "MedianPartition"]
+__all__ = ["AddRemAdd", "MedianPartition", "WeightedNMF"]
