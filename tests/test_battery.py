@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from tests.registry import EXEMPT, FORMS, make, public_estimators
+from tests.registry import FORMS, exemptions, make, public_estimators
 
 import conclust
 from conclust import Ensemble
@@ -25,6 +25,8 @@ from conclust.exceptions import (
     ParameterError,
     UnsupportedEnsembleError,
 )
+
+EXEMPT = exemptions()
 
 
 def planted(seed=0, n=90, m=15, k=3, flip=0.1):

@@ -48,7 +48,9 @@ def metis_parts(
     )
     _, labels = pymetis.part_graph(
         k,
-        adjacency=pymetis.CSRAdjacency(graph.indptr.astype(np.int64), graph.indices.astype(np.int64)),
+        adjacency=pymetis.CSRAdjacency(
+            graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+        ),
         vweights=whole_weights(mass).tolist(),
         eweights=whole_weights(graph.data).tolist(),
         recursive=False,

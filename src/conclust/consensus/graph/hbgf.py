@@ -205,8 +205,7 @@ def edge_weights(ensemble: Ensemble) -> sp.csr_array:
     if ensemble.weights is None:
         return B
     data = B.data * np.repeat(ensemble.weights, ensemble.cluster_counts)[B.indices]
-    weighted = sp.csr_array((data, B.indices, B.indptr), shape=B.shape)
-    return weighted
+    return sp.csr_array((data, B.indices, B.indptr), shape=B.shape)
 
 
 def bipartite_cut(edges: sp.csr_array, labels: NDArray[np.int64]) -> float:

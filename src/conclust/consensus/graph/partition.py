@@ -131,7 +131,9 @@ def partition_graph(
     if method == "spectral":
         with threadpool_limits(limits=1):
             rows = graph_embedding(W, k, rng)
-            labels = nearest_center(rows, kmeans(rows, k, rng, weights=_present(mass), n_init=n_init))[0]
+            labels = nearest_center(
+                rows, kmeans(rows, k, rng, weights=_present(mass), n_init=n_init)
+            )[0]
             labels = _by_first(labels)
             return GraphPartition(labels, cut_weight(W, labels), np.inf)
     with threadpool_limits(limits=1):
@@ -203,10 +205,14 @@ def partition_hypergraph(
         with threadpool_limits(limits=1):
             rows = unit_rows(bipartite_spectrum(H, k).objects)
             for labels in _filled_starts(rows, k, vertex_weights, capacity, rngs[:half]):
-                found.append(_refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity))
+                found.append(
+                    _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
+                )
             for rng in rngs[half:]:
                 labels = _fill(rng.random((n, k)), vertex_weights, capacity)
-                found.append(_refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity))
+                found.append(
+                    _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
+                )
     labels, cut = _best(found, [connectivity(H, labels, edge_weights) for labels in found])
     return GraphPartition(labels, cut, capacity)
 

@@ -108,9 +108,7 @@ def graph_embedding(W: Any, k: int, rng: np.random.Generator) -> NDArray[np.floa
         dense = W.toarray() if sp.issparse(W) else W
         E = dense * root[:, None] * root
         return unit_rows(_leading(0.5 * (E + E.T), k)[1])
-    operator = LinearOperator(
-        (n, n), matvec=lambda v: root * (W @ (root * v.ravel())), dtype=float
-    )
+    operator = LinearOperator((n, n), matvec=lambda v: root * (W @ (root * v.ravel())), dtype=float)
     return unit_rows(_lanczos(operator, n, k, rng.standard_normal(n))[1])
 
 
@@ -122,9 +120,7 @@ def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(rows / norms[:, None])
 
 
-def _leading(
-    E: NDArray[np.float64], k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the k largest eigenvalues, falling, and their vectors."""
     n = len(E)
     k = min(k, n)
