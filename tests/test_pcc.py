@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,10 +11,14 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from tests.naive import least_squares as naive
 
-from conclust import PCC, Ensemble
+import conclust
+from conclust import Ensemble
 from conclust._kernels import FactoredSolver
 from conclust.consensus.probabilistic import factored
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError, UnseenLabelWarning
+
+# The factored solver's tests; the other divergences and solvers: test_pairwise.py.
+PCC = partial(conclust.PCC, divergence="l2")
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 
@@ -357,8 +362,13 @@ def test_a_pickled_model_predicts_the_same():
         ({"n_clusters": -1}, "Got -1 instead"),
         ({"n_clusters": 2.5}, "Got 2.5 instead"),
         ({"n_clusters": True}, "Got True instead"),
-        ({"divergence": "kl"}, "does not offer 'kl' yet"),
-        ({"divergence": "huh"}, r"one of \{'l2'\}. Got 'huh' instead"),
+        ({"divergence": "huh"}, r"one of \{'i', 'kl', .*Divergence. Got 'huh' instead"),
+        ({"divergence": "kl", "solver": "factored"}, "use solver='pairwise'"),
+        ({"pairs": 5, "solver": "factored"}, "use solver='pairwise'"),
+        ({"pairs": 5, "solver": "landmark"}, "leave out pairs="),
+        ({"pairs": 0}, "'pairs'"),
+        ({"pairs": 1.5}, "'pairs'"),
+        ({"pairs": True}, "'pairs'"),
         ({"solver": "huh"}, "one of"),
         ({"init": "huh"}, "one of"),
         ({"init": np.ones((4, 2))}, "rows at least 0 that sum to 1"),

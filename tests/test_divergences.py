@@ -1,0 +1,80 @@
+"""The built-in divergences against their definitions, and what a user's own is refused for."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from tests.naive import pairs_objective as naive
+
+from conclust.divergences import Divergence, built_in, i, kl, l2, mahalanobis, power
+from conclust.exceptions import ParameterError
+
+P, Q = (part.ravel() for part in np.meshgrid(np.linspace(0, 1, 11), np.linspace(0.01, 0.99, 25)))
+KNOWN = {
+    "kl": (kl, naive.kl),
+    "l2": (l2, naive.l2),
+    "power": (power(1.4), naive.power(1.4)),
+    "mahalanobis": (mahalanobis([[2, 0.5], [0.5, 1]]), lambda p, q: 2 * (p - q) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_values_and_derivatives_are_those_of_the_definition(name):
+    divergence, definition = KNOWN[name]
+    expected = [definition(p, q) for p, q in zip(P, Q, strict=True)]
+    np.testing.assert_allclose(divergence.value(P, Q), expected, atol=1e-12)
+    step = 1e-6
+    found = (divergence.value(P, Q + step) - divergence.value(P, Q - step)) / (2 * step)
+    np.testing.assert_allclose(divergence.derivative(P, Q), found, rtol=1e-5, atol=1e-6)
+    found = (divergence.derivative(P, Q + step) - divergence.derivative(P, Q - step)) / (2 * step)
+    np.testing.assert_allclose(divergence.curvature(P, Q), found, rtol=1e-5, atol=1e-5)
+
+
+def test_the_family_joins_its_ends():
+    np.testing.assert_allclose(power(2).value(P, Q), l2.value(P, Q), atol=1e-14)
+    np.testing.assert_allclose(power(1.00001).value(P, Q), kl.value(P, Q), atol=1e-3)
+    np.testing.assert_array_equal(i.value(P, Q), kl.value(P, Q))
+
+
+def test_built_in_ones_are_accepted_as_a_users_own():
+    for name, known in built_in.items():
+        mine = Divergence(known.value, known.derivative, known.curvature, name=name)
+        assert repr(mine) == f"Divergence(name={name!r})"
+        assert pickle.loads(pickle.dumps(known)).name == known.name
+
+
+@pytest.mark.parametrize(
+    ("value", "derivative", "curvature", "message"),
+    [
+        (lambda p, q: p - q, lambda p, q: 0 * q - 1, None, "at least 0. At p="),
+        (lambda p, q: (p - q) ** 2 + 1, lambda p, q: 2 * (q - p), None, "be 0 where q = p"),
+        (lambda p, q: (p - q) ** 2, lambda p, q: q - p, None, "agree with differences"),
+        (
+            lambda p, q: 1 - np.exp(-9 * (p - q) ** 2),
+            lambda p, q: 18 * (q - p) * np.exp(-9 * (p - q) ** 2),
+            None,
+            "convex in q",
+        ),
+        (lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p), lambda p, q: q, "curvature"),
+        (lambda p, q: 0.0, lambda p, q: 2 * (q - p), None, "array of"),
+        (lambda p, q: q * np.nan, lambda p, q: 2 * (q - p), None, "finite"),
+        (3, lambda p, q: 2 * (q - p), None, "function of two arrays"),
+    ],
+)
+def test_what_is_no_divergence_is_refused(value, derivative, curvature, message):
+    with pytest.raises(ParameterError, match=message):
+        Divergence(value, derivative, curvature)
+
+
+@pytest.mark.parametrize("A", [[[1, 0], [1, 1]], [[1, 1], [1, 1]], [1, 2], [[np.nan, 0], [0, 1]]])
+def test_matrices_that_measure_nothing_are_refused(A):
+    with pytest.raises(ParameterError, match="'A'"):
+        mahalanobis(A)
+
+
+@pytest.mark.parametrize("a", [1.0, 2.5, "x"])
+def test_powers_out_of_range_are_refused(a):
+    with pytest.raises(ParameterError, match="'a'"):
+        power(a)

@@ -1,0 +1,182 @@
+"""PCC over pairs: the pairwise solver against definitions, equalities and closed forms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+
+import numpy as np
+import pytest
+from tests.naive import least_squares
+from tests.naive import pairs_objective as naive
+
+from conclust import PCC, Ensemble
+from conclust.consensus.probabilistic import pairwise, starts
+from conclust.divergences import Divergence, kl, l2, mahalanobis, power
+from conclust.evidence import SparseEvidence, evidence, sample_pairs
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+
+E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+DEFINITIONS = {
+    "kl": (kl, naive.kl),
+    "l2": (l2, naive.l2),
+    "power": (power(1.4), naive.power(1.4)),
+    "mahalanobis": (mahalanobis([[2, 0], [0, 1]]), lambda p, q: 3 * (p - q) ** 2),
+}
+OWN = Divergence(kl.value, kl.derivative, kl.curvature, name="own kl")
+
+
+def labels_of(seed, n, m, k, missing=0.2):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, k, (n, m))
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[0] = 0
+    labels[:, 0] = rng.integers(0, k, n)
+    return labels
+
+
+def planted(seed, n, m, k, wrong=0.2):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    drawn = [np.where(rng.random(n) < wrong, rng.integers(0, k, n), truth) for _ in range(m)]
+    return truth, np.column_stack(drawn)
+
+
+def solved(known, Y, divergence, max_iter=500, tol=0.0, tol_kkt=1e-9):
+    return pairwise.solve(known, Y, divergence, max_iter=max_iter, tol=tol, tol_kkt=tol_kkt)
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 5, 9, 17])
+def test_objective_and_gaps_are_those_of_the_definition(name, weighted, k):
+    divergence, d = DEFINITIONS[name]
+    labels = labels_of(k, 20, 6, 3)
+    weights = np.random.default_rng(0).random(6) + 0.1 if weighted else None
+    c, N = least_squares.counts(labels, weights)
+    Y = starts.inside(np.random.default_rng(1).dirichlet(np.ones(k), 20))
+    if k == 1:
+        return  # y_i'y_j = 1: the divergence is infinite or 0
+    work = pairwise._Work(evidence(Ensemble(labels, weights=weights)), Y, divergence)
+    assert work.objective() == pytest.approx(naive.objective(c, N, Y, d), rel=1e-9)
+    work.measure()
+    for i in range(20):
+        gradient = np.empty(k)
+        for cluster in range(k):
+            step = np.zeros_like(Y)
+            step[i, cluster] = 1e-6
+            rise = naive.objective(c, N, Y + step, d) - naive.objective(c, N, Y - step, d)
+            gradient[cluster] = rise / 2e-6
+        gap = (gradient.max() - gradient.min()) / N[i].sum()
+        assert work.gaps[i] * work.scale == pytest.approx(gap, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
+def test_the_objective_only_falls_to_a_stationary_point(divergence):
+    Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(4), 60))
+    known = evidence(labels_of(0, 60, 8, 4))
+    work = pairwise._Work(known, Y, divergence)
+    before = work.objective()
+    for _ in range(10):
+        work.visit(work.everyone, 0.0, 0.0, finish=False)
+        after = work.objective()
+        assert after <= before * (1 + 1e-13)
+        before = after
+    found = solved(known, Y, divergence, max_iter=3000, tol_kkt=1e-6)
+    assert found.residual <= 1e-6
+    assert (np.diff(found.trace[:, 0]) <= 1e-9).all()
+    assert (found.membership >= 0).all()
+    np.testing.assert_allclose(found.membership.sum(axis=1), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("divergence", [kl, l2, OWN], ids=lambda d: d.name)
+def test_a_pattern_of_all_pairs_is_all_pairs(divergence):
+    labels = labels_of(3, 50, 8, 3)
+    Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(3), 50))
+    dense = solved(evidence(labels), Y, divergence, max_iter=5, tol_kkt=0)
+    sparse = solved(sample_pairs(labels, 49, random_state=0), Y, divergence, max_iter=5, tol_kkt=0)
+    assert sparse.objective == pytest.approx(dense.objective, rel=1e-9)
+
+
+def test_a_users_own_kl_is_kl():
+    labels = labels_of(4, 120, 20, 4)
+    Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(4), 120))
+    without = Divergence(kl.value, kl.derivative)
+    for known in (evidence(labels), sample_pairs(labels, 20, random_state=0)):
+        best = pairwise.solve(known, Y, kl, max_iter=200, tol=1e-5, tol_kkt=1e-8)
+        for own in (OWN, without):
+            mine = pairwise.solve(known, Y, own, max_iter=200, tol=1e-5, tol_kkt=1e-8)
+            assert mine.objective == pytest.approx(best.objective, rel=1e-6)
+
+
+def test_divergences_that_are_equal_solve_equally():
+    labels = planted(0, 80, 15, 3)[1]
+    fit = {"random_state": 0, "solver": "pairwise", "init": np.eye(3)[labels[:, 0]]}
+    one, same = (PCC(3, divergence=d, **fit).fit(labels) for d in ("kl", "i"))
+    np.testing.assert_array_equal(one.membership_, same.membership_)
+    square, scaled = (PCC(3, divergence=d, **fit).fit(labels) for d in ("l2", "mahalanobis"))
+    assert scaled.objective_ == pytest.approx(2 * square.objective_, rel=1e-6)
+    two = PCC(3, divergence=power(2.0), **fit).fit(labels)
+    assert two.objective_ == pytest.approx(square.objective_, rel=1e-4)
+    factored = PCC(3, divergence="l2", init=fit["init"]).fit(labels)
+    assert square.objective_ == pytest.approx(factored.objective_, rel=1e-3)
+
+
+@pytest.mark.parametrize("divergence", ["kl", "l2", "power", OWN], ids=str)
+@pytest.mark.parametrize("init", ["auto", "random", "spectral"])
+def test_worked_example_has_optimum_zero(divergence, init):
+    model = PCC(2, divergence=divergence, solver="pairwise", init=init, random_state=0).fit(E1)
+    assert model.objective_ == pytest.approx(0, abs=1e-6)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
+
+
+def test_three_unrelated_objects_in_two_clusters():
+    model = PCC(2, random_state=0, tol=0).fit(np.tile([[0], [1], [2]], 8))
+    assert model.objective_ == pytest.approx(2 * 8 * log(2), rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["pairwise", "landmark", "greedy"])
+def test_solvers_find_planted_clusters_and_place_new_objects(solver):
+    truth, labels = planted(1, 200, 20, 3)
+    model = PCC(3, solver=solver, random_state=0).fit(labels)
+    agree = np.zeros((3, 3))
+    np.add.at(agree, (truth, model.labels_), 1)
+    assert agree.max(axis=1).sum() > 195
+    assert model.solver_.startswith(solver)
+    assert (model.predict(labels) == model.labels_).mean() > 0.99
+
+
+def test_own_divergences_place_as_the_built_in_one():
+    labels = planted(1, 100, 20, 3)[1]
+    one, mine = (PCC(3, divergence=d, random_state=0).fit(labels) for d in ("kl", OWN))
+    assert (one.predict(labels) == mine.predict(labels)).all()
+
+
+def test_uniform_start_is_perturbed_and_says_so():
+    with pytest.warns(EvidenceWarning, match="stationary point"):
+        model = PCC(2, init=np.full((4, 2), 0.5), random_state=0).fit(E1)
+    assert model.objective_ < 1e-6
+
+
+def test_patterns_that_are_none_are_refused():
+    labels = planted(1, 30, 10, 3)[1]
+    good = sample_pairs(labels, 5, random_state=0)
+    one_sided = good.counts.copy()
+    one_sided[0] = 10 - one_sided[0]
+    empty = np.zeros(31, dtype=np.int64)
+    for pairs, message in (
+        (replace(good, counts=one_sided), "symmetric"),
+        (sample_pairs(labels[:20], 5, random_state=0), "20 objects"),
+        (SparseEvidence(empty, good.indices[:0], good.counts[:0], good.copresence[:0]), "without"),
+        (replace(good, copresence=np.zeros_like(good.copresence)), "N_ij > 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            PCC(3, pairs=pairs).fit(labels)
+    assert PCC(3, pairs=good, random_state=0).fit(labels).objective_ > 0
+    assert PCC(3, pairs=0.5, random_state=0).fit(labels).objective_ > 0
+
+
+@pytest.mark.parametrize("solver", ["landmark", "greedy"])
+def test_own_divergences_are_refused_where_they_are_not_known(solver):
+    with pytest.raises(ParameterError, match="use solver='pairwise'"):
+        PCC(2, divergence=OWN, solver=solver).fit(E1)
