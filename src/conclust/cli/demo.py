@@ -44,7 +44,7 @@ _SETS = (
 )
 _PICTURED = ("iris", "digits")
 _ENSEMBLES = {"kmeans": "random k-means", "mixed": "mixed algorithms"}
-_METHODS = ("mean member", "EAC single", "EAC average", "EAC ward", "PCC")
+_METHODS = ("mean member", "EAC single", "EAC average", "EAC ward", "PCC", "PCC l2")
 _TWICE = "PCC, twice the clusters"
 _NEGLIGIBLE = 0.01  # share of the mass below which a cluster is not counted
 
@@ -63,7 +63,8 @@ number, never the classes themselves: these serve for scoring only.
   ARI  agreement over pairs of objects; 0 is what chance gives, 1 is perfect.
   mean member   the average over the single clusterings, of whatever number of clusters.
   EAC  evidence accumulation: a tree over how often two objects were put together.
-  PCC  probabilistic consensus: each object gets a probability of each cluster.
+  PCC  probabilistic consensus: each object gets a probability of each cluster, by likelihood \
+(Kullback-Leibler divergence); PCC l2: by least squares.
 A consensus is no better than what it combines: single and centroid linkage may put nearly all \
 objects into one cluster, and where many members do that, EAC average and PCC follow them."""
 
@@ -211,6 +212,7 @@ def _models(arguments: argparse.Namespace, k: int) -> dict[str, Callable[[], Any
         "EAC average": lambda: EAC(k, linkage="average", **running),
         "EAC ward": lambda: EAC(k, linkage="ward", **running),
         "PCC": lambda: PCC(k, **running),
+        "PCC l2": lambda: PCC(k, divergence="l2", **running),
         _TWICE: lambda: PCC(2 * k, **running),
     }
 

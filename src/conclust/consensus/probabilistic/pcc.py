@@ -265,7 +265,7 @@ class PCC(SoftConsensusClusterer):
         return solution.membership
 
     def _fit_factored(self, task: Task, given: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        if self.init == "spectral" and given is None:
+        if given is None and self.init == "spectral":
             given = spectral_start(spectral_evidence(task), task.n_clusters, task.seed)
         solution = factored.solve(
             task.ensemble,
