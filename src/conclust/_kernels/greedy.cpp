@@ -220,12 +220,26 @@ std::size_t GreedySolver::step(std::size_t J, std::size_t likely) {
     products(records, y, row_);
     slopes(in_.divergence, in_.a, row_, row_.after);
     move_gradients(records, old_.data(), y, row_, sums_.data());
-    ask_for_partners(likely);
     std::copy(sums_.begin(), sums_.begin() + static_cast<std::ptrdiff_t>(in_.k), g);
+    queue_.set(J, gap_of(y, g, stride_));
+    // Who has the largest gap among those that changed? If it is larger, that object comes next.
+    std::size_t highest = 0;
+    for (std::size_t e = 1; e < count; ++e) {
+        highest = row_.first[e] > row_.first[highest] ? e : highest;
+    }
+    const bool other = count > 0 && row_.first[highest] > queue_.key(likely);
+    const std::size_t next = other ? static_cast<std::size_t>(row_.partners[highest]) : likely;
+    if (other) {
+        ask_for_object(next);
+    } else {
+        ask_for_partners(next);
+    }
     for (std::size_t e = 0; e < count; ++e) {
+        if (other && e == count / 2) {
+            ask_for_entries(next);
+        }
         queue_.set(static_cast<std::size_t>(row_.partners[e]), row_.first[e]);
     }
-    queue_.set(J, gap_of(y, g, stride_));
     return count;
 }
 
