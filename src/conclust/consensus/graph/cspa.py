@@ -150,11 +150,8 @@ class CSPA(ConsensusClusterer):
         check_int(self.max_dense, "max_dense", "CSPA")
         check_int(self.n_init, "n_init", "CSPA")
         thread_count(self.n_jobs, "CSPA")
-        whole = isinstance(self.pairs, Integral) and not isinstance(self.pairs, bool)
         if not (
-            self.pairs is None
-            or isinstance(self.pairs, SparseEvidence)
-            or (whole and self.pairs >= 1)
+            self.pairs is None or isinstance(self.pairs, SparseEvidence) or _counts(self.pairs)
         ):
             refuse(
                 "pairs",
@@ -231,3 +228,8 @@ class CSPA(ConsensusClusterer):
                 ensemble, per_object, random_state=self.random_state, n_jobs=self.n_jobs
             ).to_scipy()
         return W
+
+
+def _counts(value: Any) -> bool:
+    """Whether a value is a whole number from 1 on."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_bool, check_int, check_option, check_real
@@ -45,8 +45,6 @@ class HBGF(ConsensusClusterer):
     n_init : int, default=10
         Restarts of k-means (on 5,000 of the objects; the best is finished on all), or starts of the
         partitioner.
-    max_iter : int, default=100
-        Most iterations of k-means.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -122,7 +120,6 @@ class HBGF(ConsensusClusterer):
         joint: bool = True,
         balance: float = 0.05,
         n_init: int = 10,
-        max_iter: int = 100,
         missing: str = "unobserved",
         random_state: RandomStateLike = None,
     ) -> None:
@@ -131,7 +128,6 @@ class HBGF(ConsensusClusterer):
         self.joint = joint
         self.balance = balance
         self.n_init = n_init
-        self.max_iter = max_iter
         self.missing = missing
         self.random_state = random_state
 
@@ -141,7 +137,6 @@ class HBGF(ConsensusClusterer):
         check_bool(self.joint, "joint", "HBGF")
         check_real(self.balance, "balance", "HBGF")
         check_int(self.n_init, "n_init", "HBGF")
-        check_int(self.max_iter, "max_iter", "HBGF")
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         if hasattr(self, "singular_values_"):
@@ -179,7 +174,6 @@ class HBGF(ConsensusClusterer):
             rng,
             always=len(vertices) - len(objects),
             n_init=self.n_init,
-            max_iter=self.max_iter,
         )
         return nearest_center(objects, centers)[0]
 

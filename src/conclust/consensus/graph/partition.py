@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._kernels import fill_parts, refine_dense, refine_hypergraph, refine_sparse
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
 from conclust.consensus.graph.kmeans import kmeans, nearest_center
-from conclust.consensus.graph.spectral import bipartite_spectrum, graph_embedding, unit_rows
+from conclust.consensus.graph.spectral import (
+    bipartite_spectrum,
+    graph_embedding,
+    is_sparse,
+    unit_rows,
+)
 from conclust.exceptions import InputError
 
 __all__ = [
@@ -75,8 +80,8 @@ def partition_graph(
     method : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral embedding, k-means filled up to the capacities, Fiduccia-Mattheyses
         refinement; the best of `n_init` starts. "spectral": the embedding and k-means only, without
-        balance. "metis": METIS (extra ``graph``) with `n_init` seeds; the best cut, or that of the
-        filled spectral start if it is better.
+        balance. "metis": METIS (extra ``graph``) with `n_init` seeds; of those within the
+        capacities the best cut, or that of the filled spectral start if it is better.
     vertex_weights : array-like of shape (n,), default=None
         Non-negative weights of the vertices in the balance. None: all 1.
     n_init : int, default=10
@@ -144,7 +149,8 @@ def partition_graph(
             for seed in spawn_seeds(root, n_init, bits=32):
                 labels = metis_parts(W, k, mass, balance, seed)
                 fill_empty_parts(labels, k)
-                found.append(labels)
+                if np.bincount(labels, weights=mass).max() <= capacity:
+                    found.append(labels)
         else:
             found = [_refined(W, labels, k, mass, capacity) for labels in starts]
         labels, cut = _best(found, [cut_weight(W, labels) for labels in found])
@@ -193,6 +199,9 @@ def partition_hypergraph(
     n = H.shape[0]
     capacity = part_capacity(vertex_weights, k, balance)
     root = seed_sequence(random_state, "partition_hypergraph")
+    if not (H.nnz and edge_weights.any()):
+        labels = _by_first(_fill(np.zeros((n, k)), vertex_weights, capacity))
+        return GraphPartition(labels, 0.0, capacity)
     found = []
     if method == "mtkahypar":
         for seed in spawn_seeds(root, n_init, bits=32):
@@ -204,15 +213,14 @@ def partition_hypergraph(
         half = (n_init + 1) // 2
         with threadpool_limits(limits=1):
             rows = unit_rows(bipartite_spectrum(H, k).objects)
-            for labels in _filled_starts(rows, k, vertex_weights, capacity, rngs[:half]):
-                found.append(
-                    _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
-                )
-            for rng in rngs[half:]:
-                labels = _fill(rng.random((n, k)), vertex_weights, capacity)
-                found.append(
-                    _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
-                )
+            starts = [
+                *_filled_starts(rows, k, vertex_weights, capacity, rngs[:half]),
+                *(_fill(rng.random((n, k)), vertex_weights, capacity) for rng in rngs[half:]),
+            ]
+        found = [
+            _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
+            for labels in starts
+        ]
     labels, cut = _best(found, [connectivity(H, labels, edge_weights) for labels in found])
     return GraphPartition(labels, cut, capacity)
 
@@ -229,7 +237,7 @@ def part_capacity(mass: NDArray[np.float64], k: int, balance: float) -> float:
 
 def cut_weight(W: Any, labels: NDArray[np.int64]) -> float:
     """Return the weight of the edges between parts, each edge once."""
-    if sp.issparse(W):
+    if is_sparse(W):
         apart = np.repeat(labels, np.diff(W.indptr)) != labels[W.indices]
         return float(W.data[apart].sum()) / 2.0
     H = np.eye(int(labels.max()) + 1)[labels]
@@ -304,7 +312,7 @@ def _refined(
     W: Any, labels: NDArray[np.int64], k: int, mass: NDArray[np.float64], capacity: float
 ) -> NDArray[np.int64]:
     patience = max(200, len(labels) // 20)
-    if sp.issparse(W):
+    if is_sparse(W):
         refine_sparse(W.indptr, W.indices, W.data, mass, k, capacity, _MAX_PASSES, patience, labels)
     else:
         refine_dense(W, mass, k, capacity, _MAX_PASSES, patience, labels)
@@ -342,14 +350,14 @@ def _present(mass: NDArray[np.float64]) -> NDArray[np.float64] | None:
 
 
 def _read_graph(W: Any) -> Any:
-    """Check a graph; return it as contiguous float64, dense or in compressed rows."""
-    if sp.issparse(W):
+    """Check a graph; return it as contiguous float64 without a diagonal, dense or in rows."""
+    graph: Any
+    if is_sparse(W):
         graph = sp.csr_array(W, dtype=np.float64, copy=True)
         graph.sum_duplicates()
         values = graph.data
     else:
-        graph = np.ascontiguousarray(W, dtype=np.float64)
-        values = graph
+        graph = values = np.ascontiguousarray(W, dtype=np.float64)
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1] or graph.shape[0] == 0:
         raise InputError(f"A graph to partition must be a square matrix. Got shape {graph.shape}.")
     if not np.isfinite(values).all() or (values < 0).any():
@@ -360,13 +368,14 @@ def _read_graph(W: Any) -> Any:
             "A graph to partition must be symmetric: the weight from i to j that from j to i. "
             f"Got a difference of {gap:g}. Pass (W + W.T) / 2 if that is meant."
         )
-    if sp.issparse(graph):
+    if is_sparse(W):
         graph.data[graph.indices == np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))] = 0
         graph.eliminate_zeros()
-        indptr, indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
-        checked = sp.csr_array(graph.shape)
-        checked.data, checked.indices, checked.indptr = graph.data, indices, indptr
-        return checked
+        rows: Any = sp.csr_array(graph.shape)
+        rows.data = graph.data
+        # The types of the kernel, whatever SciPy chose.
+        rows.indptr, rows.indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+        return rows
     if graph.diagonal().any():
         graph = graph.copy()
         np.fill_diagonal(graph, 0.0)
@@ -375,15 +384,16 @@ def _read_graph(W: Any) -> Any:
 
 def _asymmetry(graph: Any) -> float:
     """Return the largest difference between a weight and that of the other direction."""
-    if sp.issparse(graph):
-        return float(abs(graph - graph.T).max())
+    if is_sparse(graph):
+        difference: Any = abs(graph - graph.T)
+        return float(difference.max())
     step = 512
     blocks = (slice(i, i + step) for i in range(0, len(graph), step))
     return max(float(np.abs(graph[rows] - graph[:, rows].T).max()) for rows in blocks)
 
 
 def _has_edges(W: Any) -> bool:
-    return bool(W.nnz) if sp.issparse(W) else bool(W.any())
+    return bool((W.data if is_sparse(W) else W).any())
 
 
 def _read_mass(vertex_weights: ArrayLike | None, n: int) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-__all__ = ["BipartiteSpectrum", "bipartite_spectrum", "graph_embedding", "unit_rows"]
+__all__ = ["BipartiteSpectrum", "bipartite_spectrum", "graph_embedding", "is_sparse", "unit_rows"]
 
 # Matrices up to this size are solved whole; Lanczos finds a few eigenvectors of larger ones.
 _WHOLE = 1_500
@@ -105,11 +105,16 @@ def graph_embedding(W: Any, k: int, rng: np.random.Generator) -> NDArray[np.floa
     root = _inverse_root(degrees)
     n = len(degrees)
     if n <= _WHOLE:
-        dense = W.toarray() if sp.issparse(W) else W
+        dense = W.toarray() if is_sparse(W) else W
         E = dense * root[:, None] * root
         return unit_rows(_leading(0.5 * (E + E.T), k)[1])
     operator = LinearOperator((n, n), matvec=lambda v: root * (W @ (root * v.ravel())), dtype=float)
     return unit_rows(_lanczos(operator, n, k, rng.standard_normal(n))[1])
+
+
+def is_sparse(W: Any) -> bool:
+    """Whether a graph is sparse: a plain bool, so that types are not narrowed to less than it is."""
+    return bool(sp.issparse(W))
 
 
 def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -146,7 +151,7 @@ def _lanczos(
     return values[order], vectors[:, order]
 
 
-def _inverse_root(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _inverse_root(degrees: NDArray[Any]) -> NDArray[np.float64]:
     root = np.zeros(len(degrees))
     np.divide(1.0, np.sqrt(degrees), out=root, where=degrees > 0)
     return root

@@ -1,0 +1,94 @@
+"""Cuts, hypergraphs and their best partitions, by definition."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from tests.naive.partitions import all_partitions
+
+
+def cut(W, labels):
+    """Weight of the edges between parts."""
+    n = len(labels)
+    return sum(W[i][j] for i, j in itertools.combinations(range(n), 2) if labels[i] != labels[j])
+
+
+def clusters(columns):
+    """Member sets of every cluster of every partition, in order of first appearance."""
+    found = []
+    for column in np.asarray(columns).T:
+        seen = []
+        for label in column:
+            if label >= 0 and label not in seen:
+                seen.append(label)
+        found += [{i for i, x in enumerate(column) if x == label} for label in seen]
+    return found
+
+
+def connectivity(columns, labels):
+    """Parts that a cluster meets, minus one, summed."""
+    return sum(len({labels[i] for i in members}) - 1 for members in clusters(columns))
+
+
+def bipartite_cut(columns, labels):
+    """Objects of each cluster that are not in the part of most of them."""
+    total = 0
+    for members in clusters(columns):
+        parts = [labels[i] for i in members]
+        total += len(parts) - max(parts.count(part) for part in set(parts))
+    return total
+
+
+def jaccard(columns):
+    """Jaccard similarity of all clusters, over the objects that both partitions observed."""
+    columns = np.asarray(columns)
+    member, sets = [], []
+    for u in range(columns.shape[1]):
+        own = clusters(columns[:, [u]])
+        member += [u] * len(own)
+        sets += own
+    J = np.zeros((len(sets), len(sets)))
+    for a, b in itertools.permutations(range(len(sets)), 2):
+        both = {
+            i
+            for i in range(len(columns))
+            if columns[i, member[a]] != -1 and columns[i, member[b]] != -1
+        }
+        union = (sets[a] | sets[b]) & both
+        J[a, b] = len(sets[a] & sets[b]) / len(union) if union else 0.0
+    return J
+
+
+def associations(columns, meta, k):
+    """Share of the clusters of each meta-cluster, in partitions that saw the object, that hold it."""
+    columns = np.asarray(columns)
+    result = np.zeros((len(columns), k))
+    for i in range(len(columns)):
+        held, could = np.zeros(k), np.zeros(k)
+        c = 0
+        for u in range(columns.shape[1]):
+            for members in clusters(columns[:, [u]]):
+                if columns[i, u] != -1:
+                    could[meta[c]] += 1
+                    held[meta[c]] += i in members
+                c += 1
+        shares = np.divide(held, could, out=np.zeros(k), where=could > 0)
+        result[i] = shares / shares.sum() if shares.any() else 1 / k
+    return result
+
+
+def best_balanced(criterion, n, k, capacity):
+    """Lowest value of a criterion over all partitions into k parts of at most `capacity`."""
+    return min(
+        criterion(labels)
+        for labels in all_partitions(n)
+        if max(labels) == k - 1 and np.bincount(labels).max() <= capacity
+    )
+
+
+def singular_triplets(B):
+    """All singular triplets of the degree-normalised B, by a dense SVD."""
+    x, y = B.sum(axis=1), B.sum(axis=0)
+    S = B / np.sqrt(x)[:, None] / np.sqrt(y)
+    return np.linalg.svd(S, full_matrices=False)

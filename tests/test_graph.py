@@ -1,0 +1,546 @@
+"""HBGF, MCLA, CSPA, HGPA: their criteria, partitioners and traps."""
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+from tests.naive import graph as naive
+
+from conclust import CSPA, HBGF, HGPA, MCLA, Ensemble, best_by_anmi
+from conclust.consensus.graph import partition_graph
+from conclust.consensus.graph.engines import whole_weights
+from conclust.consensus.graph.kmeans import kmeans, nearest_center
+from conclust.consensus.graph.mcla import jaccard_graph
+from conclust.consensus.graph.partition import (
+    connectivity,
+    cut_weight,
+    part_capacity,
+    partition_hypergraph,
+)
+from conclust.consensus.graph.spectral import bipartite_spectrum, graph_embedding, unit_rows
+from conclust.evidence import coassociation, sample_pairs
+from conclust.exceptions import (
+    DenseLimitError,
+    EvidenceWarning,
+    InputError,
+    MissingExtraError,
+    ParameterError,
+    UnsupportedEnsembleError,
+)
+
+E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+E2 = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]])
+METHODS = (HBGF, MCLA, CSPA, HGPA)
+
+
+def planted(seed=0, n=90, m=15, k=3, flip=0.1, missing=0.0):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % k
+    labels = np.column_stack(
+        [np.where(rng.random(n) < flip, rng.integers(0, k, n), truth) for _ in range(m)]
+    )
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[(labels == -1).all(axis=1), 0] = 0
+    return labels, truth
+
+
+def random_graph(rng, n, density=0.6):
+    W = np.triu(rng.integers(1, 9, (n, n)) * (rng.random((n, n)) < density), 1).astype(float)
+    return W + W.T
+
+
+# -- worked examples
+
+
+@pytest.mark.parametrize("cls", METHODS)
+def test_the_first_example(cls):
+    np.testing.assert_array_equal(cls(2, random_state=0).fit(E1).labels_, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("cls", [HBGF, MCLA, HGPA])
+def test_the_second_example(cls):
+    np.testing.assert_array_equal(cls(2, random_state=0).fit(E2).labels_, [0, 0, 0, 1, 1, 1])
+
+
+def test_the_second_example_has_a_lower_cut_of_co_association_elsewhere():
+    # Four objects a part are allowed: ceil(1.05 x 3). The published answer cuts 3, this 8/3.
+    model = CSPA(2, random_state=0).fit(E2)
+    assert model.objective_ == pytest.approx(8 / 3)
+    p = coassociation(E2) / 3
+    assert naive.cut(p, [0, 0, 0, 1, 1, 1]) == pytest.approx(3)
+    assert naive.best_balanced(lambda labels: naive.cut(p, labels), 6, 2, 4) == pytest.approx(8 / 3)
+
+
+@pytest.mark.parametrize("cls", METHODS)
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_unanimous_partitions_are_the_consensus(cls, k):
+    truth = np.arange(20) % k
+    rng = np.random.default_rng(k)
+    labels = np.column_stack([rng.permutation(k)[truth] for _ in range(6)])
+    model = cls(k, random_state=0).fit(labels)
+    np.testing.assert_array_equal(model.labels_, truth)
+    assert model.objective_ == 0
+
+
+def test_singular_values_of_the_first_example():
+    found = bipartite_spectrum(Ensemble(E1).indicator, 4)
+    np.testing.assert_allclose(found.values, [1, 0.905065, 0.425274], atol=1e-6)
+
+
+def test_similarities_of_the_first_example():
+    J = jaccard_graph(Ensemble(E1)).toarray()
+    a1, b1, a2, a3, b3 = 0, 1, 2, 4, 5
+    assert J[a1, a2] == 1
+    assert J[a1, a3] == pytest.approx(2 / 3)
+    assert J[b1, a3] == pytest.approx(1 / 4)
+    assert J[b1, b3] == pytest.approx(1 / 2)
+
+
+# -- equalities
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_the_transfer_cut_gives_the_singular_vectors(missing):
+    labels, _ = planted(missing=missing)
+    B = Ensemble(labels).indicator
+    found = bipartite_spectrum(B, 4)
+    U, values, Vt = naive.singular_triplets(B.toarray())
+    np.testing.assert_allclose(found.values, values[:4], atol=1e-10)
+    for r in range(3):  # distinct singular values: vectors agree but for the sign
+        assert abs(found.objects[:, r] @ U[:, r]) == pytest.approx(1, abs=1e-8)
+        assert abs(found.clusters[:, r] @ Vt[r]) == pytest.approx(1, abs=1e-8)
+
+
+def test_the_known_gram_changes_nothing():
+    labels, _ = planted()
+    ensemble = Ensemble(labels)
+    a = bipartite_spectrum(ensemble.indicator, 3)
+    b = bipartite_spectrum(ensemble.indicator, 3, gram=ensemble.gram)
+    np.testing.assert_allclose(a.values, b.values, atol=1e-12)
+    np.testing.assert_allclose(abs(a.objects), abs(b.objects), atol=1e-9)
+
+
+def test_lanczos_finds_what_the_whole_solver_finds(monkeypatch):
+    labels, _ = planted(n=300, m=40, k=4)
+    B = Ensemble(labels).indicator
+    W = random_graph(np.random.default_rng(0), 60)
+    rng = np.random.default_rng(1)
+    whole, embedded = bipartite_spectrum(B, 4), graph_embedding(W, 3, rng)
+    monkeypatch.setattr("conclust.consensus.graph.spectral._WHOLE", 10)
+    some = bipartite_spectrum(B, 4)
+    np.testing.assert_allclose(some.values, whole.values, atol=1e-6)
+    np.testing.assert_allclose(abs(some.objects), abs(whole.objects), atol=1e-4)
+    for graph in (W, sp.csr_array(W)):
+        np.testing.assert_allclose(abs(graph_embedding(graph, 3, rng)), abs(embedded), atol=1e-4)
+
+
+@pytest.mark.parametrize("cls", [HBGF, MCLA, CSPA])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_hard_memberships_are_labels(cls, missing):
+    labels, _ = planted(missing=missing)
+    hard = Ensemble(labels)
+    blocks = [
+        np.where(labels[:, [u]] >= 0, np.eye(3)[np.maximum(labels[:, u], 0)], 0.0)
+        for u in range(labels.shape[1])
+    ]
+    soft = Ensemble.from_memberships(blocks)
+    a = cls(3, random_state=0).fit(hard)
+    b = cls(3, random_state=0).fit(soft)
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    assert a.objective_ == pytest.approx(b.objective_)
+
+
+@pytest.mark.parametrize("cls", [HBGF, MCLA, CSPA])
+def test_soft_members_count_by_their_membership(cls):
+    rng = np.random.default_rng(0)
+    truth = np.arange(60) % 3
+    blocks = [rng.dirichlet(np.full(3, 0.5), 60) * 0.4 + 0.6 * np.eye(3)[truth] for _ in range(8)]
+    model = cls(3, random_state=0).fit(Ensemble.from_memberships(blocks))
+    np.testing.assert_array_equal(model.labels_, truth)
+
+
+def test_a_hypergraph_takes_no_memberships():
+    with pytest.raises(UnsupportedEnsembleError, match="HGPA takes no soft members"):
+        HGPA(2).fit(Ensemble.from_memberships([np.eye(2)[[0, 0, 1]]]))
+
+
+# -- objectives are what a recount says
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("missing", [0.0, 0.25])
+def test_objectives_are_recounted(seed, missing):
+    labels, _ = planted(seed=seed, n=24, m=5, missing=missing, flip=0.3)
+    for partitioner in ("spectral", "internal"):
+        model = HBGF(3, partitioner=partitioner, random_state=0).fit(labels)
+        assert model.objective_ == naive.bipartite_cut(labels, model.labels_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        cspa = CSPA(3, random_state=0).fit(labels)
+    both = (labels[:, None] >= 0) & (labels[None] >= 0)
+    together = ((labels[:, None] == labels[None]) & both).sum(axis=2)
+    p = together / np.maximum(both.sum(axis=2), 1)
+    assert cspa.objective_ == pytest.approx(naive.cut(p, cspa.labels_))
+    hgpa = HGPA(3, random_state=0).fit(labels)
+    assert hgpa.objective_ == naive.connectivity(labels, hgpa.labels_)
+    mcla = MCLA(3, random_state=0).fit(labels)
+    J = naive.jaccard(labels)
+    np.testing.assert_allclose(jaccard_graph(Ensemble(labels)).toarray(), J, atol=1e-12)
+    assert mcla.objective_ == pytest.approx(naive.cut(J, mcla.meta_clusters_))
+    expected = naive.associations(labels, mcla.meta_clusters_, mcla.membership_.shape[1])
+    np.testing.assert_allclose(mcla.membership_, expected, atol=1e-12)
+    np.testing.assert_allclose(mcla.predict_proba(labels), expected, atol=1e-12)
+
+
+def test_noise_is_in_no_cluster_but_seen():
+    labels = np.array([[0, 0], [0, -2], [1, 1], [1, 1]])
+    mcla = MCLA(2, random_state=0).fit(labels)
+    np.testing.assert_allclose(
+        mcla.membership_, naive.associations(labels, mcla.meta_clusters_, 2), atol=1e-12
+    )
+    for cls in METHODS:
+        np.testing.assert_array_equal(cls(2, random_state=0).fit(labels).labels_, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("cls", METHODS)
+def test_noise_everywhere_leaves_nothing_to_cut(cls):
+    model = cls(2, random_state=0).fit(np.full((6, 3), -2))
+    assert model.objective_ == 0
+    assert model.labels_.min() == 0
+
+
+def test_new_objects_join_meta_clusters():
+    labels, truth = planted(flip=0.05)
+    model = MCLA(3, random_state=0).fit(labels)
+    np.testing.assert_array_equal(model.predict(labels), model.labels_)
+    new = np.vstack([np.zeros(15, int), np.full(15, -1)])
+    np.testing.assert_array_equal(model.predict(new), [model.labels_[truth == 0][0], -1])
+
+
+# -- the partitioner against brute force
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_the_lowest_balanced_cut_is_found(form):
+    rng = np.random.default_rng(0)
+    optimal = 0
+    for trial in range(60):
+        k = 2 + trial % 3
+        W = random_graph(rng, 7)
+        capacity = part_capacity(np.ones(7), k, 0.05)
+        found = partition_graph(W if form == "dense" else sp.csr_array(W), k, random_state=trial)
+        assert found.cut == pytest.approx(naive.cut(W, found.labels))
+        assert np.bincount(found.labels, minlength=k).min() > 0
+        assert np.bincount(found.labels).max() <= found.capacity == capacity
+        best = naive.best_balanced(lambda labels, W=W: naive.cut(W, labels), 7, k, capacity)
+        assert found.cut >= best - 1e-9
+        optimal += found.cut <= best + 1e-9
+    assert optimal >= 57
+
+
+def test_the_lowest_connectivity_is_found():
+    rng = np.random.default_rng(0)
+    optimal = 0
+    for trial in range(60):
+        k = 2 + trial % 3
+        columns = rng.integers(0, 3, (7, 5))
+        H = Ensemble(columns).indicator
+        found = partition_hypergraph(
+            H,
+            k,
+            edge_weights=np.ones(H.shape[1]),
+            vertex_weights=np.ones(7),
+            random_state=trial,
+        )
+        assert found.cut == naive.connectivity(columns, found.labels)
+        assert np.bincount(found.labels).max() <= found.capacity
+        best = naive.best_balanced(
+            lambda labels, c=columns: naive.connectivity(c, labels), 7, k, found.capacity
+        )
+        optimal += found.cut == best
+    assert optimal >= 57
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_refinement_never_makes_it_worse(k):
+    # One start, so that the first pass of a start without refinement is the bound.
+    rng = np.random.default_rng(k)
+    W = random_graph(rng, 150, 0.1)
+    whole = partition_graph(W, k, n_init=1, random_state=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("conclust.consensus.graph.partition._MAX_PASSES", 0)
+        start = partition_graph(W, k, n_init=1, random_state=3)
+        patch.setattr("conclust.consensus.graph.partition._MAX_PASSES", 1)
+        once = partition_graph(W, k, n_init=1, random_state=3)
+    assert whole.cut <= once.cut <= start.cut
+    assert whole.cut < start.cut
+    assert np.bincount(whole.labels).max() <= whole.capacity
+
+
+def test_dense_and_sparse_graphs_are_cut_alike():
+    W = random_graph(np.random.default_rng(5), 80, 0.3)
+    a = partition_graph(W, 4, random_state=0)
+    b = partition_graph(sp.csr_array(W), 4, random_state=0)
+    np.testing.assert_array_equal(a.labels, b.labels)
+    assert a.cut == pytest.approx(b.cut)
+
+
+def test_heavy_vertices_are_kept_whole():
+    W = random_graph(np.random.default_rng(5), 12)
+    weights = np.array([30.0, *[1.0] * 11])
+    found = partition_graph(W, 3, vertex_weights=weights, random_state=0)
+    sums = np.bincount(found.labels, weights=weights)
+    assert sums.max() <= found.capacity
+    assert len(sums) == 3
+
+
+# -- the traps of graph partitioning
+
+
+def test_more_parts_than_vertices_are_refused():
+    with pytest.raises(ParameterError, match=r"'k' parameter of partition_graph .*\[1, 3\]. Got 4"):
+        partition_graph(np.ones((3, 3)), 4)
+
+
+@pytest.mark.parametrize("method", ["internal", "metis"])
+def test_isolated_vertices_have_a_part(method):
+    if method == "metis":
+        pytest.importorskip("pymetis")
+    W = np.zeros((8, 8))
+    W[:3, :3] = W[3:6, 3:6] = 1
+    found = partition_graph(W, 2, method=method, random_state=0)
+    assert found.cut == 0
+    assert np.bincount(found.labels).max() <= found.capacity == 5
+    empty = partition_graph(np.zeros((6, 6)), 3, method=method, random_state=0)
+    assert np.bincount(empty.labels, minlength=3).min() > 0
+
+
+@pytest.mark.parametrize("method", ["internal", "metis"])
+def test_float_weights_count_as_they_are(method):
+    if method == "metis":
+        pytest.importorskip("pymetis")
+    W = np.full((6, 6), 1e-7)
+    W[:3, :3] = W[3:, 3:] = 3.3e-5
+    found = partition_graph(W, 2, method=method, random_state=0)
+    np.testing.assert_array_equal(found.labels, [0, 0, 0, 1, 1, 1])
+    assert found.cut == pytest.approx(9e-7)
+
+
+def test_whole_weights_stay_and_small_ones_do_not_vanish():
+    np.testing.assert_array_equal(whole_weights(np.array([0.0, 3.0, 7.0])), [0, 3, 7])
+    np.testing.assert_array_equal(whole_weights(np.array([0.0, 1e-9, 0.5])), [0, 1, 10_000])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_malformed_graphs_are_refused(sparse):
+    def give(W):
+        W = np.array(W, dtype=float)
+        return sp.csr_array(W) if sparse else W
+
+    with pytest.raises(InputError, match=r"must be symmetric.* difference of 1"):
+        partition_graph(give([[0, 1], [0, 0]]), 1)
+    with pytest.raises(InputError, match="square"):
+        partition_graph(give([[0, 1, 0], [0, 0, 1]]), 1)
+    with pytest.raises(InputError, match="at least 0"):
+        partition_graph(give([[0, -1], [-1, 0]]), 1)
+    with pytest.raises(InputError, match="finite"):
+        partition_graph(give([[0, np.nan], [np.nan, 0]]), 1)
+    with pytest.raises(InputError, match="weights of vertices"):
+        partition_graph(give([[0, 1], [1, 0]]), 1, vertex_weights=[1, -1])
+
+
+def test_the_graph_given_is_left_alone():
+    W = sp.csr_array(np.array([[5.0, 1.0], [1.0, 0.0]]))
+    D = W.toarray()
+    for graph in (W, D):
+        assert partition_graph(graph, 2, random_state=0).cut == 1
+    assert W[0, 0] == D[0, 0] == 5
+
+
+@pytest.mark.parametrize("method", ["internal", "spectral", "metis"])
+def test_seeds_are_of_the_call_not_of_the_process(method):
+    if method == "metis":
+        pytest.importorskip("pymetis")
+    W = random_graph(np.random.default_rng(2), 60, 0.2)
+    np.random.seed(3)  # noqa: NPY002  (the process-wide generator is what this is about)
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    a = partition_graph(W, 4, method=method, random_state=7)
+    partition_graph(random_graph(np.random.default_rng(8), 30), 3, method=method, random_state=1)
+    b = partition_graph(W, 4, method=method, random_state=7)
+    np.testing.assert_array_equal(a.labels, b.labels)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+
+def test_balance_is_an_assumption():
+    # One cluster of 50, one of 10: parts of at most 32 cannot be these; the spectral cut can.
+    truth = np.repeat([0, 1], [50, 10])
+    rng = np.random.default_rng(0)
+    labels = np.column_stack([np.where(rng.random(60) < 0.1, 1 - truth, truth) for _ in range(15)])
+    balanced = CSPA(2, random_state=0).fit(labels)
+    assert np.bincount(balanced.labels_).max() < 50
+    for model in (HBGF(2, random_state=0), CSPA(2, partitioner="spectral", random_state=0)):
+        assert adjusted_rand_score(model.fit(labels).labels_, truth) == 1
+    for cls in (CSPA, HGPA, HBGF):
+        assert "assumption" in cls.__doc__
+
+
+def test_objects_that_nobody_tells_apart_stay_together():
+    labels = np.repeat(E2, 5, axis=0)
+    for cls in (CSPA, HGPA):
+        found = cls(2, random_state=0).fit(labels).labels_.reshape(6, 5)
+        assert (found == found[:, :1]).all()
+
+
+# -- sampled pairs and size
+
+
+def test_sampled_pairs():
+    labels, truth = planted(n=300)
+    labels[[4, 9]] = -1
+    ensemble = Ensemble(labels)
+    with pytest.warns(EvidenceWarning, match="2 objects are missing"):
+        drawn = CSPA(3, pairs=20, random_state=0).fit(ensemble)
+    seen = np.delete(np.arange(300), [4, 9])
+    assert adjusted_rand_score(drawn.labels_[seen], truth[seen]) > 0.95
+    pairs = sample_pairs(ensemble, 20, random_state=1)
+    with pytest.warns(EvidenceWarning, match="2 objects are missing"):
+        given = CSPA(3, pairs=pairs, random_state=0).fit(ensemble)
+    p = pairs.to_scipy()[seen][:, seen]
+    assert given.objective_ == pytest.approx(cut_weight(sp.csr_array(p), given.labels_[seen]))
+
+
+def test_pairs_must_fit():
+    pairs = sample_pairs(E1, 2, random_state=0)
+    with pytest.raises(InputError, match="evidence on 4 objects, but the labels are of 6"):
+        CSPA(2, pairs=pairs).fit(E2)
+    with pytest.raises(ParameterError, match="'pairs' parameter of CSPA"):
+        CSPA(2, pairs=0).fit(E2)
+
+
+def test_too_large_for_all_pairs_names_what_is_not():
+    labels, _ = planted(n=200, flip=0.4)
+    with pytest.raises(
+        DenseLimitError, match=r"more than max_dense=50 allows.*pairs=.*HBGF or MCLA"
+    ):
+        CSPA(3, max_dense=50).fit(labels)
+
+
+def test_pairs_that_nobody_saw_are_said():
+    labels = np.array([[0, -1], [0, -1], [-1, 0], [-1, 0]])
+    with pytest.warns(EvidenceWarning, match="1 pairs of distinct rows of labels"):
+        CSPA(2, random_state=0).fit(labels)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_threads_change_nothing(n_jobs):
+    labels, _ = planted(n=1500, flip=0.3)
+    expected = CSPA(3, n_init=2, random_state=0, n_jobs=1).fit(labels)
+    found = CSPA(3, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    assert found.objective_ == expected.objective_
+
+
+def test_restarts_on_a_part_finish_on_all():
+    labels, truth = planted(n=12_000, flip=0.2)
+    for model in (HBGF(3, random_state=0), HBGF(3, joint=False, random_state=0)):
+        assert adjusted_rand_score(model.fit(labels).labels_, truth) > 0.99
+
+
+def test_k_means_finds_no_more_centers_than_distinct_rows():
+    rows = np.repeat(np.eye(3), 4, axis=0)
+    centers = kmeans(rows, 5, np.random.default_rng(0))
+    assert len(centers) == 3
+    labels, distances = nearest_center(rows, centers)
+    assert len(set(labels.tolist())) == 3
+    np.testing.assert_allclose(distances, 0, atol=1e-12)
+
+
+def test_rows_of_zeros_stay():
+    np.testing.assert_array_equal(unit_rows(np.array([[3.0, 4.0], [0, 0]])), [[0.6, 0.8], [0, 0]])
+
+
+def test_weights_in_k_means_are_repetitions():
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(c, 0.1, (20, 2)) for c in (0, 3, 6)])
+    weights = rng.integers(1, 4, 60)
+    a = kmeans(rows, 3, np.random.default_rng(1), weights=weights.astype(float))
+    b = kmeans(np.repeat(rows, weights, axis=0), 3, np.random.default_rng(1))
+    np.testing.assert_allclose(a[a[:, 0].argsort()], b[b[:, 0].argsort()], atol=1e-9)
+
+
+# -- partitioners of other packages
+
+
+@pytest.mark.parametrize("cls", [HBGF, MCLA, CSPA])
+def test_metis(cls):
+    pytest.importorskip("pymetis")
+    labels, truth = planted()
+    model = cls(3, partitioner="metis", random_state=0).fit(labels)
+    assert adjusted_rand_score(model.labels_, truth) > 0.95
+
+
+def test_metis_is_no_worse_than_the_filled_spectral_start():
+    pytest.importorskip("pymetis")
+    for seed in range(5):
+        W = random_graph(np.random.default_rng(seed), 80, 0.1)
+        found = partition_graph(W, 5, method="metis", random_state=0)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("conclust.consensus.graph.partition._MAX_PASSES", 0)
+            start = partition_graph(W, 5, n_init=1, random_state=0)
+        assert found.cut <= start.cut + 1e-9
+        assert np.bincount(found.labels, minlength=5).min() > 0
+
+
+def test_mtkahypar():
+    pytest.importorskip("mtkahypar")
+    labels, truth = planted(flip=0.0)
+    models = [HGPA(3, partitioner="mtkahypar", n_init=2, random_state=0).fit(labels) for _ in "ab"]
+    np.testing.assert_array_equal(models[0].labels_, truth)
+    noisy, _ = planted(flip=0.2)
+    models = [HGPA(3, partitioner="mtkahypar", n_init=2, random_state=0).fit(noisy) for _ in "ab"]
+    np.testing.assert_array_equal(models[0].labels_, models[1].labels_)
+    assert models[0].objective_ == naive.connectivity(noisy, models[0].labels_)
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "model"),
+    [
+        ("pymetis", "graph", CSPA(2, partitioner="metis")),
+        ("mtkahypar", "hypergraph", HGPA(2, partitioner="mtkahypar")),
+    ],
+)
+def test_absent_packages_are_named_with_their_extra(monkeypatch, package, extra, model):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=rf"{package}.*conclust\[{extra}\]"):
+        model.fit(E1)
+
+
+@pytest.mark.parametrize("cls", METHODS)
+def test_parameters_are_checked(cls):
+    for name, value in {"partitioner": "nonesuch", "balance": -0.1, "n_init": 0}.items():
+        with pytest.raises(ParameterError, match=f"'{name}' parameter of {cls.__name__}"):
+            cls(2, **{name: value}).fit(E1)
+
+
+# -- the best of several
+
+
+def test_the_best_of_several_agrees_most():
+    labels, truth = planted()
+    tried = [MCLA(2, random_state=0), HBGF(3, random_state=0), HBGF(5, random_state=0)]
+    best = best_by_anmi(labels, tried)
+    assert best.scores.argmax() == 1
+    assert adjusted_rand_score(best.labels, truth) == 1
+    assert best.estimator.get_params() == tried[1].get_params()
+    assert not hasattr(tried[1], "labels_")
+    with pytest.raises(ParameterError, match="'estimators' parameter of best_by_anmi"):
+        best_by_anmi(labels, [])
+
+
+def test_connectivity_of_a_hypergraph():
+    H = Ensemble(E1).indicator
+    labels = np.array([0, 0, 1, 1])
+    assert connectivity(H, labels, np.ones(H.shape[1])) == naive.connectivity(E1, labels) == 1
