@@ -232,4 +232,4 @@ class CSPA(ConsensusClusterer):
 
 def _counts(value: Any) -> bool:
     """Whether a value is a whole number from 1 on."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+    return isinstance(value, Integral) and value is not True and int(value) >= 1
