@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust.consensus.kmeans.restarts import ON_A_PART
+
 __all__ = ["kmeans", "nearest_center"]
 
-# Rows on which the restarts are tried.
-_TRIED = 5_000
 _BLOCK = 1 << 14
 
 
@@ -54,8 +54,8 @@ def kmeans(
     mass = np.ones(n) if weights is None else weights
     some = n - always
     tried, tried_mass = rows, mass
-    if some > _TRIED:
-        drawn = np.sort(rng.choice(some, _TRIED, replace=False))
+    if some > ON_A_PART:
+        drawn = np.sort(rng.choice(some, ON_A_PART, replace=False))
         kept = np.concatenate([drawn, np.arange(some, n)])
         tried, tried_mass = rows[kept], mass[kept]
     best, lowest = rows[:1], np.inf
