@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from tests.naive.mixture import joint, log_likelihood, step
+from tests.naive.mixture import elbo, joint, log_likelihood, step
 
-from conclust import Ensemble, MixtureModel
+from conclust import BayesianEnsemble, Ensemble, MixtureModel
 from conclust.exceptions import ParameterError, UnseenLabelWarning, UnsupportedEnsembleError
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
@@ -191,3 +191,131 @@ def test_bad_parameters(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
         MixtureModel(**parameters).fit(E1)
+
+
+# -- Bayesian cluster ensembles
+
+
+@pytest.mark.parametrize("labels", [E1, E2], ids=["E1", "E2"])
+def test_worked_examples_of_mixed_membership(labels):
+    model = BayesianEnsemble(2, random_state=0).fit(labels)
+    expected = [0, 0, 1, 1] if labels is E1 else [0, 0, 0, 1, 1, 1]
+    np.testing.assert_array_equal(model.labels_, expected)
+
+
+def test_a_unanimous_ensemble_is_of_pure_objects():
+    truth = np.repeat(np.arange(4), [3, 9, 5, 11])
+    model = BayesianEnsemble(4, random_state=0).fit(np.column_stack([truth] * 5))
+    np.testing.assert_array_equal(model.labels_, truth)
+    assert model.membership_.max(axis=1).min() > 0.95
+
+
+@pytest.mark.parametrize("learn", [False, True])
+def test_the_bound_is_what_its_definition_gives(learn):
+    labels, _ = ragged(0, n=40, noise=0.1)
+    weights = np.linspace(0.5, 2, labels.shape[1])
+    model = BayesianEnsemble(3, learn_alpha=learn, random_state=0).fit(
+        Ensemble(labels, weights=weights)
+    )
+    betas = model.label_probabilities_
+    if not learn:
+        np.testing.assert_array_equal(model.alpha_, 1 / 3)
+        # q(theta) of the last update holds the alpha of then: the same one only if it stays
+        bound = elbo(labels, model.alpha_, betas, model.membership_, weights)
+        assert model.elbo_ == pytest.approx(bound, rel=1e-9)
+    prior = sum(w * np.log(b).sum() for w, b in zip(weights, betas, strict=True))
+    assert model.objective_ == pytest.approx(model.elbo_ + 1e-3 * prior)
+    for beta in betas:
+        np.testing.assert_allclose(beta.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("learn", [False, True])
+def test_the_bound_never_falls(learn):
+    labels, _ = ragged(2, flip=0.6)
+    values = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for iterations in range(1, 30):
+            model = BayesianEnsemble(
+                4, learn_alpha=learn, n_init=1, max_iter=iterations, tol=0.0, random_state=3
+            ).fit(labels)
+            values.append(model.objective_)
+    assert (np.diff(values) >= -1e-9).all()
+    assert values[-1] > values[0]
+
+
+def test_the_bound_is_below_the_likelihood_of_two_objects():
+    # One partition and one label an object: theta integrates out, P(label) = alpha . beta / |alpha|.
+    labels = np.array([[0], [1], [0], [1]])
+    model = BayesianEnsemble(2, learn_alpha=False, random_state=0).fit(labels)
+    mean = model.alpha_ / model.alpha_.sum()
+    exact = sum(np.log(mean @ model.label_probabilities_[0][:, label]) for (label,) in labels)
+    assert model.elbo_ <= exact + 1e-12
+
+
+def test_learning_alpha_raises_the_bound():
+    labels, _ = ragged(3)
+    fixed = BayesianEnsemble(3, learn_alpha=False, random_state=0).fit(labels)
+    learnt = BayesianEnsemble(3, random_state=0).fit(labels)
+    assert learnt.objective_ > fixed.objective_
+    assert (learnt.alpha_ > 0).all()
+
+
+def test_objects_of_two_clusters_are_seen_as_such():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1], 40)
+    labels = np.column_stack([truth] * 20)
+    labels[:5, :10] = 1  # half of the partitions put these five with the others
+    labels[rng.random(labels.shape) < 0.05] = -1
+    model = BayesianEnsemble(2, alpha=0.5, random_state=0).fit(labels)
+    assert np.abs(model.membership_[:5] - 0.5).max() < 0.15
+    assert model.membership_[5:].max(axis=1).min() > 0.9
+
+
+def test_a_weight_repeats_a_partition_in_the_bound():
+    labels, _ = ragged(3)
+    weights = np.array([1, 2, 1, 0, 3, 1, 1, 2])
+    a = BayesianEnsemble(3, tol=1e-8, random_state=0).fit(Ensemble(labels, weights=weights))
+    b = BayesianEnsemble(3, tol=1e-8, random_state=0).fit(np.repeat(labels, weights, axis=1))
+    assert a.objective_ == pytest.approx(b.objective_, rel=1e-5)
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+
+
+def test_mixed_membership_begins_on_a_part():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 8_000)
+    labels = np.column_stack(
+        [np.where(rng.random(8_000) < 0.3, rng.integers(0, 5, 8_000), truth) for _ in range(8)]
+    )
+    a, b = (
+        BayesianEnsemble(3, n_init=2, tol=1e-4, random_state=0, n_jobs=jobs).fit(labels)
+        for jobs in (1, 3)
+    )
+    np.testing.assert_array_equal(a.membership_, b.membership_)
+    assert adjusted_rand_score(a.labels_, truth) > 0.9
+
+
+def test_new_objects_of_mixed_membership():
+    labels, _ = ragged(6)
+    model = BayesianEnsemble(3, tol=1e-9, learn_alpha=False, random_state=0).fit(labels)
+    np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-2)
+    nothing = np.full((1, labels.shape[1]), -1)
+    np.testing.assert_allclose(model.predict_proba(nothing), 1 / 3)
+    assert model.predict(nothing).tolist() == [-1]
+
+
+def test_too_few_iterations_of_the_bound_are_said():
+    labels, _ = ragged(0, flip=0.6)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        model = BayesianEnsemble(3, max_iter=2, random_state=0).fit(labels)
+    assert not model.converged_
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"alpha": 0.0}, {"learn_alpha": 1}, {"smoothing": 0.0}, {"tol": -1.0}, {"n_clusters": 5}],
+)
+def test_bad_parameters_of_mixed_membership(parameters):
+    (name,) = parameters
+    with pytest.raises(ParameterError, match=f"{name!r}"):
+        BayesianEnsemble(**parameters).fit(E1)

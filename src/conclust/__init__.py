@@ -11,6 +11,7 @@ _HOMES = {
     "AddRemAdd": "conclust.consensus.median",
     "BaumEagon": "conclust.consensus.probabilistic",
     "CSPA": "conclust.consensus.graph",
+    "BayesianEnsemble": "conclust.consensus.mixture",
     "ConsensusClustering": "conclust.pipeline",
     "CumulativeVoting": "conclust.consensus.voting",
     "EAC": "conclust.consensus.linkage",

@@ -17,6 +17,7 @@ from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.median import AddRemAdd as AddRemAdd
 from conclust.consensus.median import MedianPartition as MedianPartition
 from conclust.consensus.median import WeightedNMF as WeightedNMF
+from conclust.consensus.mixture import BayesianEnsemble as BayesianEnsemble
 from conclust.consensus.mixture import MixtureModel as MixtureModel
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import PCC as PCC
@@ -46,6 +47,7 @@ __all__ = [
     "QMI",
     "AddRemAdd",
     "BaumEagon",
+    "BayesianEnsemble",
     "ConsensusClustering",
     "CumulativeVoting",
     "Ensemble",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import gammaln, psi
 
 
 def joint(labels, mixing, thetas, weights=None):
@@ -33,3 +34,28 @@ def step(labels, mixing, thetas, smoothing=0.0):
                 counts[:, label] += z[i]
         after.append(counts / counts.sum(1, keepdims=True))
     return z.mean(0), after
+
+
+def elbo(labels, alpha, betas, membership, weights=None):
+    """The bound of Bayesian cluster ensembles, term by term, at the best q(z).
+
+    q(theta_i) is Dirichlet with mean `membership`; its total is alpha's plus the labels observed.
+    """
+    total = 0.0
+    for i, row in enumerate(labels):
+        w = [
+            0.0 if label < 0 else 1.0 if weights is None else weights[u]
+            for u, label in enumerate(row)
+        ]
+        gamma = membership[i] * (alpha.sum() + sum(w))
+        logs = psi(gamma) - psi(gamma.sum())
+        total += gammaln(alpha.sum()) - gammaln(alpha).sum() + ((alpha - 1) * logs).sum()
+        total -= gammaln(gamma.sum()) - gammaln(gamma).sum() + ((gamma - 1) * logs).sum()
+        for u, label in enumerate(row):
+            if label >= 0:
+                phi = np.exp(logs) * betas[u][:, label]
+                phi /= phi.sum()
+                kept = phi > 0
+                each = logs + np.log(betas[u][:, label])
+                total += w[u] * (phi[kept] * (each[kept] - np.log(phi[kept]))).sum()
+    return total

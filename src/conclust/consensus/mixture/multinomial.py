@@ -51,7 +51,8 @@ class MixtureModel(SoftConsensusClusterer):
     max_iter : int, default=500
         The most iterations of EM.
     tol : float, default=1e-6
-        Stop when an iteration raises ``objective_`` by at most this share of its size.
+        Stop when an iteration raises ``objective_`` by at most this share of its size, or by this
+        many nats an object.
     missing : {"unobserved", "noise"}, default="unobserved"
         What the label -1 means (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -196,8 +197,7 @@ class MixtureModel(SoftConsensusClusterer):
             components = _maximised(rows, z, self.smoothing)
             z, log_likelihood = components.posterior(B, rows.counts)
             trace.append(log_likelihood + components.prior(self.smoothing))
-            # Where all is certain the objective is 0 up to rounding.
-            if trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), 1e-6 * total):
+            if trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total):
                 converged = True
                 break
         return _Fitted(components, z, log_likelihood, trace, converged)
