@@ -22,6 +22,7 @@ _HOMES = {
     "HGPA": "conclust.consensus.graph",
     "MCLA": "conclust.consensus.graph",
     "MedianPartition": "conclust.consensus.median",
+    "NonparametricBayesianEnsemble": "conclust.consensus.mixture",
     "PCC": "conclust.consensus.probabilistic",
     "PEACE": "conclust.consensus.probabilistic",
     "InformationTheoreticKMeans": "conclust.consensus.kmeans",
@@ -36,6 +37,7 @@ _HOMES = {
     "copresence": "conclust.evidence",
     "corrupt": "conclust.generation",
     "methods": "conclust.consensus.registry",
+    "posterior_coclustering": "conclust.consensus.mixture",
 }
 _MODULES = (
     "datasets",

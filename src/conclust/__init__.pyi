@@ -19,6 +19,8 @@ from conclust.consensus.median import MedianPartition as MedianPartition
 from conclust.consensus.median import WeightedNMF as WeightedNMF
 from conclust.consensus.mixture import BayesianEnsemble as BayesianEnsemble
 from conclust.consensus.mixture import MixtureModel as MixtureModel
+from conclust.consensus.mixture import NonparametricBayesianEnsemble as NonparametricBayesianEnsemble
+from conclust.consensus.mixture import posterior_coclustering as posterior_coclustering
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
@@ -56,6 +58,7 @@ __all__ = [
     "InformationTheoreticKMeans",
     "MedianPartition",
     "MixtureModel",
+    "NonparametricBayesianEnsemble",
     "PositionalVoting",
     "Voting",
     "WeightedNMF",
@@ -73,4 +76,5 @@ __all__ = [
     "methods",
     "metrics",
     "plotting",
+    "posterior_coclustering",
 ]

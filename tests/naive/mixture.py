@@ -59,3 +59,18 @@ def elbo(labels, alpha, betas, membership, weights=None):
                 each = logs + np.log(betas[u][:, label])
                 total += w[u] * (phi[kept] * (each[kept] - np.log(phi[kept]))).sum()
     return total
+
+
+def log_marginal(labels, consensus, concentration, b):
+    """Log of P(labels, consensus) under the Dirichlet process, but for a constant."""
+    clusters = np.unique(consensus)
+    total = len(clusters) * np.log(concentration)
+    for k in clusters:
+        part = labels[consensus == k]
+        total += gammaln(len(part))
+        for u in range(labels.shape[1]):
+            width = labels[:, u].max() + 1
+            counts = np.bincount(part[part[:, u] >= 0, u], minlength=width)
+            total += gammaln(b * width) - gammaln(b * width + counts.sum())
+            total += (gammaln(b + counts) - gammaln(b)).sum()
+    return total

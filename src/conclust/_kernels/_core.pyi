@@ -251,6 +251,17 @@ def refine_labels(
     labels: NDArray[np.int64],
 ) -> tuple[list[float], bool]: ...
 
+# gibbs: labels are changed in place
+def gibbs_sweep(
+    codes: Codes,
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    smoothing: float,
+    concentration: float,
+    seed: int,
+    labels: NDArray[np.int64],
+) -> int: ...
+
 # landmark
 def place_objects(
     codes: Codes,

@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
     bind_contingency(m);
     bind_dendrogram(m);
     bind_factored(m);
+    bind_gibbs(m);
     bind_greedy(m);
     bind_labelvec(m);
     bind_landmark(m);

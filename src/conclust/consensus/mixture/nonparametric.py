@@ -1,0 +1,247 @@
+"""NonparametricBayesianEnsemble: as many clusters as the labels ask for, by Gibbs sampling."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from conclust._kernels import gibbs_sweep
+from conclust._labels import canonical_labels
+from conclust._random import RandomStateLike, generator
+from conclust._validation import check_int, check_real
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.ensemble import Ensemble
+from conclust.evidence import coassociation
+
+__all__ = ["NonparametricBayesianEnsemble", "posterior_coclustering"]
+
+
+class NonparametricBayesianEnsemble(ConsensusClusterer):
+    """Nonparametric Bayesian cluster ensembles: the number of clusters is inferred.
+
+    A Dirichlet-process mixture of label vectors: objects of a cluster draw their labels in each
+    partition from a distribution of that cluster and partition, and there is no bound on how many
+    clusters there are. Partitions of the objects are drawn from the posterior by collapsed Gibbs
+    sampling, all distributions integrated out [1]_; the consensus is the drawn partition that
+    comes closest to how often all of them put objects together [2]_.
+
+    Parameters
+    ----------
+    concentration : float, default=None
+        Concentration of the Dirichlet process: the larger, the more clusters are expected before
+        labels are seen. None: learnt, with a Gamma(1, 1) prior.
+    smoothing : float, default=0.5
+        Parameter of the symmetric Dirichlet prior of the label distributions.
+    n_burn_in : int, default=200
+        Sweeps over all objects before partitions are kept.
+    n_draws : int, default=300
+        Partitions kept, one a sweep.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What the label -1 means (see :class:`conclust.Ensemble`).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of all random choices.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    draws_ : ndarray of int32 of shape (n_samples, n_draws)
+        The partitions kept; -1: missing in every partition.
+        :func:`conclust.posterior_coclustering` reads how often objects are together in them.
+    n_clusters_draws_ : ndarray of int64 of shape (n_draws,)
+        Number of clusters of each.
+    concentrations_ : ndarray of shape (n_draws,)
+        Concentration at each.
+    objective_ : float
+        Sum over pairs of (1[together] - share of draws that have the pair together)^2: the lower
+        the better, and lowest of all draws.
+    n_iter_ : int
+        Sweeps: ``n_burn_in + n_draws``.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    InputError
+        If the labels are malformed.
+    UnsupportedEnsembleError
+        In ``fit``, if the partitions are soft.
+
+    Notes
+    -----
+    The paper gives each object a distribution over clusters; this is its simpler form, in which an
+    object belongs to one cluster. A sweep costs O(n_samples n_partitions n_clusters); the chain runs
+    on one thread, ``draws_`` takes 4 n_samples n_draws bytes.
+
+    A partition that did not observe an object says nothing about it, and noise, a label that no
+    other object has, says nothing of where it belongs either. The weight of a partition is an
+    exponent of its probabilities: a partition of weight 2 counts as the same partition twice.
+
+    References
+    ----------
+    .. [1] P. Wang, C. Domeniconi, K. B. Laskey: Nonparametric Bayesian clustering ensembles. ECML
+       PKDD 2010. The concentration is drawn as by M. D. Escobar and M. West, JASA 90, 1995.
+    .. [2] D. B. Dahl: Model-based clustering for expression data via a Dirichlet process mixture
+       model. In: Bayesian Inference for Gene Expression and Proteomics, Cambridge 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import NonparametricBayesianEnsemble
+    >>> ensemble = np.repeat([[0, 0, 0, 0], [1, 1, 1, -1], [2, 2, 2, 1]], 5, axis=0)
+    >>> model = NonparametricBayesianEnsemble(random_state=0).fit(ensemble)
+    >>> model.n_clusters_
+    3
+    """
+
+    method = Method(
+        title="Nonparametric Bayesian cluster ensembles (Gibbs)",
+        n_clusters="emerges",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=False,
+        cost="n N K a sweep",
+        citation="Wang, Domeniconi and Laskey 2010, ECML PKDD",
+    )
+
+    draws_: NDArray[np.int32]
+
+    def __init__(
+        self,
+        *,
+        concentration: float | None = None,
+        smoothing: float = 0.5,
+        n_burn_in: int = 200,
+        n_draws: int = 300,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.concentration = concentration
+        self.smoothing = smoothing
+        self.n_burn_in = n_burn_in
+        self.n_draws = n_draws
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        owner = "NonparametricBayesianEnsemble"
+        if self.concentration is not None:
+            check_real(self.concentration, "concentration", owner, closed="neither")
+        check_real(self.smoothing, "smoothing", owner, closed="neither")
+        check_int(self.n_burn_in, "n_burn_in", owner, low=0)
+        check_int(self.n_draws, "n_draws", owner)
+
+    def fit(self, X: Any, y: None = None) -> NonparametricBayesianEnsemble:  # noqa: D102
+        super().fit(X, y)
+        draws = np.full((len(self.labels_), self.n_draws), -1, dtype=np.int32)
+        draws[self.labels_ >= 0] = self.draws_
+        self.draws_ = draws
+        return self
+
+    fit.__doc__ = ConsensusClusterer.fit.__doc__
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        rng = generator(self.random_state, "NonparametricBayesianEnsemble")
+        n, m = ensemble.shape
+        codes = np.ascontiguousarray(ensemble.codes)
+        weights = np.ones(m) if ensemble.weights is None else np.array(ensemble.weights)
+        concentration = 1.0 if self.concentration is None else float(self.concentration)
+        self.n_iter_ = self.n_burn_in + self.n_draws
+        self.draws_ = np.empty((n, self.n_draws), dtype=np.int32)
+        self.n_clusters_draws_ = np.empty(self.n_draws, dtype=np.int64)
+        self.concentrations_ = np.empty(self.n_draws)
+        labels = np.full(n, -1, dtype=np.int64)
+        for sweep in range(self.n_iter_):
+            seed = int(rng.integers(2**63))
+            k = gibbs_sweep(
+                codes, ensemble.offsets, weights, float(self.smoothing), concentration, seed, labels
+            )
+            if self.concentration is None:
+                concentration = _drawn_concentration(concentration, n, k, rng)
+            kept = sweep - self.n_burn_in
+            if kept >= 0:
+                self.draws_[:, kept] = labels
+                self.n_clusters_draws_[kept] = k
+                self.concentrations_[kept] = concentration
+        losses = _least_squares(self.draws_)
+        best = int(losses.argmin())
+        self.objective_ = float(losses[best])
+        return np.asarray(canonical_labels(self.draws_[:, best].astype(np.int64)))
+
+
+def _drawn_concentration(
+    concentration: float, n: int, n_clusters: int, rng: np.random.Generator
+) -> float:
+    """Draw the concentration given the number of clusters, under a Gamma(1, 1) prior."""
+    rate = 1.0 - math.log(rng.beta(concentration + 1.0, n))
+    odds = n_clusters / (n * rate)
+    shape = n_clusters + (rng.random() < odds / (1.0 + odds))
+    # A draw of 0 would never let a new cluster in again.
+    return max(float(rng.gamma(shape, 1.0 / rate)), 1e-10)
+
+
+def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return for each draw the squared distance, over pairs, to the mean of all of them."""
+    ensemble = Ensemble(draws)
+    squares = ensemble.gram.multiply(ensemble.gram).tocsr()
+    S = draws.shape[1]
+    # Objects together in s and in t, ordered pairs with those of an object and itself.
+    draw_of = np.repeat(np.arange(S), ensemble.cluster_counts)
+    both = np.zeros((S, S))
+    cells = squares.tocoo()
+    np.add.at(both, (draw_of[cells.coords[0]], draw_of[cells.coords[1]]), cells.data)
+    losses: NDArray[np.float64] = np.diagonal(both) - 2.0 * both.mean(axis=1) + both.mean()
+    return losses / 2.0
+
+
+def posterior_coclustering(
+    model: NonparametricBayesianEnsemble, *, max_dense: int | None = 20_000
+) -> NDArray[np.float64]:
+    """Say how probable it is, given the labels, that two objects are of one cluster.
+
+    Parameters
+    ----------
+    model : NonparametricBayesianEnsemble
+        Fitted.
+    max_dense : int, default=20000
+        Number of objects above which the matrix is refused. None: never.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_samples)
+        Share of the draws that put both into one cluster; 1 on the diagonal. NaN in the rows and
+        columns of objects that are missing in every partition.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` objects. ``model.draws_`` is a label matrix that all
+        estimators and functions of conclust take.
+    NotFittedError
+        If the model is not fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import NonparametricBayesianEnsemble, posterior_coclustering
+    >>> ensemble = np.repeat([[0, 0, 0, 0], [1, 1, 1, -1], [2, 2, 2, 1]], 5, axis=0)
+    >>> model = NonparametricBayesianEnsemble(random_state=0).fit(ensemble)
+    >>> posterior_coclustering(model).shape
+    (15, 15)
+    """
+    check_is_fitted(model, "draws_")
+    counts = coassociation(model.draws_, max_dense=max_dense)
+    shares = counts / float(model.draws_.shape[1])
+    unseen = model.labels_ < 0
+    shares[unseen] = np.nan
+    shares[:, unseen] = np.nan
+    return np.asarray(shares, dtype=np.float64)
