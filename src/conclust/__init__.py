@@ -47,6 +47,7 @@ _MODULES = (
     "membership",
     "metrics",
     "plotting",
+    "weighting",
 )
 
 __all__ = ["__version__", *sorted(_HOMES), *_MODULES]

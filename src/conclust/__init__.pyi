@@ -5,6 +5,7 @@ from conclust import lattice as lattice
 from conclust import membership as membership
 from conclust import metrics as metrics
 from conclust import plotting as plotting
+from conclust import weighting as weighting
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.graph import CSPA as CSPA
 from conclust.consensus.graph import HBGF as HBGF
@@ -77,4 +78,5 @@ __all__ = [
     "metrics",
     "plotting",
     "posterior_coclustering",
+    "weighting",
 ]

@@ -1,0 +1,26 @@
+"""Which partitions of an ensemble to trust: weights for all of them, or a selection of some.
+
+Weights go to ``Ensemble.reweighted``, selections (indices, in increasing order) to
+``Ensemble.subset(partitions=...)``; every consensus then takes what comes out.
+"""
+
+from conclust.weighting.selection import (
+    adaptive_selection,
+    cluster_and_select,
+    convex_hull_selection,
+    joint_criterion,
+    moderate_diversity,
+    resampled_selection,
+)
+from conclust.weighting.weights import agreement_weights, validity_weights
+
+__all__ = [
+    "adaptive_selection",
+    "agreement_weights",
+    "cluster_and_select",
+    "convex_hull_selection",
+    "joint_criterion",
+    "moderate_diversity",
+    "resampled_selection",
+    "validity_weights",
+]

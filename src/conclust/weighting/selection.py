@@ -1,0 +1,469 @@
+"""Selections of partitions: those that agree, differ, or both."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._validation import check_bool, check_int, check_option, check_real, refuse
+from conclust.agreement import partition_similarities
+from conclust.ensemble import Ensemble
+from conclust.weighting.similarity import as_members, quality_of, similarities
+
+__all__ = [
+    "adaptive_selection",
+    "cluster_and_select",
+    "convex_hull_selection",
+    "joint_criterion",
+    "moderate_diversity",
+    "resampled_selection",
+]
+
+
+def joint_criterion(
+    ensemble: Ensemble | ArrayLike,
+    size: int | None = None,
+    *,
+    alpha: float = 0.5,
+    measure: str = "nmi",
+) -> NDArray[np.int64]:
+    """Select partitions that agree with all and differ among themselves (Fern and Lin's JC).
+
+    Starts with the partition that agrees most with all others, and adds the one that gives the
+    largest alpha (mean quality) - (1 - alpha) (mean similarity of the pairs selected).
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Hard partitions. Their weights play no part.
+    size : int, default=None
+        Partitions to select. None: half of them, rounded up.
+    alpha : float, default=0.5
+        What quality counts against diversity, in [0, 1].
+    measure : {"nmi", "ari"}, default="nmi"
+        Similarity of two partitions; quality is the mean similarity with the others.
+
+    Returns
+    -------
+    ndarray of int64 of shape (size,)
+        Indices of the partitions selected, in increasing order.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    Notes
+    -----
+    The paper adds up quality and diversity; means make `alpha` independent of the size. Two
+    partitions that share no object have similarity 0.
+
+    References
+    ----------
+    X. Z. Fern and W. Lin, "Cluster ensemble selection", Statistical Analysis and Data Mining 1(3),
+    2008.
+
+    Examples
+    --------
+    >>> from conclust.weighting import joint_criterion
+    >>> labels = [[0, 0, 0, 0], [0, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 1]]
+    >>> joint_criterion(labels, 2)
+    array([0, 3])
+    """
+    owner = "joint_criterion"
+    S = similarities(ensemble, measure, owner)
+    size = _size(size, len(S), owner)
+    check_real(alpha, "alpha", owner, high=1.0)
+    quality = quality_of(S)
+    chosen = [int(np.argmax(quality))]
+    to_chosen = S[chosen[0]].copy()
+    inside = 0.0
+    while len(chosen) < size:
+        s = len(chosen)
+        gain = alpha * (quality[chosen].sum() + quality) / (s + 1)
+        gain -= (1.0 - alpha) * (inside + to_chosen) / (s * (s + 1) / 2)
+        gain[chosen] = -np.inf
+        best = int(np.argmax(np.round(gain, 12)))
+        inside += float(to_chosen[best])
+        to_chosen += S[best]
+        chosen.append(best)
+    return np.sort(np.array(chosen, dtype=np.int64))
+
+
+def cluster_and_select(
+    ensemble: Ensemble | ArrayLike,
+    size: int | None = None,
+    *,
+    measure: str = "nmi",
+    random_state: RandomStateLike = None,
+) -> NDArray[np.int64]:
+    """Cluster the partitions by similarity and select the best of each cluster (CAS).
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Hard partitions. Their weights play no part.
+    size : int, default=None
+        Partitions to select, one for each cluster. None: half of them, rounded up.
+    measure : {"nmi", "ari"}, default="nmi"
+        Similarity of two partitions (negative adjusted Rand indices count as 0); quality is the mean
+        similarity with the others.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the starts of k-means in the spectral clustering.
+
+    Returns
+    -------
+    ndarray of int64 of shape (size,)
+        Indices of the partitions selected, in increasing order; fewer than `size` where there are
+        fewer different partitions.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    Notes
+    -----
+    Spectral clustering of the similarities with rows of unit length (Ng, Jordan and Weiss). Equal
+    partitions are taken as one first, so that two of them are never both selected.
+
+    References
+    ----------
+    X. Z. Fern and W. Lin, "Cluster ensemble selection", Statistical Analysis and Data Mining 1(3),
+    2008.
+
+    Examples
+    --------
+    >>> from conclust.weighting import cluster_and_select
+    >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
+    >>> cluster_and_select(labels, 2, random_state=0)
+    array([0, 2])
+    """
+    owner = "cluster_and_select"
+    S = similarities(ensemble, measure, owner)
+    size = _size(size, len(S), owner)
+    seed = spawn_seeds(seed_sequence(random_state, owner), 1, bits=32)[0]
+    quality = quality_of(S)
+    members = as_members(ensemble)
+    _, first = np.unique(members.labels, axis=1, return_index=True)
+    distinct = np.sort(first)
+    if len(distinct) <= size:
+        return distinct.astype(np.int64)
+    groups = _spectral(S[np.ix_(distinct, distinct)], size, seed)
+    best = [
+        max(distinct[groups == g], key=lambda u: (round(float(quality[u]), 12), -u))
+        for g in np.unique(groups)
+    ]
+    return np.sort(np.array(best, dtype=np.int64))
+
+
+def convex_hull_selection(
+    ensemble: Ensemble | ArrayLike, *, measure: str = "nmi"
+) -> NDArray[np.int64]:
+    """Select the partitions of the pairs that are best in quality and diversity (convex hull).
+
+    Every pair of partitions is a point of its mean quality and its diversity, 1 - similarity. The
+    pairs on the part of the convex hull between the most diverse point and that of the highest
+    quality are kept, and their members selected.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Hard partitions. Their weights play no part.
+    measure : {"nmi", "ari"}, default="nmi"
+        Similarity of two partitions; quality is the mean similarity with the others.
+
+    Returns
+    -------
+    ndarray of int64
+        Indices of the partitions selected, in increasing order. How many there are emerges.
+
+    Raises
+    ------
+    ParameterError
+        If `measure` is none of these.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    References
+    ----------
+    X. Z. Fern and W. Lin, "Cluster ensemble selection", Statistical Analysis and Data Mining 1(3),
+    2008.
+
+    Examples
+    --------
+    >>> from conclust.weighting import convex_hull_selection
+    >>> convex_hull_selection([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]])
+    array([0, 1, 2])
+    """
+    S = similarities(ensemble, measure, "convex_hull_selection")
+    m = len(S)
+    if m < 3:
+        return np.arange(m)
+    quality = quality_of(S)
+    pairs = np.array(list(combinations(range(m), 2)))
+    a, b = pairs.T
+    points = np.column_stack([(quality[a] + quality[b]) / 2, 1.0 - S[a, b]])
+    return np.unique(pairs[_upper_right(points.round(12))]).astype(np.int64)
+
+
+def adaptive_selection(
+    ensemble: Ensemble | ArrayLike,
+    estimator: Any,
+    *,
+    threshold: float = 0.5,
+    measure: str = "nmi",
+) -> NDArray[np.int64]:
+    """Select by the agreement with a first consensus (Azimi and Fern's adaptive selection).
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Hard partitions.
+    estimator : estimator
+        Finds the consensus of all; a clone of it is fitted.
+    threshold : float, default=0.5
+        Above which mean agreement with the consensus the ensemble counts as stable, in [0, 1].
+    measure : {"nmi", "ari"}, default="nmi"
+        Agreement of two partitions.
+
+    Returns
+    -------
+    ndarray of int64
+        Indices of the partitions selected, in increasing order: all if the ensemble is stable;
+        else the half, rounded up, that agrees least with the consensus.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range, or `estimator` has no ``fit_predict``.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    References
+    ----------
+    J. Azimi and X. Fern, "Adaptive cluster ensemble selection", IJCAI 2009.
+
+    Examples
+    --------
+    >>> from conclust import EAC
+    >>> from conclust.weighting import adaptive_selection
+    >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
+    >>> adaptive_selection(labels, EAC(2), threshold=0.6)
+    array([0, 1, 2])
+    >>> adaptive_selection(labels, EAC(2), threshold=0.7)
+    array([0, 2])
+    """
+    owner = "adaptive_selection"
+    check_real(threshold, "threshold", owner, high=1.0)
+    check_option(measure, "measure", owner, ("nmi", "ari"))
+    members = as_members(ensemble)
+    agreement = _with_consensus(members, members, estimator, measure, owner)
+    m = members.n_partitions
+    if agreement.mean() > threshold:
+        return np.arange(m)
+    least = np.argsort(np.round(agreement, 12), kind="stable")[: (m + 1) // 2]
+    return np.sort(least).astype(np.int64)
+
+
+def moderate_diversity(
+    ensemble: Ensemble | ArrayLike,
+    size: int | None = None,
+    *,
+    n_candidates: int = 101,
+    random_state: RandomStateLike = None,
+) -> NDArray[np.int64]:
+    """Select, of many random parts of the ensemble, the one of median diversity.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Hard partitions. Their weights play no part.
+    size : int, default=None
+        Partitions in a part. None: half of them, rounded up.
+    n_candidates : int, default=101
+        Parts drawn.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the parts.
+
+    Returns
+    -------
+    ndarray of int64 of shape (size,)
+        Indices of the partitions selected, in increasing order.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    Notes
+    -----
+    The diversity of a part is the mean of 1 - adjusted Rand index over its pairs. The paper, which
+    finds ensembles of medium diversity better than very diverse ones, generates the candidates
+    anew each time; here they are parts of one ensemble.
+
+    References
+    ----------
+    S. T. Hadjitodorov, L. I. Kuncheva and L. P. Todorova, "Moderate diversity for better cluster
+    ensembles", Information Fusion 7(3), 2006.
+
+    Examples
+    --------
+    >>> from conclust.weighting import moderate_diversity
+    >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
+    >>> moderate_diversity(labels, 2, random_state=0).shape
+    (2,)
+    """
+    owner = "moderate_diversity"
+    S = similarities(ensemble, "ari", owner, floor=None)
+    m = len(S)
+    size = _size(size, m, owner)
+    check_int(n_candidates, "n_candidates", owner)
+    generators = spawn_generators(seed_sequence(random_state, owner), n_candidates)
+    parts = [np.sort(rng.permutation(m)[:size]) for rng in generators]
+    diversity = [
+        1.0 - (S[np.ix_(part, part)].sum() - size) / max(size * (size - 1), 1) for part in parts
+    ]
+    order = np.argsort(np.round(diversity, 12), kind="stable")
+    return parts[int(order[(n_candidates - 1) // 2])].astype(np.int64)
+
+
+def resampled_selection(
+    ensemble: Ensemble | ArrayLike,
+    estimator: Any,
+    size: int | None = None,
+    *,
+    n_resamples: int = 20,
+    bootstrap: bool = False,
+    measure: str = "nmi",
+    random_state: RandomStateLike = None,
+) -> NDArray[np.int64]:
+    """Select the partitions that agree with consensus partitions of resampled ensembles.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Hard partitions.
+    estimator : estimator
+        Finds the consensus of each resample; clones of it are fitted.
+    size : int, default=None
+        Partitions to select. None: half of them, rounded up.
+    n_resamples : int, default=20
+        Consensus partitions to judge by.
+    bootstrap : bool, default=False
+        Whether a resample is as many partitions as there are, drawn with replacement (bagging);
+        else half of them without.
+    measure : {"nmi", "ari"}, default="nmi"
+        Agreement of two partitions.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the resamples. The estimator's own randomness is its own.
+
+    Returns
+    -------
+    ndarray of int64 of shape (size,)
+        Indices of the partitions selected, in increasing order.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range, or `estimator` has no ``fit_predict``.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    Notes
+    -----
+    In the spirit of the two papers, not their algorithms. A partition is judged by the resamples
+    that it is not in, where there are any, so that none vouches for itself.
+
+    References
+    ----------
+    Y. Hong, S. Kwong, H. Wang and Q. Ren, "Resampling-based selective clustering ensembles",
+    Pattern Recognition Letters 30(3), 2009. J. Jia, X. Xiao, B. Liu and L. Jiao, "Bagging-based
+    spectral clustering ensemble selection", Pattern Recognition Letters 32(10), 2011.
+
+    Examples
+    --------
+    >>> from conclust import EAC
+    >>> from conclust.weighting import resampled_selection
+    >>> labels = [[0, 0, 0, 0], [0, 0, 0, 1], [1, 1, 1, 0], [1, 1, 1, 1]]
+    >>> resampled_selection(labels, EAC(2), 3, random_state=0)
+    array([0, 1, 2])
+    """
+    owner = "resampled_selection"
+    members = as_members(ensemble)
+    m = members.n_partitions
+    size = _size(size, m, owner)
+    check_int(n_resamples, "n_resamples", owner)
+    check_bool(bootstrap, "bootstrap", owner)
+    check_option(measure, "measure", owner, ("nmi", "ari"))
+    generators = spawn_generators(seed_sequence(random_state, owner), n_resamples)
+    agreement = np.empty((n_resamples, m))
+    apart = np.empty((n_resamples, m), dtype=np.bool_)
+    for row, rng in enumerate(generators):
+        drawn = rng.integers(m, size=m) if bootstrap else rng.permutation(m)[: (m + 1) // 2]
+        part = members.subset(partitions=np.sort(drawn))
+        agreement[row] = _with_consensus(members, part, estimator, measure, owner)
+        apart[row] = ~np.isin(np.arange(m), drawn)
+    judges: NDArray[np.bool_] = apart | ~apart.any(axis=0)
+    score = (agreement * judges).sum(axis=0) / judges.sum(axis=0)
+    best = np.argsort(-np.round(score, 12), kind="stable")[:size]
+    return np.sort(best).astype(np.int64)
+
+
+def _size(size: int | None, m: int, owner: str) -> int:
+    chosen = check_int(size, "size", owner, high=m, none=True)
+    return (m + 1) // 2 if chosen is None else chosen
+
+
+def _with_consensus(
+    members: Ensemble, part: Ensemble, estimator: Any, measure: str, owner: str
+) -> NDArray[np.float64]:
+    """Return the agreement of all members with the consensus of a part of them."""
+    if not (hasattr(estimator, "fit_predict") and hasattr(estimator, "get_params")):
+        refuse("estimator", owner, "an estimator with fit_predict", estimator)
+    consensus = Ensemble(clone(estimator).fit_predict(part)[:, None])
+    plain = members.reweighted(None)
+    S = partition_similarities(Ensemble.concat([plain, consensus]), measure=measure)
+    return np.nan_to_num(S[:-1, -1], nan=0.0)
+
+
+def _spectral(S: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
+    degree = S.sum(axis=1)
+    scaled = S / np.sqrt(degree[:, None] * degree)
+    with threadpool_limits(1):
+        _, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
+        rows = vectors[:, -k:]
+        rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-10)
+        found = KMeans(k, n_init=10, random_state=seed).fit_predict(rows)
+    return np.asarray(found, dtype=np.int64)
+
+
+def _upper_right(points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the points on the hull from the highest (rightmost of these) to the rightmost one."""
+    order = np.lexsort((-points[:, 0], -points[:, 1]))
+    chain: list[int] = []
+    for i in order:  # from above; keep what lies right of all so far and turns the right way
+        while len(chain) >= 2 and _turns_in(points, chain[-2], chain[-1], int(i)):
+            chain.pop()
+        if not chain or points[i, 0] > points[chain[-1], 0]:
+            chain.append(int(i))
+    on = (points[:, None] == points[chain]).all(axis=2).any(axis=1)
+    return np.flatnonzero(on)
+
+
+def _turns_in(points: NDArray[np.float64], a: int, b: int, c: int) -> bool:
+    (ax, ay), (bx, by), (cx, cy) = points[a], points[b], points[c]
+    return cx > bx and bool((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) > 0)

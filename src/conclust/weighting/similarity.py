@@ -1,0 +1,33 @@
+"""How similar the partitions of an ensemble are to each other, for weights and selections."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._validation import check_option
+from conclust.agreement import partition_similarities
+from conclust.ensemble import Ensemble
+
+__all__ = ["as_members", "quality_of", "similarities"]
+
+
+def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
+    """Return the ensemble, made of label columns if they are none."""
+    return ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)
+
+
+def similarities(
+    ensemble: Ensemble | ArrayLike, measure: str, owner: str, floor: float | None = 0.0
+) -> NDArray[np.float64]:
+    """Compare all members; 0 where two share no object."""
+    check_option(measure, "measure", owner, ("nmi", "ari"))
+    S = np.nan_to_num(partition_similarities(ensemble, measure=measure), nan=0.0)
+    return S if floor is None else np.maximum(S, floor)
+
+
+def quality_of(S: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean similarity of each partition with the others; 1 for one alone."""
+    if len(S) == 1:
+        return np.ones(1)
+    return np.asarray((S.sum(axis=1) - np.diag(S)) / (len(S) - 1))

@@ -1,0 +1,176 @@
+"""Weights of partitions: by agreement with the others, or by validity in the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust.contingency import signed_codes
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+from conclust.weighting.similarity import as_members, quality_of, similarities
+
+__all__ = ["agreement_weights", "validity_weights"]
+
+_INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
+
+
+def agreement_weights(
+    ensemble: Ensemble | ArrayLike, *, measure: str = "nmi", scale: bool = False
+) -> NDArray[np.float64]:
+    """Weigh each partition by how far it agrees with the others: no data needed.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Hard partitions. Their weights play no part.
+    measure : {"nmi", "ari"}, default="nmi"
+        Agreement of two partitions, see :func:`conclust.metrics.partition_similarities`. Negative
+        adjusted Rand indices count as 0.
+    scale : bool, default=False
+        Whether the least agreeing partition gets 0 and the most agreeing one 1. False: the mean
+        agreement divided by the largest one.
+
+    Returns
+    -------
+    ndarray of shape (n_partitions,)
+        Weights from 0 to 1; all 1 where no partition agrees more than another.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is none of these.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    Examples
+    --------
+    >>> from conclust.weighting import agreement_weights
+    >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
+    >>> agreement_weights(labels)
+    array([1., 1., 0.])
+    """
+    check_bool(scale, "scale", "agreement_weights")
+    quality = quality_of(similarities(ensemble, measure, "agreement_weights"))
+    if scale:
+        return _unit(quality)
+    top = float(quality.max())
+    return quality / top if top > 0 else np.ones_like(quality)
+
+
+def validity_weights(
+    ensemble: Ensemble | ArrayLike,
+    X: ArrayLike,
+    *,
+    indices: str | Sequence[str] = _INDICES,
+    max_samples: int = 2000,
+    random_state: RandomStateLike = None,
+) -> NDArray[np.float64]:
+    """Weigh each partition by internal validity indices of its clusters in the data (WEACS).
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Partitions; of soft ones the most probable clusters. Their weights play no part.
+    X : array-like of shape (n_samples, n_features)
+        The objects' data.
+    indices : str or sequence of {"silhouette", "calinski_harabasz", "davies_bouldin"}, default=all three
+        Several are joined: each is put on the scale from 0 for the worst partition to 1 for the
+        best one (Davies-Bouldin turned round, as low is good), and their mean is the weight [1]_.
+    max_samples : int, default=2000
+        Objects, drawn once for all partitions, from which the silhouette is computed; the others
+        take all.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws these objects.
+
+    Returns
+    -------
+    ndarray of shape (n_partitions,)
+        Weights from 0 to 1; all 1 where no partition is better than another. Objects that a
+        partition did not see, or took for noise, play no part in its indices; a partition of one
+        cluster or of single objects, which no index is defined for, counts as the worst.
+
+    Raises
+    ------
+    InputError
+        If X has not one row for each object, or is not finite.
+    ParameterError
+        If an index is none of these.
+
+    References
+    ----------
+    .. [1] F. J. F. Duarte, A. L. N. Fred, A. Lourenço and M. F. C. Rodrigues, "Weighting cluster
+       ensembles in evidence accumulation clustering", EPIA 2005.
+
+    Examples
+    --------
+    >>> from conclust.weighting import validity_weights
+    >>> X = [[0.0], [0.1], [5.0], [5.1]]
+    >>> validity_weights([[0, 0], [0, 1], [1, 0], [1, 1]], X)
+    array([1., 0.])
+    """
+    owner = "validity_weights"
+    members = as_members(ensemble)
+    names = [indices] if isinstance(indices, str) else list(indices)
+    if not names:
+        refuse("indices", owner, f"one or more of {set(_INDICES)}", indices)
+    for name in names:
+        check_option(name, "indices", owner, _INDICES)
+    check_int(max_samples, "max_samples", owner, low=2)
+    points = _points(X, members.n_samples)
+    rng = spawn_generators(seed_sequence(random_state, owner), 1)[0]
+    drawn = np.sort(rng.permutation(len(points))[:max_samples])
+    values = np.full((len(names), members.n_partitions), np.nan)
+    with threadpool_limits(1):
+        for u in range(members.n_partitions):
+            codes = signed_codes(members.codes[:, u])
+            for row, name in enumerate(names):
+                rows = drawn if name == "silhouette" else np.arange(len(points))
+                rows = rows[codes[rows] >= 0]
+                values[row, u] = _index_of(name, points[rows], codes[rows])
+    return np.asarray(np.mean([_unit(row) for row in values], axis=0))
+
+
+def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Put values on the scale from 0 (worst) to 1 (best); NaN is worst, no difference is 1."""
+    known = np.isfinite(values)
+    if not known.any():
+        return np.ones_like(values)
+    low, high = values[known].min(), values[known].max()
+    spread = high - low
+    if spread <= 1e-12 * max(abs(low), abs(high)):
+        return known.astype(np.float64)
+    return np.where(known, (np.where(known, values, low) - low) / spread, 0.0)
+
+
+def _points(X: ArrayLike, n: int) -> NDArray[np.float64]:
+    try:
+        points = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X must be an array of numbers. {error}.") from error
+    if points.ndim != 2 or len(points) != n or points.shape[1] == 0:
+        raise InputError(
+            f"X must be of shape ({n}, n_features), a row for each object of the ensemble. Got shape "
+            f"{points.shape} instead."
+        )
+    if not np.isfinite(points).all():
+        raise InputError("X must be finite. Got NaN or infinite values: fill them in first.")
+    return points
+
+
+def _index_of(name: str, points: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
+    """Return a validity index, high is good; NaN where it is not defined."""
+    _, codes = np.unique(codes, return_inverse=True)
+    if not 1 < (int(codes.max(initial=-1)) + 1) < len(codes):
+        return float("nan")
+    if name == "silhouette":
+        return float(silhouette_score(points, codes))
+    if name == "calinski_harabasz":
+        return float(calinski_harabasz_score(points, codes))
+    return -float(davies_bouldin_score(points, codes))

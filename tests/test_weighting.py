@@ -1,0 +1,281 @@
+"""Which partitions to trust: weights and selections."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
+from tests.naive import weighting as naive
+
+from conclust import EAC, PCC, Ensemble, Voting, weighting
+from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
+
+
+def mixed(seed=0, n=80, good=7, bad=5, k=3):
+    """Labels of good partitions followed by random ones, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(k, size=n)
+    columns = [np.where(rng.random(n) < 0.1, rng.integers(k, size=n), truth) for _ in range(good)]
+    columns += [rng.integers(k, size=n) for _ in range(bad)]
+    return np.column_stack(columns), truth
+
+
+def points(truth, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(len(truth), 2)) * 0.3 + 3 * np.eye(3)[truth][:, :2]
+
+
+SELECTIONS = {
+    "joint_criterion": lambda E: weighting.joint_criterion(E),
+    "cluster_and_select": lambda E: weighting.cluster_and_select(E, random_state=0),
+    "convex_hull_selection": lambda E: weighting.convex_hull_selection(E),
+    "adaptive_selection": lambda E: weighting.adaptive_selection(E, EAC(3), threshold=0.9),
+    "moderate_diversity": lambda E: weighting.moderate_diversity(E, random_state=0),
+    "resampled_selection": lambda E: weighting.resampled_selection(
+        E, EAC(3), n_resamples=5, random_state=0
+    ),
+    "resampled_selection, bagging": lambda E: weighting.resampled_selection(
+        E, EAC(3), n_resamples=5, bootstrap=True, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_selections_are_indices_that_an_ensemble_takes(name):
+    labels, _ = mixed()
+    ensemble = Ensemble(labels, weights=np.arange(1.0, 13.0))
+    chosen = SELECTIONS[name](ensemble)
+    assert chosen.dtype == np.int64
+    assert (np.diff(chosen) > 0).all()
+    part = ensemble.subset(partitions=chosen)
+    np.testing.assert_array_equal(part.weights, 1.0 + chosen)
+    assert EAC(3).fit(part).n_clusters_ == 3
+    np.testing.assert_array_equal(SELECTIONS[name](ensemble), chosen)
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_names_of_clusters_select_nothing(name):
+    labels, _ = mixed()
+    rng = np.random.default_rng(1)
+    renamed = np.column_stack([rng.permutation(9)[column] for column in labels.T])
+    np.testing.assert_array_equal(SELECTIONS[name](labels), SELECTIONS[name](renamed))
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_missing_labels_and_noise_are_taken(name):
+    labels, _ = mixed()
+    rng = np.random.default_rng(1)
+    labels[rng.random(labels.shape) < 0.1] = -1
+    labels[rng.random(labels.shape) < 0.05] = -2
+    chosen = SELECTIONS[name](labels)
+    assert 1 <= len(chosen) <= labels.shape[1]
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_one_partition_is_selected(name):
+    np.testing.assert_array_equal(SELECTIONS[name](np.tile([[0], [1], [2]], (4, 1))), [0])
+
+
+@pytest.mark.parametrize("measure", ["nmi", "ari"])
+def test_agreement_weights_are_mean_similarities(measure):
+    labels, _ = mixed(bad=2)
+    S = np.maximum(naive.similarities(labels, measure), 0)
+    q = naive.quality(S)
+    found = weighting.agreement_weights(labels, measure=measure)
+    np.testing.assert_allclose(found, q / q.max(), atol=1e-12)
+    scaled = weighting.agreement_weights(labels, measure=measure, scale=True)
+    np.testing.assert_allclose(scaled, (q - q.min()) / (q.max() - q.min()), atol=1e-12)
+
+
+def test_agreement_weights_tell_good_from_random():
+    labels, truth = mixed()
+    weights = weighting.agreement_weights(labels)
+    assert weights[:7].min() > 1.2 * weights[7:].max()
+    for model in (PCC(3, divergence="l2", random_state=0), EAC(3), Voting(3, random_state=0)):
+        found = model.fit(Ensemble(labels).reweighted(weights)).labels_
+        assert len(np.unique(np.column_stack([found, truth]), axis=0)) < 9
+
+
+def test_equal_partitions_weigh_alike():
+    labels = np.tile([[0], [0], [1], [1]], (1, 3))
+    for scale in (False, True):
+        np.testing.assert_array_equal(weighting.agreement_weights(labels, scale=scale), 1.0)
+    apart = [[0, -1], [0, -1], [-1, 0], [-1, 1]]
+    np.testing.assert_array_equal(weighting.agreement_weights(apart), 1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_joint_criterion_is_greedy(seed, alpha):
+    labels, _ = mixed(seed)
+    S = naive.similarities(labels)
+    for size in (1, 2, 5, 12):
+        found = weighting.joint_criterion(labels, size, alpha=alpha)
+        assert found.tolist() == naive.joint_criterion(S, size, alpha)
+
+
+def test_duplicates_are_never_both_selected_by_clusters():
+    labels, _ = mixed()
+    doubled = np.hstack([labels, labels[:, ::-1]])
+    chosen = weighting.cluster_and_select(doubled, 12, random_state=0)
+    assert len(chosen) == 12
+    assert len(np.unique(doubled[:, chosen], axis=1).T) == 12
+    for size in (2, 5, 8):
+        chosen = weighting.cluster_and_select(doubled, size, random_state=0)
+        assert len(np.unique(doubled[:, chosen], axis=1).T) == len(chosen) == size
+
+
+def test_clusters_of_partitions_give_their_best():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(3, size=(2, 90))
+    noisy = [
+        np.where(rng.random(90) < p, rng.integers(3, size=90), x)
+        for x in (a, b)
+        for p in (0, 0.1, 0.2)
+    ]
+    labels = np.column_stack(noisy)
+    chosen = weighting.cluster_and_select(labels, 2, random_state=0)
+    assert [u // 3 for u in chosen] == [0, 1]
+    q = naive.quality(naive.similarities(labels))
+    assert [int(q[:3].argmax()), 3 + int(q[3:].argmax())] == chosen.tolist()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_convex_hull_is_that_of_scipy(seed):
+    labels, _ = mixed(seed, n=40, good=5, bad=4)
+    found = weighting.convex_hull_selection(labels)
+    assert found.tolist() == naive.hull_members(naive.similarities(labels))
+
+
+def test_adaptive_selection_follows_the_stability():
+    labels, _ = mixed()
+    consensus = EAC(3).fit_predict(labels)
+    S = naive.similarities(np.column_stack([labels, consensus]))[-1, :-1]
+    everything = weighting.adaptive_selection(labels, EAC(3), threshold=S.mean() - 0.01)
+    np.testing.assert_array_equal(everything, np.arange(12))
+    half = weighting.adaptive_selection(labels, EAC(3), threshold=S.mean() + 0.01)
+    np.testing.assert_array_equal(half, np.sort(np.argsort(S)[:6]))
+
+
+def test_moderate_diversity_takes_the_median():
+    labels, _ = mixed()
+    S = naive.similarities(labels, "ari")
+
+    def diversity(part):
+        return 1 - np.mean([S[u, v] for u in part for v in part if u < v])
+
+    chosen = weighting.moderate_diversity(labels, 4, n_candidates=101, random_state=0)
+    rng = np.random.default_rng(0)
+    others = [diversity(rng.permutation(12)[:4]) for _ in range(400)]
+    rank = np.mean(np.array(others) < diversity(chosen))
+    assert 0.35 < rank < 0.65
+    assert len(weighting.moderate_diversity(labels, 1, random_state=0)) == 1
+
+
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_resampling_selects_the_good_ones(bootstrap):
+    labels, _ = mixed()
+    chosen = weighting.resampled_selection(labels, EAC(3), 7, bootstrap=bootstrap, random_state=0)
+    np.testing.assert_array_equal(chosen, np.arange(7))
+
+
+def test_validity_weights_are_the_mean_of_scaled_indices():
+    labels, truth = mixed()
+    X = points(truth)
+    rows = [
+        [silhouette_score(X, column) for column in labels.T],
+        [calinski_harabasz_score(X, column) for column in labels.T],
+        [-davies_bouldin_score(X, column) for column in labels.T],
+    ]
+    scaled = [(np.array(row) - min(row)) / (max(row) - min(row)) for row in rows]
+    np.testing.assert_allclose(
+        weighting.validity_weights(labels, X), np.mean(scaled, axis=0), atol=1e-12
+    )
+    for name, expected in zip(
+        ("silhouette", "calinski_harabasz", "davies_bouldin"), scaled, strict=True
+    ):
+        np.testing.assert_allclose(
+            weighting.validity_weights(labels, X, indices=name), expected, atol=1e-12
+        )
+    assert weighting.validity_weights(labels, X)[:7].min() > 0.3
+
+
+def test_validity_leaves_out_what_has_no_cluster():
+    labels, truth = mixed()
+    X = points(truth)
+    holes = labels.copy()
+    holes[:20, 0] = -1
+    holes[20:30, 0] = -2
+    expected = [calinski_harabasz_score(X[30:], labels[30:, 0])]
+    expected += [calinski_harabasz_score(X, column) for column in labels.T[1:]]
+    scaled = (np.array(expected) - min(expected)) / (max(expected) - min(expected))
+    found = weighting.validity_weights(holes, X, indices="calinski_harabasz")
+    np.testing.assert_allclose(found, scaled, atol=1e-12)
+
+
+def test_partitions_without_an_index_are_the_worst():
+    labels = np.column_stack([np.repeat([0, 1], 5), np.zeros(10, int), np.arange(10)])
+    X = np.repeat([[0.0], [5.0]], 5, axis=0) + np.linspace(0, 1, 10)[:, None]
+    np.testing.assert_array_equal(weighting.validity_weights(labels, X), [1, 0, 0])
+    np.testing.assert_array_equal(weighting.validity_weights(labels[:, 1:], X), [1, 1])
+
+
+def test_silhouettes_of_a_sample():
+    labels, truth = mixed(n=300)
+    X = points(truth)
+    whole = weighting.validity_weights(labels, X, indices="silhouette")
+    some = weighting.validity_weights(
+        labels, X, indices="silhouette", max_samples=150, random_state=0
+    )
+    assert np.abs(whole - some).max() < 0.2
+    again = weighting.validity_weights(
+        labels, X, indices="silhouette", max_samples=150, random_state=0
+    )
+    np.testing.assert_array_equal(some, again)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.zeros((3, 2)), r"X must be of shape \(80, n_features\)"),
+        (np.zeros(80), r"X must be of shape \(80, n_features\)"),
+        (np.full((80, 2), np.nan), "X must be finite"),
+        ([["a"]] * 80, "X must be an array of numbers"),
+    ],
+)
+def test_data_that_does_not_fit_is_refused(X, message):
+    labels, _ = mixed()
+    with pytest.raises(InputError, match=message):
+        weighting.validity_weights(labels, X)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda L: weighting.joint_criterion(L, 13),
+            r"'size' parameter of joint_criterion must be",
+        ),
+        (lambda L: weighting.joint_criterion(L, alpha=2), "'alpha' parameter of joint_criterion"),
+        (lambda L: weighting.cluster_and_select(L, 0), "'size' parameter of cluster_and_select"),
+        (
+            lambda L: weighting.convex_hull_selection(L, measure="f1"),
+            "'measure' parameter of convex_hull_selection",
+        ),
+        (lambda L: weighting.adaptive_selection(L, "EAC"), "'estimator' parameter of adaptive"),
+        (lambda L: weighting.moderate_diversity(L, n_candidates=0), "'n_candidates' parameter"),
+        (lambda L: weighting.resampled_selection(L, EAC(3), n_resamples=0), "'n_resamples'"),
+        (lambda L: weighting.validity_weights(L, L, indices=()), "'indices' parameter"),
+        (lambda L: weighting.validity_weights(L, L, indices="dunn"), "'indices' parameter"),
+        (lambda L: weighting.agreement_weights(L, scale=1), "'scale' parameter"),
+    ],
+)
+def test_bad_parameters_are_refused(call, message):
+    with pytest.raises(ParameterError, match=message):
+        call(mixed()[0])
+
+
+def test_soft_members_are_refused():
+    soft = Ensemble.from_memberships([np.full((4, 2), 0.5)] * 3)
+    with pytest.raises(UnsupportedEnsembleError, match="hard partitions"):
+        weighting.joint_criterion(soft)
