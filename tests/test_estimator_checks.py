@@ -25,6 +25,8 @@ from conclust import (
     NonparametricBayesianEnsemble,
     PositionalVoting,
     Voting,
+    MultiEAC,
+    WeightedEAC,
     WeightedNMF,
     WeightedPCC,
 )
@@ -65,6 +67,8 @@ def expected(estimator: object) -> dict[str, str]:
         AddRemAdd(2, criterion="combined"),
         MedianPartition(),
         FCAConsensus(threshold="auto", order="size"),
+        MultiEAC(),
+        WeightedEAC(),
         CumulativeVoting(),
         CumulativeVoting(scheme="rcv"),
         PositionalVoting(),

@@ -15,6 +15,8 @@ from conclust.consensus.graph import best_by_anmi as best_by_anmi
 from conclust.consensus.kmeans import InformationTheoreticKMeans as InformationTheoreticKMeans
 from conclust.consensus.kmeans import QMI as QMI
 from conclust.consensus.linkage import EAC as EAC
+from conclust.consensus.linkage import MultiEAC as MultiEAC
+from conclust.consensus.linkage import WeightedEAC as WeightedEAC
 from conclust.consensus.median import AddRemAdd as AddRemAdd
 from conclust.consensus.median import MedianPartition as MedianPartition
 from conclust.consensus.median import WeightedNMF as WeightedNMF
@@ -59,9 +61,11 @@ __all__ = [
     "InformationTheoreticKMeans",
     "MedianPartition",
     "MixtureModel",
+    "MultiEAC",
     "NonparametricBayesianEnsemble",
     "PositionalVoting",
     "Voting",
+    "WeightedEAC",
     "WeightedNMF",
     "WeightedPCC",
     "__version__",

@@ -2,5 +2,14 @@
 
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.linkage.eac import EAC
+from conclust.consensus.linkage.multi import MultiEAC, WeightedEAC, cluster_stability
 
-__all__ = ["EAC", "cut", "lifetimes", "longest_lifetime"]
+__all__ = [
+    "EAC",
+    "MultiEAC",
+    "WeightedEAC",
+    "cluster_stability",
+    "cut",
+    "lifetimes",
+    "longest_lifetime",
+]

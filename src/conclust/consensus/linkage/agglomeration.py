@@ -20,7 +20,14 @@ from conclust.ensemble import Ensemble, MicroClusters
 from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_tree
 from conclust.exceptions import DenseLimitError
 
-__all__ = ["dense_tree", "single_tree", "sparse_tree", "starting_clusters", "unseen_pairs"]
+__all__ = [
+    "dense_tree",
+    "linkage_of",
+    "single_tree",
+    "sparse_tree",
+    "starting_clusters",
+    "unseen_pairs",
+]
 
 _KERNELS = {
     "single": agglomerate_single,
@@ -84,6 +91,25 @@ def dense_tree(
     left, right, heights = merges
     heights /= np.sqrt(scale) if linkage == "ward" else scale
     return _expand(start, (left, right, heights)), unseen
+
+
+def linkage_of(
+    matrix: NDArray[np.float64], start: MicroClusters, linkage: str
+) -> NDArray[np.float64]:
+    """Agglomerate from dissimilarities in [0, 1] of starting clusters, which are overwritten.
+
+    For Ward they are squares of distances. Returns the linkage matrix over all objects.
+    """
+    if len(start) == 1:
+        return _expand(start, _empty_merges(1))
+    _snap(matrix)
+    sizes = start.counts.astype(np.float64)
+    if linkage in ("average", "ward"):
+        matrix *= sizes[:, None]
+        matrix *= sizes
+    merges = _empty_merges(len(start))
+    _KERNELS[linkage](matrix, sizes, *merges)
+    return _expand(start, merges)
 
 
 def _dissimilarities(

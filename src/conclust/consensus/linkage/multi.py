@@ -1,0 +1,423 @@
+"""MultiEAC and WeightedEAC: evidence of stable clusters, and of valid partitions."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from conclust._random import RandomStateLike
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_option, check_real
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.linkage.agglomeration import linkage_of, starting_clusters
+from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
+from conclust.consensus.linkage.eac import EAC
+from conclust.ensemble import Ensemble
+from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
+from conclust.weighting import agreement_weights, validity_weights
+
+__all__ = ["MultiEAC", "WeightedEAC", "cluster_stability"]
+
+_BLOCK_ENTRIES = 1 << 22
+_LINKAGES = ("single", "average", "complete", "ward")
+
+
+def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Say how well each cluster is found again in the other partitions.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The partitions, hard or soft.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters_of_all_partitions,)
+        In the order of ``Ensemble.indicator``: the mean, over the other partitions and by their
+        weights, of the largest Jaccard index (objects shared / objects in either) with one of
+        their clusters, among the objects that both partitions saw. Partitions that saw none of the
+        cluster's objects have no say; 1 where nobody has.
+
+    Examples
+    --------
+    >>> from conclust import Ensemble
+    >>> from conclust.consensus.linkage import cluster_stability
+    >>> cluster_stability(Ensemble([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])).round(3)
+    array([0.833, 0.75 , 0.833, 0.75 , 0.667, 0.5  ])
+    """
+    B = ensemble.indicator
+    gram = ensemble.gram.tocsr()
+    m = ensemble.n_partitions
+    weights = np.ones(m) if ensemble.weights is None else ensemble.weights
+    owner = np.repeat(np.arange(m), ensemble.cluster_counts)
+    # Objects of each cluster that each partition saw (T, m).
+    seen = np.asarray(B.T @ ensemble.present.astype(np.float64))
+    rows = np.repeat(np.arange(len(owner)), np.diff(gram.indptr))
+    columns = gram.indices
+    joined = seen[rows, owner[columns]] + seen[columns, owner[rows]] - gram.data
+    best = np.zeros_like(seen)
+    np.maximum.at(best, (rows, owner[columns]), gram.data / joined)
+    voices = (seen > 0) * weights
+    voices[np.arange(len(owner)), owner] = 0.0
+    total = voices.sum(axis=1)
+    stability = np.ones(len(owner))
+    np.divide((best * voices).sum(axis=1), total, out=stability, where=total > 0)
+    return stability
+
+
+class MultiEAC(ConsensusClusterer):
+    """Multi-criteria evidence accumulation: only stable clusters vote.
+
+    As :class:`conclust.EAC`, but that each cluster of a partition has a weight of its own, by how
+    stable it is. Two objects in one cluster c are together with the weight w_c; two in different
+    clusters c and d of a partition are apart with the weight sqrt(w_c w_d)::
+
+        p_ij = sum of w_c over the clusters c of both / sum over partitions of sqrt(w_c(i) w_c(j))
+
+    With weights 0 and 1 this is EAC with the labels of unstable clusters missing: a partition
+    speaks of the pairs of which both objects are in clusters that are kept.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, at most the number of objects. None: the one with the longest lifetime
+        in the dendrogram, from 2 on; of equal lifetimes the smallest number.
+    cluster_weights : {"jaccard", "stable"} or array-like of shape (n_clusters_of_all_partitions,), default="jaccard"
+        "jaccard": how well each cluster is found again in the other partitions, the mean of its
+        best Jaccard index in each (:func:`conclust.consensus.linkage.cluster_stability`).
+        "stable": 1 where that exceeds `threshold`, else 0; where little is stable that leaves
+        pairs without evidence. An array: the user's own weights, at
+        least 0, in the order of ``Ensemble.indicator`` (cluster after cluster by first appearance,
+        partition after partition).
+    threshold : float, default=0.5
+        For "stable", in [0, 1].
+    linkage : {"single", "average", "complete", "ward"}, default="average"
+        Dissimilarity of two clusters, on 1 - p; Ward on sqrt(1 - p).
+    max_dense : int, default=20000
+        Most distinct rows of labels for which a matrix of all pairs is made.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    cluster_weights_ : ndarray of shape (n_clusters_of_all_partitions,)
+        The weights used.
+    linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
+        The dendrogram in SciPy's form.
+    lifetimes_ : ndarray of shape (n_observed - 1,)
+        Entry k is the lifetime of k + 2 clusters.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` distinct rows of labels.
+
+    Warns
+    -----
+    EvidenceWarning
+        Pairs of objects of which no partition speaks count as dissimilarity 1.
+
+    Notes
+    -----
+    The paper takes stability from clusterings of perturbed data, for each algorithm and number of
+    clusters; here the partitions of the ensemble judge each other. The paper's own can be given as
+    `cluster_weights`.
+
+    Noise is an object in nobody's cluster, seen with full weight: apart from all. Weights of the
+    partitions multiply all they say. O(n^2 N) time, 8 n^2 bytes, for n distinct rows.
+
+    References
+    ----------
+    A. L. N. Fred and A. K. Jain, "Learning pairwise similarity for data clustering", ICPR 2006.
+
+    Examples
+    --------
+    >>> from conclust import MultiEAC
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = MultiEAC(n_clusters=2, cluster_weights="stable").fit(labels)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.cluster_weights_
+    array([1., 1., 1., 1., 1., 0.])
+    """
+
+    linkage_matrix_: NDArray[np.float64]
+    lifetimes_: NDArray[np.float64]
+    cluster_weights_: NDArray[np.float64]
+
+    method = Method(
+        title="Multi-criteria evidence accumulation",
+        n_clusters="optional",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n^2 N",
+        citation="Fred and Jain 2006, ICPR",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        cluster_weights: str | ArrayLike = "jaccard",
+        threshold: float = 0.5,
+        linkage: str = "average",
+        max_dense: int = 20000,
+        missing: str = "unobserved",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.cluster_weights = cluster_weights
+        self.threshold = threshold
+        self.linkage = linkage
+        self.max_dense = max_dense
+        self.missing = missing
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "MultiEAC", high=ensemble.n_samples, none=True)
+        if isinstance(self.cluster_weights, str):
+            check_option(self.cluster_weights, "cluster_weights", "MultiEAC", ("stable", "jaccard"))
+        check_real(self.threshold, "threshold", "MultiEAC", high=1.0)
+        check_option(self.linkage, "linkage", "MultiEAC", _LINKAGES)
+        check_int(self.max_dense, "max_dense", "MultiEAC")
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        self.cluster_weights_ = self._weights(ensemble)
+        start = starting_clusters(ensemble)
+        if len(start) > self.max_dense:
+            raise DenseLimitError(
+                f"MultiEAC needs a matrix of all pairs of the {len(start)} distinct rows of labels "
+                f"({8 * len(start) ** 2 / 1e9:.1f} GB), more than max_dense={self.max_dense} allows. "
+                "Use PCC, or EAC with linkage='single' or pairs=, which need no such matrix, or a "
+                "larger max_dense."
+            )
+        with threadpool_limits(1):
+            D, unseen = _dissimilarities(
+                ensemble, self.cluster_weights_, start.representatives, start.counts
+            )
+        if unseen:
+            warnings.warn(
+                f"Of {unseen} pairs of objects no partition speaks that has both in clusters of some "
+                "weight: without evidence they count as dissimilarity 1.",
+                EvidenceWarning,
+                stacklevel=4,
+            )
+        tree = linkage_of(D, start, self.linkage)
+        self.linkage_matrix_ = tree
+        self.lifetimes_ = lifetimes(tree)
+        return cut(tree, longest_lifetime(tree) if self.n_clusters is None else self.n_clusters)
+
+    def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        if isinstance(self.cluster_weights, str):
+            stability = cluster_stability(ensemble)
+            if self.cluster_weights == "jaccard":
+                return stability
+            return (stability > self.threshold).astype(np.float64)
+        total = int(ensemble.offsets[-1])
+        try:
+            given = np.asarray(self.cluster_weights, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"The cluster_weights of MultiEAC must be numbers. {error}."
+            ) from error
+        if given.shape != (total,) or not np.isfinite(given).all() or (given < 0).any():
+            raise InputError(
+                f"The cluster_weights of MultiEAC must be one number at least 0 for each of the {total} "
+                f"clusters of all partitions, shape ({total},). Got shape {given.shape} instead, or "
+                "values that are negative or not finite."
+            )
+        return given
+
+
+def _dissimilarities(
+    ensemble: Ensemble,
+    cluster_weights: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], int]:
+    """Return 1 - p of the given objects, and how many pairs of objects nobody speaks of."""
+    m = ensemble.n_partitions
+    weights = np.ones(m) if ensemble.weights is None else ensemble.weights
+    B = ensemble.indicator[rows]
+    owner = np.repeat(np.arange(m), ensemble.cluster_counts)
+    blocks = sp.csr_array(
+        (np.ones(len(owner)), (np.arange(len(owner)), owner)), shape=(len(owner), m)
+    )
+    voice = np.asarray((B @ (sp.diags_array(cluster_weights) @ blocks)).toarray())
+    if ensemble.has_noise:
+        voice[ensemble.labels[rows] == -2] = 1.0
+    Z = np.sqrt(voice * weights)
+    scaled = sp.csr_array(B @ sp.diags_array(np.sqrt(cluster_weights * weights[owner])))
+    n = len(rows)
+    D = np.empty((n, n))
+    unseen = 0
+    step = max(1, _BLOCK_ENTRIES // n)
+    for begin in range(0, n, step):
+        some = slice(begin, min(begin + step, n))
+        own = np.arange(some.start, some.stop)
+        N = Z[some] @ Z.T
+        c = (scaled @ np.ascontiguousarray(scaled[some].toarray().T)).T
+        nothing = N <= 0
+        nothing[own - begin, own] = False
+        unseen += int(counts[some] @ (nothing @ counts))
+        block = D[some]
+        block[...] = 0.0
+        np.divide(c, N, out=block, where=N > 0)
+        np.subtract(1.0, block, out=block)
+        np.clip(block, 0.0, 1.0, out=block)
+        block[own - begin, own] = 0.0
+    return D, unseen // 2
+
+
+class WeightedEAC(ConsensusClusterer):
+    """Evidence accumulation with partitions weighted by how valid their clusters are.
+
+    :class:`conclust.EAC` on the co-association in which partition u counts v_u (WEACS) [1]_::
+
+        p_ij = sum of v_u over u with both together / sum of v_u over u that saw both
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, at most the number of objects. None: the one with the longest lifetime.
+    data : array-like of shape (n_samples, n_features), default=None
+        The objects' data, for validity indices. None: v_u is the agreement of u with the others.
+    indices : str or sequence of {"silhouette", "calinski_harabasz", "davies_bouldin"}, default=all three
+        The index, or the indices whose mean is taken; see :func:`conclust.weighting.validity_weights`.
+        Plays no part without `data`.
+    linkage : {"single", "average", "complete", "ward"}, default="average"
+        As for EAC.
+    max_dense : int, default=20000
+        As for EAC.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the objects for the silhouette.
+    n_jobs : int, default=None
+        Threads for counting evidence. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    weights_ : ndarray of shape (n_partitions,)
+        v_u, times the weights of the ensemble if it has any.
+    linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
+        The dendrogram in SciPy's form.
+    lifetimes_ : ndarray of shape (n_observed - 1,)
+        Entry k is the lifetime of k + 2 clusters.
+    n_features_in_ : int
+        Number of partitions.
+
+    Notes
+    -----
+    With indices of the data the least valid partition has weight 0; by agreement (the mean
+    normalized mutual information with the others, divided by the largest) only one that has nothing
+    to do with any other. Where all weights would be 0 they are those of the ensemble.
+
+    References
+    ----------
+    .. [1] F. J. F. Duarte, A. L. N. Fred, A. Lourenço and M. F. C. Rodrigues, "Weighting cluster
+       ensembles in evidence accumulation clustering", EPIA 2005.
+
+    Examples
+    --------
+    >>> from conclust import WeightedEAC
+    >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
+    >>> model = WeightedEAC(n_clusters=2).fit(labels)
+    >>> model.weights_
+    array([1., 1., 0.])
+    >>> WeightedEAC(2, data=[[0.0], [5.0], [0.1], [5.1]]).fit(labels).labels_
+    array([0, 1, 0, 1])
+    """
+
+    linkage_matrix_: NDArray[np.float64]
+    lifetimes_: NDArray[np.float64]
+    weights_: NDArray[np.float64]
+    _data: NDArray[Any] | None
+
+    method = Method(
+        title="Evidence accumulation weighted by validity (WEACS)",
+        n_clusters="optional",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=False,
+        cost="n^2 N; single linkage in n memory",
+        citation="Duarte, Fred, Lourenço and Rodrigues 2005, EPIA",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        data: ArrayLike | None = None,
+        indices: Any = ("silhouette", "calinski_harabasz", "davies_bouldin"),
+        linkage: str = "average",
+        max_dense: int = 20000,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.data = data
+        self.indices = indices
+        self.linkage = linkage
+        self.max_dense = max_dense
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _read(self, X: Any) -> Ensemble:
+        ensemble = super()._read(X)
+        self._data = None
+        if self.data is not None:
+            data = np.asarray(self.data)
+            if data.ndim != 2 or len(data) != ensemble.n_samples:
+                raise InputError(
+                    f"The data of WeightedEAC must be of shape ({ensemble.n_samples}, n_features), a "
+                    f"row for each object of the ensemble. Got shape {data.shape} instead."
+                )
+            # The base hands on the observed objects only; the data is of all of them.
+            self._data = data[ensemble.observed]
+        return ensemble
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "WeightedEAC", high=ensemble.n_samples, none=True)
+        check_option(self.linkage, "linkage", "WeightedEAC", _LINKAGES)
+        check_int(self.max_dense, "max_dense", "WeightedEAC")
+        thread_count(self.n_jobs, "WeightedEAC")
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        data = self._data
+        del self._data
+        if data is None:
+            weights = agreement_weights(ensemble)
+        else:
+            weights = validity_weights(
+                ensemble, data, indices=self.indices, random_state=self.random_state
+            )
+        if ensemble.weights is not None:
+            weights = weights * ensemble.weights
+            if not weights.any():
+                weights = ensemble.weights
+        self.weights_ = np.array(weights)
+        tree = EAC(
+            self.n_clusters, linkage=self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
+        ).fit(ensemble.reweighted(weights))
+        self.linkage_matrix_ = tree.linkage_matrix_
+        self.lifetimes_ = tree.lifetimes_
+        return tree.labels_
