@@ -12,8 +12,8 @@ from conclust.consensus.graph import HBGF as HBGF
 from conclust.consensus.graph import HGPA as HGPA
 from conclust.consensus.graph import MCLA as MCLA
 from conclust.consensus.graph import best_by_anmi as best_by_anmi
-from conclust.consensus.kmeans import InformationTheoreticKMeans as InformationTheoreticKMeans
 from conclust.consensus.kmeans import QMI as QMI
+from conclust.consensus.kmeans import InformationTheoreticKMeans as InformationTheoreticKMeans
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.linkage import MultiEAC as MultiEAC
 from conclust.consensus.linkage import WeightedEAC as WeightedEAC
@@ -22,11 +22,13 @@ from conclust.consensus.median import MedianPartition as MedianPartition
 from conclust.consensus.median import WeightedNMF as WeightedNMF
 from conclust.consensus.mixture import BayesianEnsemble as BayesianEnsemble
 from conclust.consensus.mixture import MixtureModel as MixtureModel
-from conclust.consensus.mixture import NonparametricBayesianEnsemble as NonparametricBayesianEnsemble
+from conclust.consensus.mixture import (
+    NonparametricBayesianEnsemble as NonparametricBayesianEnsemble,
+)
 from conclust.consensus.mixture import posterior_coclustering as posterior_coclustering
-from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
+from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting

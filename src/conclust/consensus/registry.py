@@ -22,8 +22,8 @@ def methods() -> list[Method]:
     Examples
     --------
     >>> import conclust
-    >>> [m.estimator for m in conclust.methods() if m.n_clusters == "upper bound"][:1]
-    ['PCC']
+    >>> [m.estimator for m in conclust.methods() if m.n_clusters == "upper bound"]
+    ['BaumEagon', 'PCC', 'PEACE', 'WeightedPCC']
     """
     homes = conclust._HOMES
     found = []
