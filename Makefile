@@ -26,7 +26,7 @@ demo: setup
 	$(BIN)/conclust demo --out demo-report --force
 
 test: setup
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS)
 
 lint: setup
 	$(BIN)/ruff check .
