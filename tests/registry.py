@@ -73,6 +73,9 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
 # (form, test of the battery) -> why the form is exempt from it. What follows from what an estimator
 # says of itself (its Method, its parameters) is added by `exemptions`.
 PARTICULAR: dict[tuple[str, str], str] = {
+    ("NonparametricBayesianEnsemble", "one_partition_is_its_own_consensus"): (
+        "with one label an object all mixtures explain the labels alike"
+    ),
     **{
         (form, test): reason
         for form in ("FCA", "FCA by size", "FCA auto")
