@@ -45,6 +45,8 @@ _SETS = (
 _PICTURED = ("iris", "digits")
 _ENSEMBLES = {"kmeans": "random k-means", "mixed": "mixed algorithms"}
 _METHODS = ("mean member", "EAC single", "EAC average", "EAC ward", "PCC", "PCC l2")
+# The same, as narrow as a column of the table.
+_HEADS = ("members", "EAC SL", "EAC AL", "EAC WL", "PCC", "PCC l2")
 _TWICE = "PCC, twice the clusters"
 _NEGLIGIBLE = 0.01  # share of the mass below which a cluster is not counted
 
@@ -61,8 +63,9 @@ How to read this. A row is a data set, with its number of known classes. The met
 number, never the classes themselves: these serve for scoring only.
   H    share of the objects that are in the cluster matched to their class; 1 is perfect.
   ARI  agreement over pairs of objects; 0 is what chance gives, 1 is perfect.
-  mean member   the average over the single clusterings, of whatever number of clusters.
-  EAC  evidence accumulation: a tree over how often two objects were put together.
+  members  the average over the single clusterings, of whatever number of clusters.
+  EAC  evidence accumulation: a tree over how often two objects were put together, by single (SL), \
+average (AL) or Ward (WL) linkage.
   PCC  probabilistic consensus: each object gets a probability of each cluster, by likelihood \
 (Kullback-Leibler divergence); PCC l2: by least squares.
 A consensus is no better than what it combines: single and centroid linkage may put nearly all \
@@ -301,8 +304,8 @@ def _scores(rows: list[_Row], kind: str) -> str:
     here = [row for row in rows if row.ensemble == kind]
     lines = [
         f"Ensemble: {_ENSEMBLES[kind]}",
-        " " * 20 + "".join(f"{method:^12}" for method in _METHODS).rstrip(),
-        " " * 20 + "    H   ARI " * len(_METHODS),
+        " " * 20 + "".join(f"{head:>10}" for head in _HEADS),
+        " " * 20 + "    H  ARI" * len(_METHODS),
     ]
     for name, group in _by_dataset(here):
         cells = {row.method: row for row in group}
@@ -316,7 +319,13 @@ def _pairs(cells: dict[str, _Row]) -> str:
     values = [
         (cells[method].consistency_index, cells[method].adjusted_rand_index) for method in _METHODS
     ]
-    return "".join(f"  {h:.2f} {round(ari, 2) + 0.0:5.2f}" for h, ari in values)  # no -0.00
+    return "".join(f"{_short(h):>5}{_short(ari):>5}" for h, ari in values)
+
+
+def _short(value: float) -> str:
+    """Two decimals without the leading zero: .87, 1.0, -.04."""
+    text = f"{round(value, 2) + 0.0:.2f}"  # no -0.00
+    return text[:3] if value >= 0.995 else text.replace("0.", ".", 1)
 
 
 def _mean(rows: list[_Row], method: str) -> _Row:
