@@ -68,6 +68,11 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "MedianPartition": ("MedianPartition", {"random_state": 0}),
     "WeightedNMF": ("WeightedNMF", {"random_state": 0}),
     "NMF": ("WeightedNMF", {"learn_weights": False, "random_state": 0}),
+    "FuzzyCommunities": ("FuzzyCommunities", {"random_state": 0}),
+    "FuzzyRows cmeans": ("FuzzyRows", {"random_state": 0}),
+    "FuzzyRows cmedoids": ("FuzzyRows", {"kind": "cmedoids", "random_state": 0}),
+    "LeftStochastic": ("LeftStochastic", {"random_state": 0}),
+    "DyadicAspect": ("DyadicAspect", {"random_state": 0}),
 }
 
 # (form, test of the battery) -> why the form is exempt from it. What follows from what an estimator
@@ -89,6 +94,14 @@ PARTICULAR: dict[tuple[str, str], str] = {
     **{
         (form, "threads_change_no_bit"): "n x n: tests/test_graph.py does it at 1,500 objects"
         for form in ("CSPA", "CSPA wide", "CSPA spectral")
+    },
+    **{
+        ("FuzzyRows cmedoids", test): "takes no missing labels, which the other kind does"
+        for test in (
+            "unanimity_survives_30_percent_missing",
+            "missing_everywhere_is_minus_one_and_said",
+            "what_a_method_does_not_take_is_refused_by_name",
+        )
     },
     **{
         (form, test): "under label noise all clusters meet all parts: the criterion is flat"

@@ -5,9 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from tests.naive.least_squares import counts
 
-from conclust import Ensemble, WeightedNMF
-from conclust.exceptions import ParameterError
+import conclust
+from conclust import (
+    DyadicAspect,
+    Ensemble,
+    FuzzyCommunities,
+    FuzzyRows,
+    LeftStochastic,
+    WeightedNMF,
+)
+from conclust.consensus.probabilistic.dyadic import _iteration
+from conclust.consensus.probabilistic.left_stochastic import left_stochastic
+from conclust.exceptions import DenseLimitError, ParameterError, UnsupportedEnsembleError
+from conclust.membership import bridgeness
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 E2 = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]])
@@ -101,3 +114,256 @@ def test_nmf_says_when_it_did_not_end():
         assert WeightedNMF(3, max_iter=20, random_state=0).fit(labels).n_iter_ == 20
     with pytest.raises(ParameterError, match="'regularization'"):
         WeightedNMF(3, regularization=-1.0).fit(labels)
+
+
+# -- fuzzy communities
+
+
+def naive_communities(labels, U, weights=None):
+    w = np.ones(labels.shape[1]) if weights is None else np.asarray(weights, float)
+    S = together(labels) @ (w / w.sum())
+    np.fill_diagonal(S, 1.0)
+    return ((S - U @ U.T) ** 2).sum(), S
+
+
+def test_communities_objective_is_its_definition_and_never_rises():
+    labels, _ = planted(3, flip=0.3)
+    labels[::9, 2] = -2
+    weights = np.arange(10) % 3
+    model = FuzzyCommunities(3, random_state=0).fit(Ensemble(labels, weights=weights))
+    expected, S = naive_communities(labels, model.membership_, weights)
+    assert model.objective_ == pytest.approx(expected)
+    assert model.trace_[-1] == pytest.approx(expected)
+    assert (np.diff(model.trace_) <= 0).all()
+    assert model.converged_
+    np.testing.assert_array_equal(model.bridgeness_, bridgeness(model.membership_))
+    # First-order conditions: no direction within the simplex goes down.
+    U = model.membership_
+    G = 4 * (U @ (U.T @ U) - S @ U)
+    level = (U * G).sum(axis=1, keepdims=True)
+    assert (level - G).max() <= 1e-3 * np.abs(G).max()
+
+
+def test_communities_worked_examples():
+    model = FuzzyCommunities(2, random_state=0).fit(E1)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
+    assert model.bridgeness_.argmax() == 2
+    model = FuzzyCommunities(2, random_state=0).fit(E2)
+    best, _ = naive_communities(E2, model.membership_)
+    assert model.objective_ == pytest.approx(best)
+    rng = np.random.default_rng(0)
+    for _ in range(200):  # nothing at random is better
+        assert naive_communities(E2, rng.dirichlet([0.3, 0.3], 6))[0] >= best
+    model = FuzzyCommunities(3, random_state=0).fit(E3)
+    np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], [3, 4, 2]))
+    assert model.objective_ == pytest.approx(0, abs=1e-5)
+    np.testing.assert_allclose(model.bridgeness_, 0, atol=1e-3)
+
+
+def test_communities_recover_memberships():
+    rng = np.random.default_rng(1)
+    U = rng.dirichlet([0.4, 0.4, 0.4], 200)
+    U[:30] = np.repeat(np.eye(3), 10, axis=0)
+    labels = (rng.random((200, 400, 1)) > np.cumsum(U, axis=1)[:, None, :]).sum(axis=2)
+    model = FuzzyCommunities(3, random_state=0).fit(np.minimum(labels, 2))
+    order = model.membership_[:30].reshape(3, 10, 3).mean(axis=1).argmax(axis=1)
+    assert np.abs(model.membership_[:, order] - U).mean() < 0.05
+
+
+# -- fuzzy rows
+
+
+def naive_rows(labels, Y, power, kind, medoids=None):
+    """J with the distances of the definition; for means the centroids are those of Y."""
+    n, m = labels.shape
+    total = 0.0
+    for k in range(Y.shape[1]):
+        shares = Y[:, k] ** power
+        for i in range(n):
+            if kind == "cmedoids":
+                d = 0.0
+                if i != medoids[k]:
+                    both = (labels[i] == labels[medoids[k]]) & (labels[i] >= 0)
+                    d = 1.0 - both.mean()
+                total += shares[i] * d
+                continue
+            for u in range(m):
+                if labels[i, u] == -1:
+                    continue
+                there = labels[:, u] != -1
+                for c in range(labels[:, u].max() + 1):
+                    mean = shares[there & (labels[:, u] == c)].sum() / shares[there].sum()
+                    total += shares[i] * ((labels[i, u] == c) - mean) ** 2 / m
+    return total
+
+
+@pytest.mark.parametrize("kind", ["cmeans", "cmedoids"])
+def test_rows_objective_is_its_definition_and_never_rises(kind):
+    labels, truth = planted(4, n=30, m=6)
+    labels[::7, 2] = -2
+    if kind == "cmeans":
+        labels[::5, 1] = -1
+    model = FuzzyRows(3, kind=kind, tol=1e-13, max_iter=3000, random_state=0).fit(labels)
+    expected = naive_rows(labels, model.membership_, 1.5, kind, model.medoids_)
+    assert model.objective_ == pytest.approx(expected, rel=1e-5)
+    assert (np.diff(model.trace_) <= 1e-12).all()
+    assert adjusted_rand_score(truth, model.labels_) > 0.7
+    assert (model.medoids_ is None) == (kind == "cmeans")
+    # A column of the membership that is a little off is worse.
+    Y = model.membership_.copy()
+    Y[0] = Y[0, [1, 2, 0]]
+    assert naive_rows(labels, Y, 1.5, kind, model.medoids_) > expected
+
+
+@pytest.mark.parametrize("kind", ["cmeans", "cmedoids"])
+def test_rows_worked_examples(kind):
+    make = {"kind": kind, "random_state": 0}
+    np.testing.assert_array_equal(FuzzyRows(2, **make).fit_predict(E1), [0, 0, 1, 1])
+    model = FuzzyRows(2, **make).fit(E2)
+    np.testing.assert_array_equal(model.labels_[1], model.labels_[2])
+    np.testing.assert_array_equal(model.labels_[3], model.labels_[4])
+    model = FuzzyRows(3, **make).fit(E3)
+    np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], [3, 4, 2]))
+    assert model.objective_ == 0.0
+    np.testing.assert_array_equal(model.membership_.max(axis=1), 1.0)
+
+
+def test_rows_refusals_and_warnings():
+    missing = E1.copy()
+    missing[2, 2] = -1
+    with pytest.raises(UnsupportedEnsembleError, match="kind='cmeans' does"):
+        FuzzyRows(2, kind="cmedoids").fit(missing)
+    assert FuzzyRows(2, random_state=0).fit(missing).labels_.shape == (4,)
+    with pytest.raises(ParameterError, match="'fuzziness'"):
+        FuzzyRows(2, fuzziness=1.0).fit(E1)
+    labels, _ = planted(5, flip=0.5)
+    with pytest.warns(ConvergenceWarning, match="FuzzyRows stopped after max_iter=2"):
+        FuzzyRows(3, max_iter=2, random_state=0).fit(labels)
+    with pytest.warns(ConvergenceWarning, match="FuzzyCommunities stopped after max_iter=2"):
+        FuzzyCommunities(3, max_iter=2, random_state=0).fit(labels)
+
+
+# -- left-stochastic decomposition
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_left_stochastic_recovers_what_is_of_its_form(k):
+    rng = np.random.default_rng(k)
+    P = rng.dirichlet(np.full(k, 0.3), 60)
+    P[:k] = np.eye(k)
+    S = P @ P.T / 2.5
+    values, vectors = np.linalg.eigh(S)
+    rows = vectors[:, -k:] * np.sqrt(values[-k:])
+    found = left_stochastic(rows, 10, 5000, 1e-18, rng)
+    assert found.scale == pytest.approx(2.5)
+    assert found.trace[-1] <= 1e-10
+    np.testing.assert_allclose(found.membership @ found.membership.T, P @ P.T, atol=1e-4)
+
+
+def test_left_stochastic_numbers_are_their_definitions():
+    labels, truth = planted(6, flip=0.3)
+    labels[::9, 2] = -2
+    weights = np.arange(10) % 3
+    model = LeftStochastic(3, random_state=0).fit(Ensemble(labels, weights=weights))
+    S = together(labels) @ (weights / weights.sum())
+    P = model.membership_
+    assert model.residual_ == pytest.approx(((model.scale_ * S - P @ P.T) ** 2).sum())
+    assert (np.diff(model.trace_) <= 1e-9).all()
+    assert model.objective_ == model.trace_[-1]
+    assert adjusted_rand_score(truth, model.labels_) > 0.8
+
+
+def test_left_stochastic_worked_examples():
+    model = LeftStochastic(2, random_state=0).fit(E1)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
+    model = LeftStochastic(2, random_state=0).fit(E2)
+    assert model.labels_[1] == model.labels_[2] != model.labels_[3] == model.labels_[4]
+    model = LeftStochastic(3, random_state=0).fit(E3)
+    np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], [3, 4, 2]))
+    assert model.residual_ == pytest.approx(0, abs=1e-9)
+    assert model.scale_ == pytest.approx(1)
+
+
+def test_left_stochastic_with_many_clusters_in_all_is_the_same(monkeypatch):
+    labels, _ = planted(7)
+    whole = LeftStochastic(3, random_state=0).fit(labels)
+    monkeypatch.setattr("conclust.consensus.probabilistic.left_stochastic._DENSE", 5)
+    sparse = LeftStochastic(3, random_state=0).fit(labels)
+    np.testing.assert_allclose(sparse.membership_, whole.membership_, atol=1e-5)
+
+
+def test_left_stochastic_says_when_it_did_not_end():
+    labels, _ = planted(8, flip=0.5)
+    with pytest.warns(ConvergenceWarning, match="LeftStochastic stopped after max_iter=1"):
+        LeftStochastic(3, max_iter=1, random_state=0).fit(labels)
+
+
+@pytest.mark.parametrize(
+    "name", ["WeightedNMF", "FuzzyCommunities", "FuzzyRows", "LeftStochastic", "DyadicAspect"]
+)
+def test_nobody_is_with_anybody(name):
+    model = getattr(conclust, name)(2, random_state=0).fit(np.full((6, 3), -2))
+    np.testing.assert_allclose(model.membership_.sum(axis=1), 1)
+    assert np.isfinite(model.objective_)
+
+
+# -- dyadic aspects
+
+
+def naive_shares(labels, weights=None):
+    c, N = counts(labels, weights)
+    return np.divide(c, N, out=np.zeros_like(c), where=N > 0)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_dyadic_likelihood_is_its_definition_and_never_falls(missing):
+    labels, truth = planted(9, n=60, flip=0.3)
+    labels[::9, 2] = -2
+    if missing:
+        labels[::4, 3] = -1
+    weights = np.arange(10) % 3
+    model = DyadicAspect(3, tol=1e-12, max_iter=20_000, random_state=0)
+    model.fit(Ensemble(labels, weights=weights))
+    p = naive_shares(labels, weights)
+    # The stationary point: alpha_r beta_ri = p(r | i) (share of i in all pairs).
+    joint = model.membership_ * p.sum(axis=1, keepdims=True) / p.sum()
+    alpha = joint.sum(axis=0)
+    P = joint @ (joint / alpha).T
+    assert model.objective_ == pytest.approx(p[p > 0] @ np.log(P[p > 0]), rel=1e-6)
+    np.testing.assert_allclose(model.aspects_, alpha, atol=1e-4)
+    assert (np.diff(model.trace_) >= -1e-9 * p.sum()).all()
+    assert model.converged_
+    assert adjusted_rand_score(truth, model.labels_) > 0.7
+
+
+def test_dyadic_step_is_that_of_the_matrices():
+    rng = np.random.default_rng(10)
+    shares = rng.random((7, 7)) * (rng.random((7, 7)) < 0.7)
+    shares = np.triu(shares, 1) + np.triu(shares, 1).T
+    joint = rng.random((7, 3))
+    joint *= shares.sum() / joint.sum()
+    value, new = _iteration(shares, joint)
+    alpha, beta = joint.sum(axis=0) / joint.sum(), (joint / joint.sum(axis=0)).T
+    P = beta.T @ np.diag(alpha) @ beta
+    T = np.diag(alpha) @ beta * (beta @ (shares / P))
+    np.testing.assert_allclose(new, T.T)
+    assert value == pytest.approx((shares * np.log(P)).sum())
+    assert new.sum() == pytest.approx(shares.sum())
+
+
+def test_dyadic_worked_examples():
+    model = DyadicAspect(2, random_state=0).fit(E1)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
+    model = DyadicAspect(2, random_state=0).fit(E2)
+    assert model.labels_[1] == model.labels_[2] != model.labels_[3] == model.labels_[4]
+    model = DyadicAspect(3, random_state=0).fit(E3)
+    np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], [3, 4, 2]))
+    np.testing.assert_allclose(model.membership_.max(axis=1), 1, atol=1e-3)
+
+
+def test_dyadic_refuses_too_many_pairs_and_says_when_it_did_not_end():
+    with pytest.raises(DenseLimitError, match="FuzzyCommunities, LeftStochastic and PCC"):
+        DyadicAspect(2, max_dense=3).fit(E1)
+    labels, _ = planted(11, flip=0.5)
+    with pytest.warns(ConvergenceWarning, match="DyadicAspect stopped after max_iter=2"):
+        assert DyadicAspect(3, max_iter=2, random_state=0).fit(labels).n_iter_ == 2

@@ -273,3 +273,10 @@ def test_too_few_passes_are_told():
         assert not MedianPartition(max_iter=1, random_state=0).fit(labels).converged_
     with pytest.warns(ConvergenceWarning, match="AddRemAdd stopped after max_iter=1"):
         AddRemAdd(3, n_init=0, max_iter=1, random_state=1).fit(labels)
+
+
+def test_nobody_is_with_anybody():
+    labels = np.full((6, 3), -2)
+    for model in (MedianPartition(), AddRemAdd(), AddRemAdd(criterion="combined")):
+        np.testing.assert_array_equal(model.fit(labels).labels_, np.arange(6))
+        assert model.objective_ == 0.0

@@ -29,6 +29,10 @@ from conclust.consensus.mixture import posterior_coclustering as posterior_coclu
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
+from conclust.consensus.probabilistic import DyadicAspect as DyadicAspect
+from conclust.consensus.probabilistic import FuzzyCommunities as FuzzyCommunities
+from conclust.consensus.probabilistic import FuzzyRows as FuzzyRows
+from conclust.consensus.probabilistic import LeftStochastic as LeftStochastic
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
@@ -57,10 +61,14 @@ __all__ = [
     "BayesianEnsemble",
     "ConsensusClustering",
     "CumulativeVoting",
+    "DyadicAspect",
     "Ensemble",
     "EnsembleGenerator",
     "FCAConsensus",
+    "FuzzyCommunities",
+    "FuzzyRows",
     "InformationTheoreticKMeans",
+    "LeftStochastic",
     "MedianPartition",
     "MixtureModel",
     "MultiEAC",

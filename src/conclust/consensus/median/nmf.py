@@ -231,7 +231,8 @@ class _Model:
     def of(cls, ensemble: Ensemble, regularization: float) -> _Model:
         m = ensemble.n_partitions
         partition = np.repeat(np.arange(m), ensemble.cluster_counts)
-        group = sp.csr_array((np.ones(len(partition)), (partition, np.arange(len(partition)))))
+        T = len(partition)
+        group = sp.csr_array((np.ones(T), (partition, np.arange(T))), shape=(m, T))
         squared = ensemble.gram.multiply(ensemble.gram)
         table = (group @ squared @ group.T).toarray()
         weights = np.ones(m) if ensemble.weights is None else ensemble.weights

@@ -1,8 +1,20 @@
 """Probabilistic consensus: memberships whose inner products explain the co-associations."""
 
 from conclust.consensus.probabilistic.baum_eagon import BaumEagon
+from conclust.consensus.probabilistic.dyadic import DyadicAspect
+from conclust.consensus.probabilistic.fuzzy import FuzzyCommunities, FuzzyRows
+from conclust.consensus.probabilistic.left_stochastic import LeftStochastic
 from conclust.consensus.probabilistic.pcc import PCC
 from conclust.consensus.probabilistic.peace import PEACE
 from conclust.consensus.probabilistic.weighted import WeightedPCC
 
-__all__ = ["PCC", "PEACE", "BaumEagon", "WeightedPCC"]
+__all__ = [
+    "PCC",
+    "PEACE",
+    "BaumEagon",
+    "DyadicAspect",
+    "FuzzyCommunities",
+    "FuzzyRows",
+    "LeftStochastic",
+    "WeightedPCC",
+]

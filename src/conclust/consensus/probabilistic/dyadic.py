@@ -1,0 +1,223 @@
+"""DyadicAspect: pairs that fall together as draws from a mixture of distributions over objects."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from conclust._random import RandomStateLike, generator
+from conclust._validation import check_int, check_real
+from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.median.search import least_squares_labels
+from conclust.consensus.probabilistic.fuzzy import blurred, warn_unfinished
+from conclust.ensemble import Ensemble
+from conclust.evidence.dense import coassociation, copresence
+from conclust.exceptions import DenseLimitError
+
+__all__ = ["DyadicAspect"]
+
+# Rows of the matrix of pairs that are worked on at once.
+_ROWS = 512
+
+
+class DyadicAspect(SoftConsensusClusterer):
+    """Dyadic aspect model of the co-association.
+
+    Pairs of objects that share a cluster are taken for draws: first an aspect r with probability
+    alpha_r, then both objects independently with probabilities beta_r [1]_. What is raised is ::
+
+        L = sum over i != j of p_ij log P(i, j),    P(i, j) = sum_r alpha_r beta_ri beta_rj
+
+    with p_ij the share of the partitions that put i and j together, of those that observed both. The
+    membership of an object is how probable each aspect is given that the object was drawn.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of aspects, K.
+    n_init : int, default=5
+        Random starts of the search for the least-squares partition at which the model starts.
+    max_iter : int, default=2000
+        The most iterations.
+    tol : float, default=1e-8
+        Stop when an iteration raises L by less than this times the sum of all p_ij.
+    max_dense : int, default=20000
+        Number of objects above which the matrix of pairs is refused.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of all random choices.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        The most probable aspect; -1: missing in every partition.
+    membership_ : ndarray of shape (n_samples, n_clusters)
+        p(r | i). An object that is never with another stays where the search started.
+    aspects_ : ndarray of shape (n_clusters,)
+        alpha.
+    n_clusters_ : int
+        Aspects found: those that are the most probable one of some object.
+    objective_ : float
+        L, to be raised.
+    trace_ : ndarray of shape (n_iter_ + 1,)
+        L at the start and after each iteration. It never falls.
+    n_iter_ : int
+        Iterations.
+    converged_ : bool
+        Whether `tol` ended the iteration, not `max_iter`.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    DenseLimitError
+        If there are more objects than `max_dense`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `max_iter` ended the iteration.
+
+    Notes
+    -----
+    The EM algorithm, O(n^2 K) an iteration. Only pairs that fall together are explained: that the
+    model expects a pair which never does costs nothing directly, other than in PCC. A missing label
+    leaves its partition out of the shares of its object's pairs, and a pair that no partition
+    observed is left out. Noise is being apart from everybody. Soft partitions take part with sums of
+    products of probabilities.
+
+    References
+    ----------
+    .. [1] A. Lourenço, A. Fred, M. Figueiredo: A generative dyadic aspect model for evidence
+       accumulation clustering. SIMBAD 2011. There counts are taken for p_ij; without missing labels
+       the two differ by a factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import DyadicAspect
+    >>> ensemble = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    >>> DyadicAspect(2, random_state=0).fit(ensemble).labels_
+    array([0, 0, 1, 1])
+    """
+
+    aspects_: NDArray[np.float64]
+    objective_: float
+    trace_: NDArray[np.float64]
+    n_iter_: int
+    converged_: bool
+
+    method = Method(
+        title="Dyadic aspect model",
+        n_clusters="exact",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n^2 K an iteration",
+        citation="Lourenço, Fred and Figueiredo 2011",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int = 5,
+        max_iter: int = 2000,
+        tol: float = 1e-8,
+        max_dense: int = 20_000,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_dense = max_dense
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        n = ensemble.n_samples
+        check_int(self.n_clusters, "n_clusters", "DyadicAspect", high=n)
+        check_int(self.n_init, "n_init", "DyadicAspect", low=0)
+        check_int(self.max_iter, "max_iter", "DyadicAspect")
+        check_real(self.tol, "tol", "DyadicAspect")
+        check_int(self.max_dense, "max_dense", "DyadicAspect")
+        if n > self.max_dense:
+            raise DenseLimitError(
+                f"DyadicAspect needs all pairs of {n} objects, and max_dense is {self.max_dense}. "
+                "FuzzyCommunities, LeftStochastic and PCC(divergence='l2') need no matrix of pairs."
+            )
+
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        draw = generator(self.random_state, "DyadicAspect")
+        k = self.n_clusters
+        labels = least_squares_labels(ensemble, k, self.n_init, draw)
+        with threadpool_limits(1):
+            shares = _shares(ensemble)
+            total = float(shares.sum())
+            Y = blurred(labels, k)  # alpha_r beta_ri, but for the objects' own probabilities
+            joint = Y * shares.sum(axis=1, keepdims=True)
+            trace: list[float] = []
+            converged = total == 0.0
+            while not converged and len(trace) <= self.max_iter:
+                value, new = _iteration(shares, joint)
+                trace.append(value)
+                converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * total
+                if not converged and len(trace) <= self.max_iter:
+                    joint = new
+        mass = joint.sum(axis=0)
+        self.aspects_ = mass / total if total else np.full(k, 1.0 / k)
+        self.trace_ = np.array(trace or [0.0])
+        self.objective_ = float(self.trace_[-1])
+        self.n_iter_, self.converged_ = max(1, len(trace) - 1), converged
+        if not converged:
+            warn_unfinished("DyadicAspect", self.max_iter)
+        own = joint.sum(axis=1, keepdims=True)
+        alone = np.zeros_like(Y)
+        alone[np.arange(len(Y)), labels] = 1.0
+        return np.asarray(np.divide(joint, own, out=alone, where=own > 0))
+
+    def _reorder(self, order: NDArray[np.int64]) -> None:
+        self.aspects_ = self.aspects_[order]
+
+
+def _shares(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return p_ij, 0 on the diagonal and where no partition observed both."""
+    counts = coassociation(ensemble, max_dense=None)
+    shares = counts.astype(np.float64)
+    if ensemble.has_missing:
+        both = copresence(ensemble, max_dense=None).astype(np.float64)
+        np.divide(shares, both, out=shares, where=both > 0)
+    else:
+        weights = ensemble.weights
+        shares /= ensemble.n_partitions if weights is None else weights.sum()
+    np.fill_diagonal(shares, 0.0)
+    return shares
+
+
+def _iteration(
+    shares: NDArray[np.float64], joint: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return L, and what EM makes of the joint weights alpha_r beta_ri (times the sum of shares)."""
+    mass = joint.sum(axis=0)
+    total = mass.sum()
+    beta = np.divide(joint, mass, out=np.zeros_like(joint), where=mass > 0)
+    value, new = 0.0, np.empty_like(joint)
+    for begin in range(0, len(joint), _ROWS):
+        rows = slice(begin, begin + _ROWS)
+        expected = (joint[rows] / total) @ beta.T
+        p = shares[rows]
+        there = p > 0
+        # A pair that the model deems impossible by underflow only is as improbable as can be.
+        np.maximum(expected, np.finfo(np.float64).tiny, out=expected)
+        logs = np.log(expected, out=np.zeros_like(expected), where=there)
+        value += float((p * logs).sum())
+        ratio = p / expected
+        new[rows] = (joint[rows] / total) * (ratio @ beta)
+    return value, new
