@@ -108,8 +108,9 @@ class AddRemAdd(ConsensusClusterer):
     -----
     AddRemAdd adds or removes the object that raises the semi-average of one cluster most until none
     does, from each start. Extraction and starts of the local search work on at most 1,000 different
-    rows of labels (similarities among them are formed); the others are then placed one by one where
-    they add most, at O(N K) each without forming a pair, and the local search is finished on all.
+    rows of labels (similarities among them are formed); the others then go to the
+    extracted cluster whose objects are most similar to them on average, or stay single if none is
+    above 0; a local search is finished on all, at O(N K) a visit, without forming a pair.
 
     Without missing labels f is, up to a constant, the semi-averages with the diagonal less a price
     for every cluster, the number of partitions minus the shift (in the "ensemble" criterion).

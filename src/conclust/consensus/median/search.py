@@ -289,15 +289,25 @@ def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: NDArray[np.
 
 
 def extended(evidence: Evidence, chosen: NDArray[np.int64], labels: NDArray[np.int64]) -> Found:
-    """Place the units that are not among the chosen ones, each where it adds most, in their order."""
-    whole = evidence.search(True, None)
-    start = np.full(len(evidence.mass), -1)
+    """Place the units that are not among the chosen ones with the cluster of most similar objects.
+
+    Clusters of several of the chosen are asked, as they are; who is similar to none stays single.
+    """
+    m, k = len(evidence.mass), int(labels.max()) + 1
+    start = np.full(m, -1)
     start[chosen] = labels
-    whole.set(start, int(labels.max()) + 1)
-    whole_order = np.flatnonzero(start < 0)
-    if len(whole_order):
-        _sweep(whole, whole_order)
-        whole.read(start)
+    size = np.bincount(labels, evidence.mass[chosen], minlength=k)
+    asked = np.flatnonzero(np.bincount(labels, minlength=k) > 1)
+    if len(asked) == 0:
+        asked = np.arange(k)
+    member = sp.csr_array((evidence.mass[chosen] / size[labels], (labels, chosen)), shape=(k, m))
+    means = (member @ evidence.rows)[asked].toarray() * evidence.weights
+    others = np.flatnonzero(start < 0)
+    for begin in range(0, len(others), _VISITS):
+        some = others[begin : begin + _VISITS]
+        near = evidence.rows[some] @ means.T
+        start[some] = np.where(near.max(axis=1) > 0, asked[near.argmax(axis=1)], k + some)
+    whole = evidence.search(True, None)
     start = canonical_labels(start)
     whole.set(start, int(start.max()) + 1)
     return Found(start, whole.objective(), 1, True)
