@@ -84,7 +84,7 @@ class Divergence:
     >>> Divergence(lambda p, q: abs(p - q) ** 0.5, lambda p, q: 0.5 * abs(p - q) ** -0.5)
     Traceback (most recent call last):
     ...
-    conclust.exceptions.ParameterError: The derivative of the divergence 'user' must ...
+    conclust.exceptions.ParameterError: The derivative of the divergence 'user' must be finite. At p=0.05, q=0.05 it is inf.
     """
 
     value: _Function = field(repr=False)
