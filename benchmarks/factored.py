@@ -1,6 +1,6 @@
 """PCC on a million objects: seconds on one core and on all, objective against 200 sweeps, memory.
 
-python -m benchmarks.factored
+python -m benchmarks.factored            (--large: ten million objects, minutes)
 
 The labels are a hundred k-means-like partitions (nearest of 2 to 10 centres) of points in six
 overlapping Gaussian clusters: synthetic, and no easier than real ones. The long run starts from
@@ -10,6 +10,7 @@ that of a process of its own that holds the labels (one byte each), fits, and do
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -68,7 +69,7 @@ def main(repeats: int = 5) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "labels.npy"
         np.save(path, labels)
-        before, peak = memory_of(
+        before, peak, _ = memory_of(
             "import numpy as np\nfrom conclust import PCC\nlabels = np.load(sys.argv[1])",
             f"PCC({K}, divergence='l2', random_state=0, n_jobs=1).fit(labels)",
             str(path),
@@ -88,5 +89,35 @@ def explained_share(labels: NDArray[np.uint8]) -> float:
     return part.objective_ / (part.objective_ + constant)
 
 
+def large(n_partitions: int = 50, copies: int = 10) -> None:
+    """Ten million objects: copies of the million, a fifth of each with one label changed."""
+    base = Ensemble(make_labels(m=n_partitions)).codes
+    rng = np.random.default_rng(0)
+    labels = np.concatenate([base] * copies)
+    for copy in range(1, copies):
+        part = labels[copy * N : (copy + 1) * N]
+        rows, columns = rng.integers(0, N, N // 5), rng.integers(0, n_partitions, N // 5)
+        part[rows, columns] = part[rng.integers(0, N, N // 5), columns]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.npy"
+        np.save(path, labels)
+        prepare = (
+            "import numpy as np\nfrom benchmarks.timing import timed\nfrom conclust import PCC\n"
+            "labels = np.load(sys.argv[1])"
+        )
+        for n_jobs in (1, 2):
+            run = (
+                f"model = PCC({K}, divergence='l2', random_state=0, n_jobs={n_jobs})\n"
+                "seconds = timed(lambda: model.fit(labels))\n"
+                "print(seconds.wall, seconds.cpu, model.n_iter_, end=' ')"
+            )
+            _, peak, (wall, cpu, sweeps) = memory_of(prepare, run, str(path))
+            print(
+                f"{len(labels):,} x {n_partitions}, K = {K}, {n_jobs} threads: {wall:.1f} s, "
+                f"{cpu:.1f} CPU s, {sweeps:.0f} sweeps, peak {peak:.0f} MB of which labels "
+                f"{labels.nbytes / 2**20:.0f}"
+            )
+
+
 if __name__ == "__main__":
-    main()
+    large() if "--large" in sys.argv else main()

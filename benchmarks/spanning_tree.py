@@ -40,7 +40,7 @@ def measure(name: str, ensemble: Ensemble, repeats: int) -> None:
 
 
 def memory(n: int) -> None:
-    before, after = memory_of(
+    before, after, _ = memory_of(
         "from benchmarks.spanning_tree import *\n"
         f"ensemble = Ensemble(Ensemble(make_labels({n})[:, :]).codes.copy())",
         "spanning_tree(ensemble)",

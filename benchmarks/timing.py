@@ -60,10 +60,10 @@ def fresh_process(program: str, repeats: int) -> Seconds:
     return Seconds(statistics.median(wall), statistics.median(cpu))
 
 
-def memory_of(prepare: str, run: str, *arguments: str) -> tuple[float, float]:
+def memory_of(prepare: str, run: str, *arguments: str) -> tuple[float, float, list[float]]:
     """Run two pieces of a program in a process of its own; return its peak before and after `run`.
 
-    Megabytes. `arguments` are the program's sys.argv[1:].
+    Megabytes, and the numbers that `run` printed. `arguments` are the program's sys.argv[1:].
     """
     program = (
         "import sys\nfrom benchmarks.timing import peak_megabytes\n"
@@ -72,5 +72,5 @@ def memory_of(prepare: str, run: str, *arguments: str) -> tuple[float, float]:
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], check=True, capture_output=True, text=True
     )
-    before, after = (float(word) for word in done.stdout.split()[-2:])
-    return before, after
+    *printed, before, after = (float(word) for word in done.stdout.split())
+    return before, after, printed
