@@ -1,4 +1,7 @@
-"""Run every benchmark, one after the other: python -m benchmarks [name ...]."""
+"""Run the benchmarks, one after the other: python -m benchmarks [name ...].
+
+Those of LONG take many minutes and run only when they are named.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ NAMES = (
     "fca",
     "generation",
 )
+LONG = ("landmark", "greedy")
 
 
 def main(names: list[str]) -> None:
