@@ -13,8 +13,6 @@ NAMES = (
     "coassociation",
     "spanning_tree",
     "factored",
-    "greedy",
-    "landmark",
     "linkage",
     "weighted",
     "fca",
