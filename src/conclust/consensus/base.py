@@ -16,13 +16,14 @@ from conclust._labels import (
     canonical_labels,
     encode_labels,
     first_appearance,
+    missing_code,
     read_new_labels,
 )
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, UnsupportedEnsembleError
 
-__all__ = ["ConsensusClusterer", "Method", "SoftConsensusClusterer"]
+__all__ = ["ConsensusClusterer", "Method", "PlacingClusterer", "SoftConsensusClusterer"]
 
 
 _ROWS_AT_ONCE = 1 << 14
@@ -212,6 +213,58 @@ class SoftConsensusClusterer(ConsensusClusterer):
         return self
 
     fit.__doc__ = ConsensusClusterer.fit.__doc__
+
+
+class PlacingClusterer(SoftConsensusClusterer):
+    """Base of the soft consensus estimators that place new objects by their labels.
+
+    A subclass implements ``_place``.
+    """
+
+    @abstractmethod
+    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        """Return memberships of new objects from their codes, rows on the simplex."""
+
+    def _heard(self, codes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which new objects any partition that counts observed."""
+        return np.asarray((codes != missing_code(codes.dtype)).any(axis=1))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new objects from their labels in the same partitions.
+
+        Every object is placed by itself: new objects do not influence each other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``. A label that no object of
+            ``fit`` had is read as noise, with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters)
+            Columns as those of ``membership_``; rows sum to 1. An object missing everywhere gets
+            a uniform row.
+        """
+        return self._place(self._encode(X))
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Most probable clusters of new objects (see ``predict_proba``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Cluster of each object; -1 for an object missing everywhere.
+        """
+        codes = self._encode(X)
+        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
+        labels[~self._heard(codes)] = -1
+        return labels
 
 
 def _column_order(membership: NDArray[np.float64]) -> NDArray[np.int64]:

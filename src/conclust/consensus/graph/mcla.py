@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from conclust._labels import missing_code, noise_code
 from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.graph.partition import partition_graph
 from conclust.ensemble import Ensemble
 
 __all__ = ["MCLA", "jaccard_graph"]
 
 
-class MCLA(SoftConsensusClusterer):
+class MCLA(PlacingClusterer):
     """Meta-clustering: clusters that say the same are merged, objects go where they belong most.
 
     The clusters of all partitions are vertices, joined by their Jaccard similarity; the graph is cut
@@ -179,40 +179,6 @@ class MCLA(SoftConsensusClusterer):
         column = np.argsort(order)
         known = self.meta_clusters_ >= 0
         self.meta_clusters_[known] = column[self.meta_clusters_[known]]
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Memberships of new objects from their labels in the same partitions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``. A label that no object of
-            ``fit`` had is read as noise, with a warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_meta_clusters)
-            Rows sum to 1. An object in no cluster gets a uniform row.
-        """
-        return self._place(self._encode(X))
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Meta-clusters of new objects (see ``predict_proba``).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            Cluster of each object; -1 for an object missing everywhere.
-        """
-        codes = self._encode(X)
-        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
-        labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
-        return labels
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         labelled = codes < noise_code(codes.dtype)

@@ -16,7 +16,7 @@ from conclust._labels import missing_code
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._threads import thread_count
 from conclust._validation import check_bool, check_int, check_real
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.kmeans.label_rows import new_indicator, seeded
 from conclust.consensus.kmeans.restarts import Rows, best_start, distinct_rows, few_rows
 from conclust.ensemble import Ensemble
@@ -34,7 +34,7 @@ _MOST_ALPHA = 1e4
 _CELLS_AT_ONCE = 1 << 22
 
 
-class BayesianEnsemble(SoftConsensusClusterer):
+class BayesianEnsemble(PlacingClusterer):
     """Bayesian cluster ensembles: a mixed-membership model of label vectors.
 
     Each object has a distribution theta_i over K clusters, drawn from Dirichlet(alpha). For every
@@ -248,40 +248,6 @@ class BayesianEnsemble(SoftConsensusClusterer):
         self.label_probabilities_ = [
             block.T.copy() for block in np.split(beta, self._model.offsets[1:-1])
         ]
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Mean memberships of new objects, from their labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``. A label that no object of
-            ``fit`` had is read as noise, with a warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_clusters)
-            Rows sum to 1. An object missing everywhere gets a uniform row.
-        """
-        return self._place(self._encode(X))
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Most probable clusters of new objects (see ``predict_proba``).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            Cluster of each object; -1 for an object missing everywhere.
-        """
-        codes = self._encode(X)
-        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
-        labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
-        return labels
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         gamma = self._model.placed(new_indicator(codes, self._model.offsets))

@@ -16,7 +16,7 @@ from conclust._labels import missing_code
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.kmeans.label_rows import new_indicator, seeded
 from conclust.consensus.kmeans.restarts import Rows, best_start, distinct_rows, few_rows
 from conclust.ensemble import Ensemble
@@ -27,7 +27,7 @@ __all__ = ["MixtureModel"]
 _TRUST = 0.8
 
 
-class MixtureModel(SoftConsensusClusterer):
+class MixtureModel(PlacingClusterer):
     """Mixture of multinomials over label vectors, fitted by EM.
 
     Each object belongs to one of K components, and each component has a distribution over the
@@ -234,40 +234,6 @@ class MixtureModel(SoftConsensusClusterer):
         self.label_probabilities_ = [
             block.T.copy() for block in np.split(self._components.theta, cuts)
         ]
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the components for new objects, from their labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``. A label that no object of
-            ``fit`` had is read as noise, with a warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_clusters)
-            Rows sum to 1. An object missing everywhere gets a uniform row.
-        """
-        return self._place(self._encode(X))
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Most probable components of new objects (see ``predict_proba``).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            Component of each object; -1 for an object missing everywhere.
-        """
-        codes = self._encode(X)
-        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
-        labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
-        return labels
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         B = new_indicator(codes, self._components.offsets)

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from conclust._labels import missing_code
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, check_real
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.probabilistic import factored
 from conclust.consensus.probabilistic.anchors import Anchors
 from conclust.consensus.probabilistic.factored import FactoredModel
@@ -45,7 +44,7 @@ _SOLVERS = ("auto", "factored", "pairwise", "landmark", "greedy")
 _Model: TypeAlias = FactoredModel | LandmarkModel | Anchors
 
 
-class PCC(SoftConsensusClusterer):
+class PCC(PlacingClusterer):
     """Probabilistic consensus clustering by evidence accumulation.
 
     Finds a membership Y, one distribution over clusters per object, whose inner products y_i'y_j
@@ -307,44 +306,6 @@ class PCC(SoftConsensusClusterer):
     def _reorder(self, order: NDArray[np.int64]) -> None:
         model = self._model.reorder(order)
         self._model = self._model if model is None else model
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Memberships of new objects from their labels in the same partitions.
-
-        Each new object gets the distribution that best explains how often it falls together with
-        the objects of ``fit``: a convex problem of its own, so that new objects do not influence
-        each other.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``. A label that no object of
-            ``fit`` had is read as noise, with a warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_clusters_max_)
-            Rows sum to 1. An object missing everywhere gets a uniform row.
-        """
-        return self._place(self._encode(X))
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Most probable clusters of new objects (see ``predict_proba``).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            Cluster of each object; -1 for an object missing everywhere.
-        """
-        codes = self._encode(X)
-        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
-        labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
-        return labels
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         threads = thread_count(self.n_jobs, "PCC")

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
-from conclust._labels import missing_code
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.probabilistic.landmark import LandmarkModel
 from conclust.consensus.probabilistic.pairwise import PairEvidence
 from conclust.consensus.probabilistic.patterns import check_pairs, restricted
@@ -28,7 +27,7 @@ from conclust.evidence import SparseEvidence
 __all__ = ["PEACE"]
 
 
-class PEACE(SoftConsensusClusterer):
+class PEACE(PlacingClusterer):
     """Probabilistic evidence accumulation for clustering ensembles.
 
     Each of the N_ij partitions that observed two objects puts them together with probability
@@ -214,40 +213,6 @@ class PEACE(SoftConsensusClusterer):
 
     def _reorder(self, order: NDArray[np.int64]) -> None:
         self._model = self._model.reorder(order)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Memberships of new objects from their labels in the same partitions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``. A label that no object of
-            ``fit`` had is read as noise, with a warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_clusters_max_)
-            Rows sum to 1. An object missing everywhere gets a uniform row.
-        """
-        return self._place(self._encode(X))
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Most probable clusters of new objects (see ``predict_proba``).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            Cluster of each object; -1 for an object missing everywhere.
-        """
-        codes = self._encode(X)
-        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
-        labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
-        return labels
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         assert isinstance(self._model, LandmarkModel)

@@ -14,7 +14,7 @@ from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, check_real, refuse
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.probabilistic import factored
 from conclust.consensus.probabilistic.distances import AllPairs, PairPattern, PairSet
 from conclust.consensus.probabilistic.patterns import check_pairs, draw_pairs, restricted
@@ -74,7 +74,7 @@ def ridge_weights(
     return project_simplex(near, scale=len(d) * shares)
 
 
-class WeightedPCC(SoftConsensusClusterer):
+class WeightedPCC(PlacingClusterer):
     """Probabilistic consensus that learns a weight for every partition.
 
     Finds a membership Y and weights alpha (at least 0, with sum 1) of the partitions together::
@@ -404,43 +404,8 @@ class WeightedPCC(SoftConsensusClusterer):
     def _reorder(self, order: NDArray[np.int64]) -> None:
         self._model.reorder(order)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Memberships of new objects from their labels in the same partitions.
-
-        Each new object gets the distribution that best explains, with the learned weights, how
-        often it falls together with the objects of ``fit``: a convex problem of its own.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``. A label that no object of
-            ``fit`` had is read as noise, with a warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_clusters_max_)
-            Rows sum to 1. An object that no partition with a weight observed gets a uniform row.
-        """
-        return self._place(self._encode(X))
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Most probable clusters of new objects (see ``predict_proba``).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            Cluster of each object; -1 for an object that no partition with a weight observed.
-        """
-        codes = self._encode(X)
-        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
-        heard = codes[:, self.weights_ > 0] != missing_code(codes.dtype)
-        labels[~heard.any(axis=1)] = -1
-        return labels
+    def _heard(self, codes: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray((codes[:, self.weights_ > 0] != missing_code(codes.dtype)).any(axis=1))
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._model.place(codes, 1e-9, thread_count(self.n_jobs, "WeightedPCC"))

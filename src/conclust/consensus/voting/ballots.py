@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._labels import missing_code, noise_code
-from conclust.consensus.base import SoftConsensusClusterer
+from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
 
 __all__ = ["VotingClusterer", "spread", "tally", "voices", "weights_of"]
@@ -54,7 +54,7 @@ def spread(sums: NDArray[np.float64], heard: NDArray[np.float64]) -> NDArray[np.
     return shares
 
 
-class VotingClusterer(SoftConsensusClusterer):
+class VotingClusterer(PlacingClusterer):
     """Base of the voting estimators: keeps the votes of all clusters, and counts them for new objects."""
 
     votes_: NDArray[np.float64]
@@ -90,37 +90,3 @@ class VotingClusterer(SoftConsensusClusterer):
     ) -> NDArray[np.float64]:
         per_cluster = np.repeat(self._voices, np.diff(self._offsets))
         return spread(np.asarray(indicator @ (per_cluster[:, None] * self.votes_)), heard)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Memberships of new objects: the clusters they are in vote as they did in ``fit``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``. A label that no object of
-            ``fit`` had is read as noise, with a warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_clusters)
-            Rows sum to 1. An object about which nobody has a vote gets a uniform row.
-        """
-        return self._place(self._encode(X))
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Clusters of new objects with the most votes (see ``predict_proba``).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_partitions)
-            Labels of the new objects, by the names used in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            Cluster of each object; -1 for an object missing everywhere.
-        """
-        codes = self._encode(X)
-        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
-        labels[(codes == missing_code(codes.dtype)).all(axis=1)] = -1
-        return labels
