@@ -34,7 +34,7 @@ def test_updates_and_objectives_are_those_of_the_definition(missing, weighted):
     weights = np.random.default_rng(1).random(6) + 0.2 if weighted else None
     c, N = evidence(Ensemble(labels, weights=weights))
     Y = np.random.default_rng(2).dirichlet(np.ones(4), 20)
-    found = _grow(_Pairs(c.copy(), N.copy()), Y, 3, 0.0)
+    found = _grow(_Pairs(c.copy(), N.copy(), False), Y, 3, 0.0)
     expected = [Y]
     for _ in range(3):
         expected.append(naive.growth(c, N, expected[-1]))
@@ -49,9 +49,30 @@ def test_the_objective_never_rises(seed):
     labels = labels_of(seed, 60, 8, 4, missing=0.3)
     c, N = evidence(labels)
     start = np.random.default_rng(seed).dirichlet(np.ones(5), 60)
-    trace = np.array(_grow(_Pairs(c, N), start, 400, 0.0).trace)
+    trace = np.array(_grow(_Pairs(c, N, False), start, 400, 0.0).trace)
     assert (np.diff(trace) <= 1e-10 * trace[0]).all()
     assert trace[-1] < 0.9 * trace[0]
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_with_the_diagonal_it_is_half_the_frobenius_norm(missing):
+    # The sum over partitions of |Y Y' - B_u B_u'|^2 over the objects that u observed, less what no
+    # membership changes: sum over ordered pairs of c - c^2 / N.
+    labels = labels_of(4, 30, 6, 3, missing=missing)
+    model = BaumEagon(3, random_state=0, diagonal=True, max_iter=20_000).fit(labels)
+    Y = model.membership_
+    total, c, N = 0.0, np.zeros((30, 30)), np.zeros((30, 30))
+    for column in labels.T:
+        seen = np.flatnonzero(column != -1)
+        together = (column[seen, None] == column[seen]).astype(float)
+        total += ((Y[seen] @ Y[seen].T - together) ** 2).sum()
+        c[np.ix_(seen, seen)] += together
+        N[np.ix_(seen, seen)] += 1
+    unmoved = (c - c**2 / np.maximum(N, 1)).sum()
+    assert model.objective_ == pytest.approx(0.5 * (total - unmoved), rel=1e-6)
+    assert (np.diff(model.trace_) <= 1e-10 * model.trace_[0]).all()
+    without = BaumEagon(3, random_state=0, max_iter=20_000).fit(labels)
+    assert (Y**2).sum() > (without.membership_**2).sum()
 
 
 def test_it_ends_where_least_squares_is_stationary():
@@ -127,6 +148,7 @@ def test_many_objects_are_refused_with_a_way_out():
         ("n_init", 0),
         ("max_iter", 0),
         ("tol", -1.0),
+        ("diagonal", 1),
         ("max_dense", 0),
         ("n_jobs", 0),
         ("verbose", -1),

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
-from conclust._validation import check_int, check_real
+from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic.factored import random_membership
 from conclust.ensemble import Ensemble
@@ -57,6 +57,9 @@ class BaumEagon(SoftConsensusClusterer):
     tol : float, default=1e-7
         Stop when an iteration lowers the objective by less than this share of it, or changes no
         membership by more than 1e-5: the last stretch is slow.
+    diagonal : bool, default=False
+        Whether an object is also a pair with itself, of which half is counted: adds
+        N_ii (c_ii / N_ii - |y_i|^2)^2 / 2 for every object, which favours certain memberships.
     max_dense : int, default=20000
         Number of objects above which it is refused: it keeps matrices of n x n counts. None: never.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -81,7 +84,7 @@ class BaumEagon(SoftConsensusClusterer):
     n_clusters_max_ : int
         The upper bound used.
     objective_ : float
-        f(Y) over pairs of distinct objects.
+        f(Y) over pairs of distinct objects, and with `diagonal` half of each object's own.
     n_iter_ : int
         Iterations of the best start.
     converged_ : bool
@@ -107,7 +110,8 @@ class BaumEagon(SoftConsensusClusterer):
     Rota Bulò, Lourenço, Fred and Pelillo, "Pairwise probabilistic clustering using evidence
     accumulation", SSPR 2010, after Baum and Eagon (1967), whose inequality needs a polynomial with
     non-negative coefficients: the "+ 1" makes it one, since the memberships of an object sum to 1.
-    Pairs are weighted by N_ij, so that labels may be missing; the diagonal does not count.
+    Pairs are weighted by N_ij, so that labels may be missing. Whether the paper's Frobenius norm
+    has the diagonal in it is not said; PCC leaves it out.
 
     Examples
     --------
@@ -139,6 +143,7 @@ class BaumEagon(SoftConsensusClusterer):
         n_init: int = 5,
         max_iter: int = 2000,
         tol: float = 1e-7,
+        diagonal: bool = False,
         max_dense: int | None = 20_000,
         missing: str = "unobserved",
         random_state: RandomStateLike = None,
@@ -149,6 +154,7 @@ class BaumEagon(SoftConsensusClusterer):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.diagonal = diagonal
         self.max_dense = max_dense
         self.missing = missing
         self.random_state = random_state
@@ -160,6 +166,7 @@ class BaumEagon(SoftConsensusClusterer):
         check_int(self.n_init, "n_init", "BaumEagon")
         check_int(self.max_iter, "max_iter", "BaumEagon")
         check_real(self.tol, "tol", "BaumEagon")
+        check_bool(self.diagonal, "diagonal", "BaumEagon")
         most = check_int(self.max_dense, "max_dense", "BaumEagon", none=True)
         n = ensemble.n_samples
         if most is not None and n > most:
@@ -177,7 +184,7 @@ class BaumEagon(SoftConsensusClusterer):
         if k is None:
             k = max(1, min(n, int(ensemble.cluster_counts.max())))
         self.n_clusters_max_ = int(k)
-        pairs = _Pairs(*evidence(ensemble, max_dense=None, n_jobs=threads))
+        pairs = _Pairs(*evidence(ensemble, max_dense=None, n_jobs=threads), self.diagonal)
 
         def run(generator: np.random.Generator) -> _Run:
             start = random_membership(n, self.n_clusters_max_, generator)
@@ -209,12 +216,13 @@ class BaumEagon(SoftConsensusClusterer):
 
 
 class _Pairs:
-    """Counts of all pairs of distinct objects, taken block of rows by block of rows."""
+    """Counts of all ordered pairs, taken block of rows by block of rows."""
 
-    def __init__(self, c: NDArray[Any], N: NDArray[Any]) -> None:
+    def __init__(self, c: NDArray[Any], N: NDArray[Any], diagonal: bool) -> None:
         self.c, self.N = c, N
-        np.fill_diagonal(c, 0)
-        np.fill_diagonal(N, 0)
+        if not diagonal:
+            np.fill_diagonal(c, 0)
+            np.fill_diagonal(N, 0)
         self.degree = N.sum(axis=1, dtype=np.float64)
         # sum of c^2 / N over ordered pairs: twice the objective without any clusters.
         self.ceiling = 0.0
