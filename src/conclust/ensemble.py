@@ -34,9 +34,6 @@ from conclust.exceptions import InputError
 
 __all__ = ["MISSING", "NOISE", "Ensemble", "MicroClusters", "canonical_labels"]
 
-# Clusters up to which B'B is counted in a dense table (200 MB of counts).
-_DENSE_GRAM = 5000
-
 T = TypeVar("T")
 
 # Clusters altogether up to which B'B is counted into a dense matrix first.
