@@ -19,7 +19,7 @@ endif
 
 EXPERIMENT_ARGS ?= --quick
 
-.PHONY: demo test lint bench experiments sanitize setup check-tools clean
+.PHONY: demo test lint bench experiments sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -56,7 +56,11 @@ $(VENV)/.dependencies: pyproject.toml constraints/build.txt constraints/run.txt 
 	    --requirement constraints/build.txt --requirement constraints/run.txt --requirement constraints/dev.txt
 	touch $@
 
-$(VENV)/.built: $(VENV)/.dependencies $(KERNEL_SOURCES)
+# The list of modules: an editable install does not see that one has moved.
+$(VENV)/.modules: $(VENV)/.dependencies FORCE
+	@find src -name '*.py' | sort | cmp -s - $@ || find src -name '*.py' | sort > $@
+
+$(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
