@@ -31,7 +31,7 @@ FLOORS = {
     "_kernels": (1, 2),
     "_labels": (1, 3),
     "_memberships": (1, 4),
-    "_ensemble_file": (1, 5),
+    "_ensemble_file": (1, 4),
     "ensemble": (1, 5),
     # 2 quantities
     "contingency": (2, 0),

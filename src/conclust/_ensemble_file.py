@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from conclust._kernels import count_reserved
 from conclust._labels import CodedLabels, code_type, noise_code
 from conclust._storage import Expected, PathLike, read_npz, write_npz
-from conclust.ensemble import Ensemble
-from conclust.exceptions import ConclustError, FileFormatError, InputError
+from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["FORMAT", "VERSION", "load", "save"]
+__all__ = ["FORMAT", "VERSION", "read", "write"]
 
 FORMAT = "conclust ensemble"
 VERSION = 1
@@ -30,20 +29,24 @@ _EXPECTED = {
 }
 
 
-def save(ensemble: Ensemble, path: PathLike) -> None:
-    """Write `ensemble` to `path` (see ``Ensemble.save``)."""
+def write(
+    path: PathLike,
+    coded: CodedLabels,
+    weights: NDArray[np.float64] | None,
+    soft: sp.csr_array | None,
+) -> None:
+    """Write the parts of an ensemble to `path` (see ``Ensemble.save``)."""
     arrays: dict[str, NDArray[Any]] = {
-        "codes": ensemble.codes,
-        "cluster_counts": ensemble.cluster_counts,
+        "codes": coded.codes,
+        "cluster_counts": coded.cluster_counts,
     }
-    if ensemble.weights is not None:
-        arrays["weights"] = ensemble.weights
-    if ensemble.is_soft:
-        B = ensemble.indicator
-        arrays["soft_starts"] = B.indptr.astype(np.int64)
-        arrays["soft_columns"] = B.indices.astype(np.int64)
-        arrays["soft_values"] = B.data
-    names = [_plain_names(u, names) for u, names in enumerate(ensemble.names)]
+    if weights is not None:
+        arrays["weights"] = weights
+    if soft is not None:
+        arrays["soft_starts"] = soft.indptr.astype(np.int64)
+        arrays["soft_columns"] = soft.indices.astype(np.int64)
+        arrays["soft_values"] = soft.data
+    names = [_plain_names(u, names) for u, names in enumerate(coded.names)]
     write_npz(path, arrays, {"format": FORMAT, "version": VERSION, "names": names})
 
 
@@ -60,8 +63,10 @@ def _plain_names(partition: int, names: tuple[Any, ...]) -> list[int | str] | No
     return [str(name) if isinstance(name, str) else int(name) for name in names]
 
 
-def load(path: PathLike) -> Ensemble:
-    """Read the ensemble in `path` (see ``Ensemble.load``), doubting every part of it."""
+def read(
+    path: PathLike,
+) -> tuple[CodedLabels, NDArray[np.float64] | None, sp.csr_array | None]:
+    """Read the parts of the ensemble in `path` (see ``Ensemble.load``), doubting each."""
     arrays, meta = read_npz(path, expected=_EXPECTED)
     if meta.get("format") != FORMAT:
         _refuse(path, "holds no conclust ensemble")
@@ -85,10 +90,7 @@ def load(path: PathLike) -> Ensemble:
     names = _read_names(path, meta.get("names"), counts)
     soft = _read_soft(path, arrays, (n, int(counts.sum())))
     coded = CodedLabels(codes, counts, n_missing, n_noise, names)
-    try:
-        return Ensemble._make(coded, arrays.get("weights"), soft)
-    except ConclustError as error:
-        raise FileFormatError(f"{os.fspath(path)} is damaged: {error}") from error
+    return coded, arrays.get("weights"), soft
 
 
 def _read_names(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust import _ensemble_file
 from conclust._kernels import contingency_gram, group_rows
 from conclust._labels import (
     MISSING,
@@ -30,7 +31,7 @@ from conclust._labels import (
 from conclust._memberships import code_memberships
 from conclust._threads import thread_count
 from conclust._validation import check_option
-from conclust.exceptions import InputError
+from conclust.exceptions import FileFormatError, InputError
 
 __all__ = ["MISSING", "NOISE", "Ensemble", "MicroClusters", "canonical_labels"]
 
@@ -496,10 +497,12 @@ class Ensemble:
         return int(self.fingerprint[:15], 16)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        coded = CodedLabels(
+        return Ensemble._make, (self._coded(), self.weights, self._soft)
+
+    def _coded(self) -> CodedLabels:
+        return CodedLabels(
             self.codes, self.cluster_counts, self._n_missing, self._n_noise, self.names
         )
-        return Ensemble._make, (coded, self.weights, self._soft)
 
     def __repr__(self) -> str:
         low, high = int(self.cluster_counts.min()), int(self.cluster_counts.max())
@@ -518,7 +521,7 @@ class Ensemble:
 
     # -- files
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ensemble to one NPZ file (never a pickle), atomically.
 
         Parameters
@@ -533,12 +536,10 @@ class Ensemble:
         OSError
             If the file cannot be written.
         """
-        from conclust._ensemble_file import save
-
-        save(self, path)
+        _ensemble_file.write(path, self._coded(), self.weights, self._soft)
 
     @staticmethod
-    def load(path: str | PathLike[str]) -> Ensemble:
+    def load(path: str | os.PathLike[str]) -> Ensemble:
         """Read an ensemble written by `save`.
 
         Parameters
@@ -558,9 +559,11 @@ class Ensemble:
         OSError
             If the file cannot be read.
         """
-        from conclust._ensemble_file import load
-
-        return load(path)
+        parts = _ensemble_file.read(path)
+        try:
+            return Ensemble._make(*parts)
+        except InputError as error:
+            raise FileFormatError(f"{os.fspath(path)} is damaged: {error}") from error
 
 
 def _check_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | None:
