@@ -17,7 +17,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "PCC power": ("PCC", {"divergence": "power", "random_state": 0}),
     "PCC l2, sampled pairs": ("PCC", {"divergence": "l2", "pairs": 30, "random_state": 0}),
     "PCC kl, landmarks": ("PCC", {"solver": "landmark", "random_state": 0}),
-    "PCC kl, greedy": ("PCC", {"solver": "greedy", "random_state": 0}),
+    "PCC kl, greedy": ("PCC", {"solver": "greedy", "max_iter": 1000, "random_state": 0}),
     "PEACE": ("PEACE", {"random_state": 0, "n_init": 2}),
     "WeightedPCC simplex": ("WeightedPCC", {"random_state": 0}),
     "WeightedPCC, sampled pairs": ("WeightedPCC", {"pairs": 30, "random_state": 0}),
@@ -91,6 +91,9 @@ PARTICULAR: dict[tuple[str, str], str] = {
             "noise_is_evidence_of_being_apart": "who took an object for noise cannot vouch for it",
         }.items()
     },
+    ("CSPA", "learned_weights_take_bad_partitions_out"): (
+        "its parts may differ from the mean size by 5 %, those that are planted differ by more"
+    ),
     **{
         (form, "threads_change_no_bit"): "n x n: tests/test_graph.py does it at 1,500 objects"
         for form in ("CSPA", "CSPA wide", "CSPA spectral")
@@ -141,11 +144,17 @@ def exemptions() -> dict[tuple[str, str], str]:
                 "missing_everywhere_is_minus_one_and_said",
             )
         if not method.weights:
-            exempt["takes no weights, and says so"] = ("whole_weights_are_repetitions",)
+            exempt["takes no weights, and says so"] = (
+                "whole_weights_are_repetitions",
+                "learned_weights_take_bad_partitions_out",
+            )
         if "n_jobs" not in parameters_of(form):
             exempt["has no n_jobs: runs on one thread"] = ("threads_change_no_bit",)
         for reason, tests in exempt.items():
             found |= {(form, test): reason for test in tests}
+        if (form, "planted_clusters_are_found") in found:
+            reason = found[form, "planted_clusters_are_found"]
+            found[form, "learned_weights_take_bad_partitions_out"] = reason
     return found
 
 

@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.registry import FORMS, exemptions, make, public_estimators
 
 import conclust
-from conclust import Ensemble
+from conclust import Ensemble, weighting
 from conclust.exceptions import (
     ConclustError,
     EvidenceWarning,
@@ -117,6 +117,20 @@ def test_whole_weights_are_repetitions(form):
 def test_planted_clusters_are_found(form):
     labels, truth = planted(flip=0.05)
     assert same(fit(form, labels, 3).labels_, truth)
+
+
+def test_learned_weights_take_bad_partitions_out(form):
+    labels, truth = planted(flip=0.05)
+    rng = np.random.default_rng(1)
+    bad = rng.integers(0, 3, (len(truth), 5))
+    ensemble = Ensemble(np.hstack([labels, bad]))
+    X = rng.normal(size=(len(truth), 2)) + 8.0 * np.eye(3, 2)[truth]
+    for weights in (
+        weighting.agreement_weights(ensemble, scale=True),
+        weighting.validity_weights(ensemble, X, random_state=0),
+    ):
+        assert weights[-5:].max() < 0.4 * weights[:-5].min()
+        assert same(fit(form, ensemble.reweighted(weights), 3).labels_, truth)
 
 
 def test_unanimity_is_kept(form):
