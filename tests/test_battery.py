@@ -20,6 +20,7 @@ import conclust
 from conclust import Ensemble, weighting
 from conclust.exceptions import (
     ConclustError,
+    DenseLimitError,
     EvidenceWarning,
     InputError,
     ParameterError,
@@ -430,6 +431,22 @@ def test_prediction_before_fit_is_refused(form):
     if hasattr(model, "predict_proba"):
         with pytest.raises(NotFittedError):
             model.predict_proba([[0, 1]])
+
+
+def test_too_large_for_all_pairs_names_a_way_out(form):
+    labels, _ = planted()
+    estimator = make(form, 3)
+    if "max_dense" not in estimator.get_params():
+        assert "n^2" not in estimator.method.cost or hasattr(estimator, "pairs")
+        return
+    estimator.set_params(max_dense=10)
+    if FORMS[form][1].get("linkage") == "single" or "pairs" in FORMS[form][1]:
+        estimator.fit(labels)
+        return
+    with pytest.raises(DenseLimitError, match="max_dense") as caught:
+        estimator.fit(labels)
+    others = set(public_estimators()) - {type(estimator).__name__}
+    assert "pairs=" in str(caught.value) or any(name in str(caught.value) for name in others)
 
 
 def test_errors_are_of_one_family(form):
