@@ -66,6 +66,11 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "AddRemAdd refined": ("AddRemAdd", {"refine": True, "random_state": 0}),
     "AddRemAdd combined": ("AddRemAdd", {"criterion": "combined", "random_state": 0}),
     "MedianPartition": ("MedianPartition", {"random_state": 0}),
+    "KernelWeightedPartition": ("KernelWeightedPartition", {"random_state": 0}),
+    "KernelWeightedPartition subsets": (
+        "KernelWeightedPartition",
+        {"kernel": "subsets", "random_state": 0},
+    ),
     "WeightedNMF": ("WeightedNMF", {"random_state": 0}),
     "NMF": ("WeightedNMF", {"learn_weights": False, "random_state": 0}),
     "FuzzyCommunities": ("FuzzyCommunities", {"random_state": 0}),

@@ -24,6 +24,7 @@ _HOMES = {
     "HBGF": "conclust.consensus.graph",
     "HGPA": "conclust.consensus.graph",
     "InformationTheoreticKMeans": "conclust.consensus.kmeans",
+    "KernelWeightedPartition": "conclust.consensus.median",
     "LeftStochastic": "conclust.consensus.probabilistic",
     "MCLA": "conclust.consensus.graph",
     "MedianPartition": "conclust.consensus.median",

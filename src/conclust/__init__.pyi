@@ -18,6 +18,7 @@ from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.linkage import MultiEAC as MultiEAC
 from conclust.consensus.linkage import WeightedEAC as WeightedEAC
 from conclust.consensus.median import AddRemAdd as AddRemAdd
+from conclust.consensus.median import KernelWeightedPartition as KernelWeightedPartition
 from conclust.consensus.median import MedianPartition as MedianPartition
 from conclust.consensus.median import WeightedNMF as WeightedNMF
 from conclust.consensus.mixture import BayesianEnsemble as BayesianEnsemble
@@ -68,6 +69,7 @@ __all__ = [
     "FuzzyCommunities",
     "FuzzyRows",
     "InformationTheoreticKMeans",
+    "KernelWeightedPartition",
     "LeftStochastic",
     "MedianPartition",
     "MixtureModel",

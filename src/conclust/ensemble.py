@@ -39,6 +39,8 @@ T = TypeVar("T")
 
 # Clusters altogether up to which B'B is counted into a dense matrix first.
 _DENSE_GRAM = 4096
+# Counts of it below which threads cost more than they bring.
+_WORTH_THREADS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -309,7 +311,8 @@ class Ensemble:
         if self._soft is not None or T > _DENSE_GRAM:
             return sp.csr_array(self.indicator.T @ self.indicator)
         counts = np.empty((T, T), dtype=np.int64)
-        contingency_gram(self.codes, self.offsets, counts, thread_count(None))
+        few = self.codes.size * self.n_partitions < _WORTH_THREADS
+        contingency_gram(self.codes, self.offsets, counts, 1 if few else thread_count(None))
         return sp.csr_array(counts.astype(np.float64))
 
     @_once

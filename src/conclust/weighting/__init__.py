@@ -4,6 +4,7 @@ Weights go to ``Ensemble.reweighted``, selections (indices, in increasing order)
 ``Ensemble.subset(partitions=...)``; every consensus then takes what comes out.
 """
 
+from conclust.weighting.relevance import relevance_weights
 from conclust.weighting.selection import (
     adaptive_selection,
     cluster_and_select,
@@ -21,6 +22,7 @@ __all__ = [
     "convex_hull_selection",
     "joint_criterion",
     "moderate_diversity",
+    "relevance_weights",
     "resampled_selection",
     "validity_weights",
 ]

@@ -33,6 +33,7 @@ void bind_pairwise(nb::module_& m);
 void bind_partition(nb::module_& m);
 void bind_relabel(nb::module_& m);
 void bind_spanning_tree(nb::module_& m);
+void bind_resemblance(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_squared_evidence(nb::module_& m);
 void bind_sparse_linkage(nb::module_& m);

@@ -196,7 +196,7 @@ class AddRemAdd(ConsensusClusterer):
         evidence = evidence_of(ensemble, units, together, shift)
         if self.scale_shift == "modularity":
             evidence = _modularity(evidence)
-        chosen = sample(units, draw)
+        chosen = sample(units, draw, self.n_clusters or 0)
         extraction = _extract(evidence.some(chosen), self.starts, draw)
         if self.n_clusters is None and not self.refine:
             found = extended(evidence, chosen, extraction)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._kernels import PartitionSearch
+from conclust._kernels import PartitionSearch, ResemblanceSearch
 from conclust._labels import canonical_labels, noise_code
 from conclust.ensemble import Ensemble
 
@@ -27,8 +27,10 @@ __all__ = [
     "evidence_of",
     "extended",
     "least_squares_labels",
+    "member_starts",
     "sample",
     "semi_average",
+    "sweep",
     "units_of",
 ]
 
@@ -156,13 +158,14 @@ def degrees(evidence: Evidence) -> NDArray[np.float64]:
     return np.asarray(all_objects - rows.multiply(rows) @ weights)
 
 
-def sample(units: Units, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return at most SUBSET units, those of random objects where there are more."""
-    if len(units) <= SUBSET:
+def sample(units: Units, generator: np.random.Generator, least: int = 0) -> NDArray[np.int64]:
+    """Return some units, those of random objects: at most SUBSET, or `least` if that is more."""
+    size = max(SUBSET, least)
+    if len(units) <= size:
         return np.arange(len(units))
-    objects = generator.permutation(len(units.of_object))[: 20 * SUBSET]
+    objects = generator.permutation(len(units.of_object))
     drawn, first = np.unique(units.of_object[objects], return_index=True)
-    return np.sort(drawn[np.argsort(first)[:SUBSET]])
+    return np.sort(drawn[np.argsort(first)[:size]])
 
 
 def best_partition(
@@ -189,7 +192,7 @@ def best_partition(
     k = None if n_clusters is None else min(n_clusters, m)
     most = k or max(1, min(m, int(ensemble.cluster_counts.max())))
     best: Found | None = None
-    starts = [np.arange(m), *_members(ensemble, units.first[chosen], search, n_init, k)]
+    starts = [np.arange(m), *member_starts(ensemble, units.first[chosen], search, n_init, k)]
     starts += [_random(m, most, generator) for _ in range(n_init)]
     for start in starts if given is None else [given, *starts]:
         found = _descend(search, start, k, max_iter, generator.permutation(m))
@@ -215,10 +218,10 @@ def _random(m: int, k: int, generator: np.random.Generator) -> NDArray[np.int64]
     return labels
 
 
-def _members(
+def member_starts(
     ensemble: Ensemble,
     objects: NDArray[np.int64],
-    search: PartitionSearch,
+    search: PartitionSearch | ResemblanceSearch,
     n_best: int,
     k: int | None,
 ) -> list[NDArray[np.int64]]:
@@ -258,7 +261,7 @@ def _descend(
     converged, n_iter = False, 0
     while not converged and n_iter < max_iter:
         n_iter += 1
-        converged = not _sweep(search, order)
+        converged = not sweep(search, order)
         if converged and k is None and search.n_clusters <= _FUSED:
             converged = search.fuse(0) == 0
     labels = np.empty(len(start), dtype=np.int64)
@@ -268,7 +271,7 @@ def _descend(
     return Found(labels, search.objective(), n_iter, converged)
 
 
-def _sweep(search: PartitionSearch, order: NDArray[np.int64]) -> int:
+def sweep(search: PartitionSearch | ResemblanceSearch, order: NDArray[np.int64]) -> int:
     """Visit all units once; return how many moved."""
     moves = 0
     for begin in range(0, len(order), _VISITS):

@@ -1,0 +1,78 @@
+// Search for the partition that resembles weighted partitions most, by the kernel of partitions.
+//
+// Two partitions are compared by the subsets S of objects that lie in a cluster of both, each with
+// the product of its shares of the clusters; the kernel is divided by its norms. With n_cl objects
+// in common, the sum is over f(n_cl) / (n_c n_l), where f(s) is 2 s (s - 1) if only pairs count, and
+// s (s + 1) 2^(s - 2) if all subsets do. A partition u is compared over the objects that it observed;
+// one that it took for noise is a cluster of its own. The value to be raised is the weighted sum of
+// the resemblances, or its base-2 logarithm where all subsets count: everything is in logarithms then.
+//
+// Units are groups of interchangeable objects: unit i stands for mass[i] of them. Nothing of n x n is
+// formed: the state is a table of counts per cluster. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace conclust {
+
+class ResemblanceSearch {
+  public:
+    // labels (n x m): 0 .. K_u - 1, -1 missing, -2 noise; mass (n), whole numbers; offsets (m + 1): the
+    // first of the clusters of each partition, whose sizes are in cluster_sizes; factors (m): weight
+    // over norm of each partition, or the base-2 logarithm of it with `all_subsets`. With `fixed`,
+    // moves never change the number of clusters.
+    ResemblanceSearch(const std::int32_t* labels, std::size_t n, std::size_t m, const double* mass,
+                      const std::int64_t* offsets, const double* cluster_sizes,
+                      const double* factors, bool all_subsets, bool fixed);
+
+    // Take a partition: 0 .. k - 1, or -1 for units that are in no cluster yet.
+    void set(const std::int64_t* partition, std::size_t k);
+
+    // Visit units in the given order; put each where the value is highest, in a cluster of its own
+    // too. Returns how many moved.
+    std::size_t transfer(const std::int64_t* order, std::size_t n_visits);
+
+    // Propose to move random units, all of them placed, to random clusters or ones of their own; take
+    // what raises the value, and a fall d with probability exp(-d / temperature). Returns the moves.
+    // They are draws first, first + 1, ... of the seed.
+    std::size_t anneal(std::uint64_t seed, std::size_t first, double temperature,
+                       std::size_t proposals);
+
+    // The mean fall of the random moves that would lower the value; 0 if none does. Moves nothing.
+    double mean_fall(std::uint64_t seed, std::size_t proposals);
+
+    double objective() const;
+    std::size_t n_clusters() const;
+    void read(std::int64_t* partition) const;
+
+  private:
+    void reserve(std::size_t clusters);
+    void renew();
+    std::size_t empty_cluster();
+    void leave(std::size_t unit);
+    void join(std::size_t unit, std::size_t c);
+    void change(std::size_t unit, std::size_t c, double mass);
+    double joined(std::size_t unit, std::size_t c) const;
+    double inside(std::size_t c, std::size_t u, std::int32_t label, double mass) const;
+    double own(double size) const;
+    double replaced(double total, const std::vector<double>& parts, std::size_t c, std::size_t u,
+                    double part) const;
+    double score(double shared, double norm) const;
+    bool propose(std::uint64_t seed, std::size_t draw, std::size_t& unit, std::size_t& to);
+
+    std::vector<std::int32_t> labels_;
+    std::vector<double> mass_, cluster_sizes_, factors_;  // sizes as logarithms with all subsets
+    std::vector<double> log_subsets_;                     // log2 f, for whole numbers
+    std::vector<std::int64_t> offsets_;
+    std::size_t n_, m_, n_columns_, used_ = 0;
+    bool all_subsets_, fixed_;
+    std::vector<std::int64_t> partition_, units_;
+    // Of each cluster: objects by label; observed, and as noise, by partition; f summed over labels
+    // (pairs alone); what it adds to what is shared, and to the norm.
+    std::vector<double> counts_, size_, noise_, sum_, part_, own_;
+    std::vector<double> shared_, norm_, score_;  // of each partition
+};
+
+}  // namespace conclust

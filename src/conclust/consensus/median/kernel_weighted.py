@@ -1,0 +1,396 @@
+"""KernelWeightedPartition: the partition that resembles weighted partitions most."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from conclust._kernels import ResemblanceSearch
+from conclust._labels import canonical_labels
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._validation import check_bool, check_int, check_option
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.kmeans.label_rows import nearest
+from conclust.consensus.median.resemblance import (
+    Tables,
+    log_joined,
+    log_norms,
+    log_resemblances,
+    over_partitions,
+)
+from conclust.consensus.median.search import (
+    Units,
+    least_squares_labels,
+    member_starts,
+    sample,
+    sweep,
+    units_of,
+)
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+from conclust.weighting.relevance import relevance_weights
+from conclust.weighting.similarity import similarities
+
+__all__ = ["KernelWeightedPartition"]
+
+# The temperature falls by this factor from level to level.
+_COOLING = 0.95
+# Annealing ends after so many levels without a move, and after so many levels.
+_FROZEN, _LEVELS = 5, 200
+# Moves proposed in a level: one for each unit, and at least this many.
+_PROPOSALS = 60
+
+
+class KernelWeightedPartition(ConsensusClusterer):
+    """Weighted partition consensus via kernels.
+
+    Finds the partition P that raises the weighted sum of its resemblances to the partitions ::
+
+        sum_u w_u k(P, P_u) / sqrt(k(P, P) k(P_u, P_u))
+
+    where the kernel of two partitions compares the subsets S of objects that both hold together
+    [1]_ [2]_: it sums (|S| / |C|) (|S| / |C'|) over all S inside a cluster C of the one and a
+    cluster C' of the other. 1 is a partition like all others. How many clusters there are emerges,
+    unless it is given.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters. None: it emerges. Where there are fewer different rows of labels, there
+        are no more clusters than those.
+    kernel : {"pairs", "subsets"}, default="pairs"
+        Which subsets count. "pairs": those of two objects. "subsets": all of them, as in the papers;
+        then the largest intersections decide nearly alone, which suits at most a few hundred
+        objects.
+    learn_weights : bool, default=True
+        Whether the weights of the ensemble are multiplied with those of the relevance analysis
+        (:func:`conclust.weighting.relevance_weights`).
+    indices : array-like of shape (n_indices, n_partitions), default=None
+        Values of the validity indices that relevance is read from. None: two that need no data, the
+        mean normalised mutual information with the partitions, and the entropy of cluster sizes.
+    n_init : int, default=5
+        Annealings, each from one of the best partitions of the ensemble.
+    max_iter : int, default=100
+        The most passes of transfers over the objects after annealing.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of the moves that annealing proposes and of the order in which objects are tried.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    weights_ : ndarray of shape (n_partitions,)
+        w, of sum 1.
+    resemblances_ : ndarray of shape (n_partitions,)
+        Resemblance of the consensus to each partition, from 0 to 1.
+    objective_ : float
+        The weighted sum of them, to be raised.
+    log_objective_ : float
+        Its natural logarithm, where the sum itself may be too small for a float ("subsets").
+    n_iter_ : int
+        Passes over the objects after the annealing that was kept.
+    converged_ : bool
+        Whether no transfer was left that would raise the objective.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    InputError
+        If the labels are malformed, or `indices` has not a column for each partition.
+    UnsupportedEnsembleError
+        If the ensemble has soft members: subsets of objects lie in clusters or do not.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `max_iter` ended the search.
+
+    Notes
+    -----
+    With s objects in both of two clusters, the sum over their subsets is 2 s (s - 1) / (|C| |C'|)
+    for pairs and s (s + 1) 2^(s - 2) / (|C| |C'|) for all subsets; the latter is worked with in
+    logarithms. With pairs and complete labels the objective is, but for a constant, what the
+    "combined" criterion of :class:`conclust.AddRemAdd` sums without a shift, of the weights
+    w_u / sqrt(k(P_u, P_u)), over the square root of the number of clusters less the sum of their
+    inverse sizes: that price is what the number of clusters emerges from.
+
+    Annealing proposes to move single objects to other clusters or to new ones. It begins at the
+    temperature at which a mean fall is taken every other time and cools by 5 % a level, of a
+    proposal for each object, until nothing moves; transfers finish it. It runs on at most 1,000
+    different rows of labels, and the best of `n_init` is finished on all by transfers at O(N K) a
+    visit ("subsets": K_u times that). Objects with the same labels stay together.
+
+    A partition is compared with the consensus over the objects that it observed. Noise is a
+    cluster of its own.
+
+    References
+    ----------
+    .. [1] S. Vega-Pons, J. Correa-Morris, J. Ruiz-Shulcloper: Weighted cluster ensemble using a
+       kernel consensus function. CIARP 2008.
+    .. [2] S. Vega-Pons, J. Correa-Morris, J. Ruiz-Shulcloper: Weighted partition consensus via
+       kernels. Pattern Recognition 43(8), 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import KernelWeightedPartition
+    >>> ensemble = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    >>> model = KernelWeightedPartition(random_state=0).fit(ensemble)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.predict([[1, 1, 1], [0, -1, 0]])
+    array([1, 0])
+    """
+
+    weights_: NDArray[np.float64]
+    resemblances_: NDArray[np.float64]
+    objective_: float
+    log_objective_: float
+    n_iter_: int
+    converged_: bool
+
+    method = Method(
+        title="Weighted partition consensus via kernels",
+        n_clusters="optional",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=False,
+        cost="n N K a pass, n N^2 once",
+        citation="Vega-Pons, Correa-Morris and Ruiz-Shulcloper 2010, Pattern Recognition 43",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        kernel: str = "pairs",
+        learn_weights: bool = True,
+        indices: ArrayLike | None = None,
+        n_init: int = 5,
+        max_iter: int = 100,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.learn_weights = learn_weights
+        self.indices = indices
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        owner = "KernelWeightedPartition"
+        check_int(self.n_clusters, "n_clusters", owner, high=ensemble.n_samples, none=True)
+        check_option(self.kernel, "kernel", owner, ("pairs", "subsets"))
+        check_bool(self.learn_weights, "learn_weights", owner)
+        check_int(self.n_init, "n_init", owner)
+        check_int(self.max_iter, "max_iter", owner)
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
+        self.weights_ = self._weights(ensemble)
+        units = units_of(ensemble)
+        labels = self._search(ensemble, units)[units.of_object]
+        tables = Tables.of(ensemble, canonical_labels(labels))
+        logs = log_resemblances(tables, self.kernel)
+        self.resemblances_ = np.exp2(logs)
+        used = self.weights_ > 0
+        self.objective_ = float(self.weights_ @ self.resemblances_)
+        self.log_objective_ = float(
+            np.logaddexp2.reduce(np.log2(self.weights_[used]) + logs[used]) * np.log(2.0)
+        )
+        self._offsets = ensemble.offsets
+        self._label_cost, self._block_cost = _placing_costs(tables, self.kernel, self.weights_)
+        if not self.converged_:
+            warnings.warn(
+                f"KernelWeightedPartition stopped after max_iter={self.max_iter} passes with objects "
+                "still moving. Raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return labels
+
+    def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        m = ensemble.n_partitions
+        given = np.ones(m) if ensemble.weights is None else ensemble.weights
+        given = given / given.sum()
+        if not self.learn_weights:
+            return np.asarray(given)
+        values = self.indices
+        if values is None:
+            values = _free_indices(ensemble, given)
+        elif np.shape(np.atleast_2d(values))[1] != m:
+            raise InputError(
+                f"'indices' must have a column for each of the {m} partitions. Got an array of shape "
+                f"{np.shape(values)}."
+            )
+        weights = given * relevance_weights(values, weights=given)
+        return np.asarray(weights / weights.sum())
+
+    def _search(self, ensemble: Ensemble, units: Units) -> NDArray[np.int64]:
+        """Anneal on a part of the units, finish the best on all; return the labels of the units."""
+        root = seed_sequence(self.random_state, "KernelWeightedPartition")
+        draw = spawn_generators(root, 1)[0]
+        seeds = spawn_seeds(root, self.n_init + 1)[1:]
+        k = None if self.n_clusters is None else min(self.n_clusters, len(units))
+        chosen = sample(units, draw, k or 0)
+        evidence = _Evidence.of(ensemble, units, self.kernel, self.weights_)
+        search = evidence.search(chosen, k)
+        starts = member_starts(ensemble, units.first[chosen], search, self.n_init, k)
+        if k is not None:
+            starts = [start for start in starts if start.max() + 1 == k]
+        if not starts:
+            few = ensemble._some(units.first[chosen])
+            starts = [canonical_labels(least_squares_labels(few, k or 1, 1, draw))]
+        best: tuple[float, NDArray[np.int64], int, bool] | None = None
+        for r, seed in enumerate(seeds):
+            start = _annealed(search, starts[r % len(starts)], seed)
+            one = _settled(search, start, draw, self.max_iter)
+            if best is None or one[0] > best[0] + 1e-9 * abs(best[0]):
+                best = one
+        assert best is not None  # n_init is at least 1
+        if len(chosen) < len(units):
+            labels = np.full(len(units), -1)
+            labels[chosen] = best[1]
+            whole = evidence.search(np.arange(len(units)), k)
+            best = _settled(whole, labels, draw, self.max_iter)
+        _, labels, self.n_iter_, self.converged_ = best
+        return labels
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Place new objects in the clusters in which they raise the objective most.
+
+        Every object is placed by itself, and the clusters of the partitions keep their sizes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_partitions)
+            Labels of the new objects, by the names used in ``fit``. A label that no object of
+            ``fit`` had is read as noise, with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Cluster of each object; -1 for an object missing everywhere.
+        """
+        return nearest(self._encode(X), self._offsets, self._label_cost, self._block_cost)
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What the search reads: labels and masses of units, sizes of clusters, weights over norms."""
+
+    codes: NDArray[np.int32]
+    mass: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    sizes: NDArray[np.float64]
+    factors: NDArray[np.float64]
+    kernel: str
+
+    @classmethod
+    def of(
+        cls, ensemble: Ensemble, units: Units, kernel: str, weights: NDArray[np.float64]
+    ) -> _Evidence:
+        everybody = Tables.of(ensemble, np.zeros(ensemble.n_samples, dtype=np.int64))
+        norms = log_norms(everybody, kernel)
+        there = (weights > 0) & np.isfinite(norms)
+        factors = np.full(len(weights), -np.inf)
+        factors[there] = np.log2(weights[there]) - 0.5 * norms[there]
+        return cls(
+            np.ascontiguousarray(ensemble.labels[units.first], dtype=np.int32),
+            units.mass,
+            ensemble.offsets,
+            everybody.sizes,
+            factors if kernel == "subsets" else np.exp2(factors),
+            kernel,
+        )
+
+    def search(self, chosen: NDArray[np.int64], n_clusters: int | None) -> ResemblanceSearch:
+        """Return a search on some of the units."""
+        return ResemblanceSearch(
+            self.codes[chosen],
+            self.mass[chosen],
+            self.offsets,
+            self.sizes,
+            self.factors,
+            self.kernel == "subsets",
+            n_clusters is not None,
+        )
+
+
+def _free_indices(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return two validity indices of the partitions that need no data, (2, N)."""
+    agreement = similarities(ensemble, "nmi", "KernelWeightedPartition") @ weights
+    sizes = np.asarray(ensemble.indicator.sum(axis=0)).ravel()
+    totals = over_partitions(np.add, sizes, ensemble.offsets)
+    shares = sizes / np.repeat(totals, ensemble.cluster_counts)
+    entropy = -over_partitions(np.add, shares * np.log(shares), ensemble.offsets)
+    return np.stack([agreement, entropy])
+
+
+def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """Return the best partition at the end of a level of annealing, the start among them."""
+    n = len(start)
+    search.set(start, int(start.max()) + 1)
+    search.transfer(np.flatnonzero(start < 0))  # places those in no cluster
+    best, value = np.empty(n, dtype=np.int64), search.objective()
+    search.read(best)
+    proposals = max(n, _PROPOSALS)
+    temperature = search.mean_fall(seed, proposals) / np.log(2.0)
+    still = 0
+    for level in range(1, _LEVELS + 1):
+        if temperature <= 0.0 or still == _FROZEN:
+            break
+        moves = search.anneal(seed, level * proposals, temperature, proposals)
+        still = 0 if moves else still + 1
+        temperature *= _COOLING
+        if search.objective() > value:
+            search.read(best)
+            value = search.objective()
+    return best
+
+
+def _settled(
+    search: ResemblanceSearch, start: NDArray[np.int64], draw: np.random.Generator, max_iter: int
+) -> tuple[float, NDArray[np.int64], int, bool]:
+    """Transfer from a start until nothing rises: objective, labels, passes, whether it ended."""
+    labels, n_iter, moves = start, 0, 1
+    order = draw.permutation(len(start))
+    while moves and n_iter < max_iter:
+        search.set(np.ascontiguousarray(labels), int(labels.max()) + 1)
+        moves = sweep(search, order)
+        n_iter += 1
+        labels = np.empty(len(start), dtype=np.int64)
+        search.read(labels)
+        labels = canonical_labels(labels)
+    search.set(labels, int(labels.max()) + 1)
+    return search.objective(), labels, n_iter, moves == 0
+
+
+def _placing_costs(
+    tables: Tables, kernel: str, weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what a label (T, K) and being observed (N, K) cost a new object in each cluster."""
+    by_label, as_noise = log_joined(tables, kernel)
+    now = log_resemblances(tables, kernel)[:, np.newaxis]
+    top = max(each.max(initial=-np.inf) for each in (by_label, as_noise, now))
+    scale = top if np.isfinite(top) else 0.0
+    noise = np.exp2(as_noise - scale)
+    block = weights[:, np.newaxis] * (np.exp2(now - scale) - noise)
+    counts = np.diff(tables.offsets)
+    gain = np.exp2(by_label - scale) - np.repeat(noise, counts, axis=0)
+    return -np.repeat(weights, counts)[:, np.newaxis] * gain, block

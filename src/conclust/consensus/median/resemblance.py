@@ -1,0 +1,150 @@
+"""The kernel of partitions: how far two partitions hold the same subsets of objects together.
+
+Everything is in base-2 logarithms: the number of subsets overflows beyond a thousand objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._labels import noise_code
+from conclust.ensemble import Ensemble
+
+__all__ = ["Tables", "log_joined", "log_norms", "log_resemblances", "noise_of", "over_partitions"]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Objects that the clusters of a consensus have in common with those of the partitions.
+
+    ``common`` (T, K): by label. ``noise`` and ``seen`` (N, K): as noise, and observed at all.
+    ``sizes`` (T,) and ``alone`` (N,): of the clusters of the partitions, and of their noise.
+    """
+
+    common: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    seen: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    alone: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ensemble: Ensemble, labels: NDArray[np.int64]) -> Tables:
+        """Count the objects of a partition (labels 0 .. K - 1)."""
+        n, k = len(labels), int(labels.max()) + 1
+        one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
+        common = (ensemble.indicator.T @ one_hot).toarray()
+        alone = sp.csr_array(noise_of(ensemble).astype(np.float64).T)
+        noise = sp.csr_array(alone @ one_hot).toarray()
+        seen = over_partitions(np.add, common, ensemble.offsets) + noise
+        return cls(common, noise, seen, common.sum(axis=1), noise.sum(axis=1), ensemble.offsets)
+
+
+def noise_of(ensemble: Ensemble) -> NDArray[np.bool_]:
+    """Return which partition took which object for noise, (n_samples, n_partitions)."""
+    return np.asarray(ensemble.codes == noise_code(ensemble.codes.dtype))
+
+
+def over_partitions(
+    sum_up: np.ufunc, values: NDArray[np.float64], offsets: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Reduce the rows of the clusters of each partition; those of all noise have none."""
+    padded = np.concatenate([values, np.full((1, *values.shape[1:]), sum_up.identity)])
+    found = sum_up.reduceat(padded, offsets[:-1], axis=0)
+    found[np.diff(offsets) == 0] = sum_up.identity
+    return np.asarray(found)
+
+
+def _log(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.log2(values)
+
+
+def _subsets(size: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
+    """Sum over the subsets of so many objects the squared number of objects in each."""
+    if kernel == "pairs":
+        return 1.0 + _log(size * (size - 1.0))
+    return _log(size * (size + 1.0)) + size - 2.0
+
+
+def _singles(count: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
+    """Return the same for clusters of one: each is one subset, and no pair."""
+    return _log(count * (kernel != "pairs"))
+
+
+def log_norms(tables: Tables, kernel: str) -> NDArray[np.float64]:
+    """Return the kernel of each partition with itself."""
+    clusters = _subsets(tables.sizes, kernel) - 2.0 * np.log2(tables.sizes)
+    sums = over_partitions(np.logaddexp2, clusters, tables.offsets)
+    return np.asarray(np.logaddexp2(sums, _singles(tables.alone, kernel)))
+
+
+def _log_shared(tables: Tables, kernel: str) -> NDArray[np.float64]:
+    """Return what each cluster shares with each label, before it is divided by its own size."""
+    return _subsets(tables.common, kernel) - np.log2(tables.sizes)[:, np.newaxis]
+
+
+def _own(seen: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
+    """Return what a cluster of so many objects adds to the norm."""
+    return _subsets(seen, kernel) - 2.0 * _log(np.maximum(seen, 1.0))
+
+
+def _normalised(
+    shared: NDArray[np.float64], norm: NDArray[np.float64], own: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide a kernel by its norms; 0 where there is nothing to share."""
+    some = np.isfinite(shared) & np.isfinite(own)
+    safe = np.where(some, norm, 0.0) + np.where(some, own, 0.0)
+    return np.where(some, np.where(some, shared, 0.0) - 0.5 * safe, -np.inf)
+
+
+def log_resemblances(tables: Tables, kernel: str) -> NDArray[np.float64]:
+    """Return the logarithm of the resemblance of the consensus to each partition, (N,)."""
+    clusters = over_partitions(np.logaddexp2, _log_shared(tables, kernel), tables.offsets)
+    clusters = np.logaddexp2(clusters, _singles(tables.noise, kernel))
+    clusters -= _log(np.maximum(tables.seen, 1.0))
+    shared = np.logaddexp2.reduce(clusters, axis=1)
+    norm = np.logaddexp2.reduce(_own(tables.seen, kernel), axis=1)
+    return _normalised(shared, norm, log_norms(tables, kernel))
+
+
+def log_joined(tables: Tables, kernel: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the logarithms of the resemblances once a new object has joined each cluster.
+
+    By its label (T, K), or as noise (N, K); clusters of the partitions keep their sizes.
+    """
+    by_label = _log_shared(tables, kernel)
+    alone = _singles(tables.noise, kernel)
+    sums = np.logaddexp2(over_partitions(np.logaddexp2, by_label, tables.offsets), alone)
+    size = _log(np.maximum(tables.seen, 1.0))
+    others = _all_but_each(sums - size, axis=1)
+    larger = np.log2(tables.seen + 1.0)
+    norm = np.logaddexp2(
+        _all_but_each(_own(tables.seen, kernel), axis=1), _own(tables.seen + 1.0, kernel)
+    )
+    norms = log_norms(tables, kernel)[:, np.newaxis]
+    more = _subsets(tables.common + 1.0, kernel) - np.log2(tables.sizes)[:, np.newaxis]
+    labelled = np.empty_like(by_label)
+    for u in range(len(alone)):
+        block = slice(tables.offsets[u], tables.offsets[u + 1])
+        rest = np.logaddexp2(_all_but_each(by_label[block], axis=0), alone[u])
+        shared = np.logaddexp2(others[u], np.logaddexp2(rest, more[block]) - larger[u])
+        labelled[block] = _normalised(
+            shared, np.broadcast_to(norm[u], shared.shape), np.broadcast_to(norms[u], shared.shape)
+        )
+    as_noise = np.logaddexp2(sums, _singles(np.ones_like(sums), kernel)) - larger
+    shared = np.logaddexp2(others, as_noise)
+    return labelled, _normalised(shared, norm, np.broadcast_to(norms, shared.shape))
+
+
+def _all_but_each(logs: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Sum along an axis, leaving out each entry in turn."""
+    logs = np.moveaxis(logs, axis, 0)
+    nothing = np.full((1, *logs.shape[1:]), -np.inf)
+    before = np.concatenate([nothing, np.logaddexp2.accumulate(logs, axis=0)[:-1]])
+    after = np.concatenate([np.logaddexp2.accumulate(logs[::-1], axis=0)[-2::-1], nothing])
+    return np.moveaxis(np.logaddexp2(before, after), 0, axis)

@@ -1,0 +1,85 @@
+"""Weights of partitions by how typical they are under several validity indices."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust.exceptions import InputError
+
+__all__ = ["relevance_weights"]
+
+# Bins in which the values of an index are counted for its entropy.
+_BINS = 10
+
+
+def relevance_weights(
+    values: ArrayLike, *, weights: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Weigh each partition by how typical its validity indices are.
+
+    With the values of each index brought to the range from 0 to 1 over the partitions, the weight
+    of partition u is the sum over indices j of H_j (1 - abs(I_j(u) - mean of I_j)), where the
+    entropy H_j of the values says how well the index tells partitions apart [1]_.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_indices, n_partitions) or (n_partitions,)
+        Values of the validity indices, of any kind: internal ones of the data, or agreements.
+    weights : array-like of shape (n_partitions,), default=None
+        How much each partition counts in means and entropies; those of 0 do not, and get 0. None:
+        all alike.
+
+    Returns
+    -------
+    ndarray of shape (n_partitions,)
+        Weights from 0 to 1, the largest 1; all 1 where no index tells any partitions apart.
+
+    Raises
+    ------
+    InputError
+        If the values are not finite numbers in such a shape, or the weights not non-negative ones.
+
+    Notes
+    -----
+    The entropy is that of the shares of the partitions in ten bins of equal width.
+
+    References
+    ----------
+    .. [1] S. Vega-Pons, J. Correa-Morris and J. Ruiz-Shulcloper, "Weighted partition consensus via
+       kernels", Pattern Recognition 43(8), 2010.
+
+    Examples
+    --------
+    >>> from conclust.weighting import relevance_weights
+    >>> relevance_weights([0.6, 0.7, 0.8, 0.1]).round(2)
+    array([1.  , 0.85, 0.69, 0.38])
+    """
+    table = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    if table.ndim != 2 or table.shape[1] == 0 or not np.isfinite(table).all():
+        raise InputError(
+            "'values' must hold finite numbers, a row for each index and a column for each "
+            f"partition. Got an array of shape {table.shape}."
+        )
+    m = table.shape[1]
+    share = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
+    if share.shape != (m,) or not (share >= 0).all() or not 0 < share.sum() < np.inf:
+        raise InputError(
+            f"'weights' must be {m} non-negative numbers, not all of them 0. Got {weights!r}."
+        )
+    share = share / share.sum()
+    heard = share > 0
+    relevance = np.zeros(m)
+    for row in table:
+        low, high = row[heard].min(), row[heard].max()
+        if high - low <= 1e-12 * max(abs(low), abs(high)):
+            continue
+        index = (row[heard] - low) / (high - low)
+        bins = np.minimum((index * _BINS).astype(np.int64), _BINS - 1)
+        shares = np.bincount(bins, share[heard])
+        shares = shares[shares > 0]
+        entropy = -float(shares @ np.log(shares))
+        relevance[heard] += entropy * (1.0 - np.abs(index - share[heard] @ index))
+    if relevance.max() <= 0.0:
+        return np.asarray(heard, dtype=np.float64)
+    return np.asarray(relevance / relevance.max())
