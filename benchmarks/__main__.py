@@ -16,6 +16,7 @@ NAMES = (
     "linkage",
     "weighted",
     "fca",
+    "exhaustive",
     "generation",
 )
 LONG = ("landmark", "greedy")

@@ -63,7 +63,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "PositionalVoting Borda": ("PositionalVoting", {"random_state": 0}),
     "PositionalVoting Condorcet": ("PositionalVoting", {"count": "condorcet", "random_state": 0}),
     "AddRemAdd": ("AddRemAdd", {"random_state": 0}),
-    "AddRemAdd refined": ("AddRemAdd", {"refine": True, "random_state": 0}),
+    "AddRemAdd extraction": ("AddRemAdd", {"refine": False, "random_state": 0}),
     "AddRemAdd combined": ("AddRemAdd", {"criterion": "combined", "random_state": 0}),
     "MedianPartition": ("MedianPartition", {"random_state": 0}),
     "KernelWeightedPartition": ("KernelWeightedPartition", {"random_state": 0}),

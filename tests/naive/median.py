@@ -49,13 +49,14 @@ def shifted(a, N, shift="mean"):
     return np.where(off, a, 0.0)
 
 
-def semi_averages(a, partition):
-    """Sum over clusters of the sum inside per object."""
+def semi_averages(a, partition, explained=False):
+    """Sum over clusters of the sum inside per object, or of that times its size without sign."""
     partition = np.asarray(partition)
     total = 0.0
     for k in np.unique(partition):
         inside = np.flatnonzero(partition == k)
-        total += a[np.ix_(inside, inside)].sum() / len(inside)
+        g = a[np.ix_(inside, inside)].sum() / len(inside)
+        total += g * abs(g) if explained else g
     return total
 
 

@@ -67,7 +67,7 @@ class PartitionSearch:
         values: NDArray[np.float64],
         weights: NDArray[np.float64],
         mass: NDArray[np.float64],
-        averaged: bool,
+        criterion: int,
         fixed: bool,
     ) -> None: ...
     def set(self, labels: NDArray[np.int64], k: int) -> None: ...

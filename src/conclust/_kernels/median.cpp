@@ -14,7 +14,8 @@ constexpr double negligible = 1e-11;
 
 PartitionSearch::PartitionSearch(const std::int64_t* starts, const std::int32_t* columns,
                                  const double* values, std::size_t n, const double* weights,
-                                 std::size_t n_columns, const double* mass, bool averaged, bool fixed)
+                                 std::size_t n_columns, const double* mass,
+                                 Criterion criterion, bool fixed)
     : starts_(starts, starts + n + 1),
       columns_(columns, columns + starts[n]),
       values_(values, values + starts[n]),
@@ -24,7 +25,7 @@ PartitionSearch::PartitionSearch(const std::int64_t* starts, const std::int32_t*
       labels_(n, -1),
       n_(n),
       n_columns_(n_columns),
-      averaged_(averaged),
+      criterion_(criterion),
       fixed_(fixed) {
     for (std::size_t i = 0; i < n; ++i) {
         for (std::int64_t e = starts_[i]; e < starts_[i + 1]; ++e) {
@@ -37,7 +38,13 @@ double PartitionSearch::value(double q, double mass) const {
     if (mass <= 0.0) {
         return 0.0;
     }
-    return averaged_ ? q / mass : 0.5 * q;
+    const double average = q / mass;
+    switch (criterion_) {
+        case Criterion::additive: return 0.5 * q;
+        case Criterion::averaged: return average;
+        case Criterion::explained: return average * std::abs(average);
+    }
+    return average;
 }
 
 void PartitionSearch::reserve(std::size_t clusters) {

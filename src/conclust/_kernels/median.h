@@ -4,7 +4,9 @@
 // similarity of two objects is a_ij = sum_t weight_t r_it r_jt, with r sparse rows; weights may be
 // negative (the shift of a similarity is a column of ones), and the diagonal a_ii is not counted.
 // With q_k the sum of a_ij over the ordered pairs i != j of cluster k and n_k its objects, the
-// criterion is the sum over clusters of q_k / 2 (additive) or q_k / n_k (averaged), to be raised.
+// criterion is the sum over clusters, to be raised, of q_k / 2 (additive), of q_k / n_k (averaged), or
+// of the square of the latter with its sign (explained: the sum of squares that one level for each
+// cluster explains).
 // Everything is read from sums of rows per cluster: no pair is formed, one thread, no randomness.
 #pragma once
 
@@ -15,13 +17,15 @@
 
 namespace conclust {
 
+enum class Criterion { additive, averaged, explained };
+
 class PartitionSearch {
   public:
     // starts (n + 1), columns and values: the rows; weights: one per column; mass (n), at least 1.
     // With `fixed`, moves never change the number of clusters.
     PartitionSearch(const std::int64_t* starts, const std::int32_t* columns, const double* values,
                     std::size_t n, const double* weights, std::size_t n_columns, const double* mass,
-                    bool averaged, bool fixed);
+                    Criterion criterion, bool fixed);
 
     // Take a partition: labels in 0 .. k - 1, or -1 for units that are in no cluster yet.
     void set(const std::int64_t* labels, std::size_t k);
@@ -53,7 +57,8 @@ class PartitionSearch {
     std::vector<double> q_, size_, score_;
     std::vector<std::int64_t> units_;         // units in each cluster
     std::size_t n_, n_columns_, used_ = 0, stride_ = 0;
-    bool averaged_, fixed_;
+    Criterion criterion_;
+    bool fixed_;
 };
 
 // AddRemAdd (Mirkin and Muchnik 1981): from {start}, add or remove the unit that raises the

@@ -8,13 +8,14 @@ void bind_median(nb::module_& m) {
     nb::class_<PartitionSearch> cls(m, "PartitionSearch");
     cls.def("__init__", [](PartitionSearch* self, Vector<const std::int64_t> starts,
                            Vector<const std::int32_t> columns, Vector<const double> values,
-                           Vector<const double> weights, Vector<const double> mass, bool averaged,
+                           Vector<const double> weights, Vector<const double> mass, int criterion,
                            bool fixed) {
         const nb::gil_scoped_release release;
         new (self) PartitionSearch(starts.data(), columns.data(), values.data(), mass.shape(0),
-                                   weights.data(), weights.shape(0), mass.data(), averaged, fixed);
+                                   weights.data(), weights.shape(0), mass.data(),
+                                   static_cast<conclust::Criterion>(criterion), fixed);
     }, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("values").noconvert(),
-       nb::arg("weights").noconvert(), nb::arg("mass").noconvert(), nb::arg("averaged"),
+       nb::arg("weights").noconvert(), nb::arg("mass").noconvert(), nb::arg("criterion"),
        nb::arg("fixed"));
     cls.def("set", [](PartitionSearch& self, Vector<const std::int64_t> labels, std::size_t k) {
         const nb::gil_scoped_release release;

@@ -33,13 +33,15 @@ __all__ = ["AddRemAdd"]
 class AddRemAdd(ConsensusClusterer):
     """Least-squares consensus: clusters extracted by AddRemAdd, or the best K of them.
 
-    The semi-average similarity of a cluster S, and the sum f of them over a partition, are ::
+    The semi-average similarity of a cluster S is ::
 
-        g(S) = 1/|S| sum over i != j in S of (a_ij - shift_ij),    f(P) = sum over S of g(S)
+        g(S) = 1/|S| sum over i != j in S of (a_ij - shift_ij)
 
-    Without `n_clusters`, the cluster with the largest g is sought, then the next among the objects
-    that are left, until none is above 0 (the others stay single). With it, the partition into so
-    many clusters with the largest f is sought by local search.
+    With `n_clusters`, the partition into so many clusters with the largest sum of g is sought.
+    Without it, the one with the largest sum of g abs(g): the squares of a_ij - shift_ij that are
+    explained by one level of similarity for each cluster. Extraction takes out the cluster with
+    the largest g, then the next among the objects that are left, until none is above 0 (the others
+    stay single); a local search goes on from there.
 
     "ensemble": a_ij is the number of partitions that put i and j together, and the best P is the one
     from which the partitions are explained best by least squares. "combined": each partition counts
@@ -59,10 +61,9 @@ class AddRemAdd(ConsensusClusterer):
         nearly everything, unless `n_clusters` is given.
     starts : int or "all", default=50
         Objects from which each extraction starts: so many random ones of different labels, or all.
-    refine : bool, default=False
-        Whether transfers of objects, new clusters and fusions go on to raise f where `n_clusters` is
-        None. On small ensembles this finds the partition with the largest f; on large ones f itself
-        favours many clusters of nearly identical objects.
+    refine : bool, default=True
+        Whether transfers of objects, new clusters and fusions go on to raise the objective where
+        `n_clusters` is None. False: the extraction alone, as in the papers.
     n_init : int, default=10
         Starts of the local search of each of two kinds, besides the extraction and the fusion of
         single objects: the best partitions of the ensemble, and random ones.
@@ -80,7 +81,7 @@ class AddRemAdd(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters.
     objective_ : float
-        f of the consensus, to be raised.
+        The sum of g (with `n_clusters`) or of g abs(g) (without) over the clusters, to be raised.
     semi_average_ : float
         The sum over clusters of 1/|S| sum over i, j in S of a_ij: nothing subtracted, and every
         object with itself among the pairs. What two partitions with the same number of clusters are
@@ -88,7 +89,8 @@ class AddRemAdd(ConsensusClusterer):
     n_iter_ : int
         Passes of the local search over the objects from the start that was kept; 1 without it.
     converged_ : bool
-        Whether no transfer and no fusion was left that would raise f; True without local search.
+        Whether no transfer and no fusion was left that would raise the objective; True without
+        local search.
     n_features_in_ : int
         Number of partitions.
 
@@ -112,8 +114,12 @@ class AddRemAdd(ConsensusClusterer):
     extracted cluster whose objects are most similar to them on average, or stay single if none is
     above 0; a local search is finished on all, at O(N K) a visit, without forming a pair.
 
-    Without missing labels f is, up to a constant, the semi-averages with the diagonal less a price
-    for every cluster, the number of partitions minus the shift (in the "ensemble" criterion).
+    The level of a cluster that fits a_ij - shift_ij best in least squares, the diagonal cleared, is
+    g / |S|, which explains g squared of the sum of squares; so extraction takes out what explains
+    most of what is left [1]_. A sum of g itself cannot choose the number of clusters: it favours
+    many clusters of nearly identical objects. Without missing labels it is, up to a constant, the
+    semi-averages with the diagonal less a price for every cluster, the number of partitions minus
+    the shift (in the "ensemble" criterion).
     Objects with the same labels stay together. A missing label takes no side: it brings neither
     similarity nor shift. Noise brings the shift only. Soft partitions take part with the sums of
     products of probabilities.
@@ -157,7 +163,7 @@ class AddRemAdd(ConsensusClusterer):
         criterion: str = "ensemble",
         scale_shift: str = "mean",
         starts: int | str = 50,
-        refine: bool = False,
+        refine: bool = True,
         n_init: int = 10,
         max_iter: int = 100,
         missing: str = "unobserved",
@@ -206,7 +212,7 @@ class AddRemAdd(ConsensusClusterer):
                 units,
                 evidence,
                 draw,
-                averaged=True,
+                criterion="averaged" if self.n_clusters else "explained",
                 n_clusters=self.n_clusters,
                 n_init=self.n_init,
                 max_iter=self.max_iter,

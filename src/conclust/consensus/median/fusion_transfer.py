@@ -142,7 +142,7 @@ class MedianPartition(ConsensusClusterer):
             units,
             evidence_of(ensemble, units, twice, 1.0),
             draw,
-            averaged=False,
+            criterion="additive",
             n_clusters=None,
             n_init=self.n_init,
             max_iter=self.max_iter,

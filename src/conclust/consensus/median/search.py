@@ -34,6 +34,8 @@ __all__ = [
     "units_of",
 ]
 
+# What is summed over clusters, by the number that the kernel knows it by (``_kernels/median.h``).
+CRITERIA = ("additive", "averaged", "explained")
 # Starts are compared on at most this many units; the best is finished on all.
 SUBSET = 1000
 # Clusters up to which pairs of clusters are looked at for a fusion.
@@ -71,7 +73,7 @@ class Evidence:
         weighted = self.rows.multiply(self.weights).tocsr()
         return np.ascontiguousarray((weighted @ self.rows.T).toarray())
 
-    def search(self, averaged: bool, n_clusters: int | None) -> PartitionSearch:
+    def search(self, criterion: str, n_clusters: int | None) -> PartitionSearch:
         """Return a local search on these units."""
         return PartitionSearch(
             self.rows.indptr.astype(np.int64),
@@ -79,7 +81,7 @@ class Evidence:
             self.rows.data.astype(np.float64),
             self.weights,
             self.mass,
-            averaged,
+            CRITERIA.index(criterion),
             n_clusters is not None,
         )
 
@@ -174,7 +176,7 @@ def best_partition(
     evidence: Evidence,
     generator: np.random.Generator,
     *,
-    averaged: bool,
+    criterion: str,
     n_clusters: int | None,
     n_init: int,
     max_iter: int,
@@ -187,7 +189,7 @@ def best_partition(
     random ones; and a given partition of the chosen units.
     """
     part = evidence.some(chosen)
-    search = part.search(averaged, n_clusters)
+    search = part.search(criterion, n_clusters)
     m = len(chosen)
     k = None if n_clusters is None else min(n_clusters, m)
     most = k or max(1, min(m, int(ensemble.cluster_counts.max())))
@@ -203,7 +205,7 @@ def best_partition(
     assert best is not None  # single objects can be fused to any number of clusters
     if m == len(units):
         return best
-    whole = evidence.search(averaged, n_clusters)
+    whole = evidence.search(criterion, n_clusters)
     labels = np.full(len(units), -1)
     labels[chosen] = best.labels
     full = _descend(whole, labels, k, max_iter, generator.permutation(len(units)))
@@ -310,7 +312,7 @@ def extended(evidence: Evidence, chosen: NDArray[np.int64], labels: NDArray[np.i
         some = others[begin : begin + _VISITS]
         near = evidence.rows[some] @ means.T
         start[some] = np.where(near.max(axis=1) > 0, asked[near.argmax(axis=1)], k + some)
-    whole = evidence.search(True, None)
+    whole = evidence.search("explained", None)
     start = canonical_labels(start)
     whole.set(start, int(start.max()) + 1)
     return Found(start, whole.objective(), 1, True)
@@ -326,7 +328,7 @@ def least_squares_labels(
         units,
         evidence_of(ensemble, units, np.ones(int(ensemble.offsets[-1])), 0.0),
         draw,
-        averaged=True,
+        criterion="averaged",
         n_clusters=n_clusters,
         n_init=n_init,
         max_iter=100,

@@ -1,0 +1,107 @@
+"""Every consensus estimator with an explicit criterion over partitions, and what it optimises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tests.naive import optima
+
+import conclust
+
+K = 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator with default settings and, of all partitions of seven objects, what each reaches.
+
+    ``values`` takes the label matrix and the fitted model; ``allowed`` says which partitions are
+    sought among; ``least`` whether the objective is to be lowered.
+    """
+
+    estimator: str
+    values: Callable[[Any, Any], Any]
+    least: bool = False
+    parameters: tuple[tuple[str, object], ...] = ()
+    allowed: Any = None
+
+    def fit(self, labels: Any, seed: int) -> Any:
+        parameters = dict(self.parameters)
+        return getattr(conclust, self.estimator)(random_state=seed, **parameters).fit(labels)
+
+    def reached(self, labels: Any, model: Any) -> tuple[float, bool]:
+        """The recomputed objective of the partition that was found, and whether it is an optimum."""
+        sign = -1.0 if self.least else 1.0
+        values = self.values(labels, model)
+        best = (sign * (values if self.allowed is None else values[self.allowed])).max()
+        mine = values[optima.place_of(model.labels_)]
+        return float(mine), bool(sign * mine >= best - 1e-9)
+
+
+AT_MOST = optima.CLUSTERS <= K
+EXACTLY = optima.CLUSTERS == K
+
+CASES = {
+    "MedianPartition": Case(
+        "MedianPartition", lambda labels, _: optima.disagreements(labels), least=True
+    ),
+    **{
+        f"AddRemAdd {criterion}": Case(
+            "AddRemAdd",
+            lambda labels, _, c=criterion: optima.semi_averages(labels, c, explained=True),
+            parameters=(("criterion", criterion),),
+        )
+        for criterion in ("ensemble", "combined")
+    },
+    **{
+        f"AddRemAdd {criterion}, {K} clusters": Case(
+            "AddRemAdd",
+            lambda labels, _, c=criterion: optima.semi_averages(labels, c),
+            parameters=(("criterion", criterion), ("n_clusters", K)),
+            allowed=EXACTLY,
+        )
+        for criterion in ("ensemble", "combined")
+    },
+    "KernelWeightedPartition": Case(
+        "KernelWeightedPartition",
+        lambda labels, model: optima.resemblances(labels, model.weights_, "pairs"),
+    ),
+    f"KernelWeightedPartition, {K} clusters": Case(
+        "KernelWeightedPartition",
+        lambda labels, model: optima.resemblances(labels, model.weights_, "pairs"),
+        parameters=(("n_clusters", K),),
+        allowed=EXACTLY,
+    ),
+    "KernelWeightedPartition subsets": Case(
+        "KernelWeightedPartition",
+        lambda labels, model: optima.resemblances(labels, model.weights_, "subsets"),
+        parameters=(("kernel", "subsets"),),
+    ),
+    "QMI": Case(
+        "QMI",
+        lambda labels, _: optima.quadratic_information(labels),
+        parameters=(("n_clusters", K),),
+        allowed=AT_MOST,
+    ),
+    "InformationTheoreticKMeans": Case(
+        "InformationTheoreticKMeans",
+        lambda labels, _: optima.divergence(labels),
+        least=True,
+        parameters=(("n_clusters", K),),
+        allowed=AT_MOST,
+    ),
+    "Voting hard": Case(
+        "Voting",
+        lambda labels, _: optima.votes(labels, K),
+        least=True,
+        parameters=(("n_clusters", K), ("hard", True)),
+    ),
+}
+
+
+def random_ensembles(count: int, seed: int = 0) -> list[np.ndarray[Any, Any]]:
+    """Return ensembles to try the cases on."""
+    return list(optima.random_ensembles(count, seed))

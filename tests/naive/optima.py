@@ -1,0 +1,89 @@
+"""What every partition of seven objects reaches, by the criteria that consensus methods optimise."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from tests.naive.median import shifted, similarity
+from tests.naive.partitions import all_partitions
+
+ALL = np.array(list(all_partitions(7)))
+CLUSTERS = ALL.max(axis=1) + 1
+MEMBER = (ALL[:, None, :] == np.arange(7)[:, None]).astype(float)  # partition, cluster, object
+SIZE = MEMBER.sum(axis=2)
+_PER = 1 / np.maximum(SIZE, 1)
+
+
+def random_ensembles(count, seed=0):
+    """Ensembles of five to nine partitions of seven objects, two to four labels in each."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        m = rng.integers(5, 10)
+        yield np.column_stack([rng.integers(0, rng.integers(2, 5), 7) for _ in range(m)])
+
+
+def place_of(labels):
+    """Which of ALL a partition is."""
+    return int(np.flatnonzero((labels == ALL).all(axis=1))[0])
+
+
+def tables(labels):
+    """The contingency table of every partition with every member."""
+    for column in labels.T:
+        yield np.einsum("pki,li->pkl", MEMBER, column == np.unique(column)[:, None])
+
+
+def disagreements(labels):
+    together = ALL[:, :, None] == ALL[:, None, :]
+    theirs = labels[:, None, :] == labels[None, :, :]
+    i, j = np.triu_indices(7, 1)
+    return (together[:, i, j, None] != theirs[None, i, j]).sum(axis=(1, 2))
+
+
+def semi_averages(labels, criterion="ensemble", explained=False):
+    """The sum over clusters of g, or of g |g|; the mean similarity subtracted."""
+    a = shifted(*similarity(labels, criterion))
+    g = np.einsum("pki,ij,pkj->pk", MEMBER, a, MEMBER, optimize=True) * _PER
+    return (g * np.abs(g) if explained else g).sum(axis=1)
+
+
+def quadratic_information(labels):
+    total = 0.0
+    for both in tables(labels):
+        given = (both**2).sum(axis=2) * _PER / 7
+        total = total + 2 * (given.sum(axis=1) - ((both.sum(axis=1) / 7) ** 2).sum(axis=1))
+    return total
+
+
+def divergence(labels):
+    """Mean over objects of the summed entropies of labels within clusters, in nats."""
+    total = 0.0
+    for both in tables(labels):
+        share = both * _PER[:, :, None]
+        total = total - (both * np.log(np.where(share > 0, share, 1))).sum(axis=(1, 2)) / 7
+    return total
+
+
+def votes(labels, k):
+    """Squared distance to the members, matched one to one as well as can be; inf above k clusters."""
+    total = np.where(k >= CLUSTERS, 0.0, np.inf)
+    for both in tables(labels):
+        sizes = both[0].sum(axis=0)
+        for p in np.flatnonzero(k >= CLUSTERS):
+            cost = sizes - 2 * both[p, :k]
+            total[p] += 7 + cost[linear_sum_assignment(cost)].sum()
+    return total
+
+
+def resemblances(labels, weights, kernel):
+    """The weighted sum of resemblances by the kernel of partitions, in its closed form."""
+    s = np.arange(8)
+    f = 2.0 * s * (s - 1) if kernel == "pairs" else s * (s + 1) * 2.0 ** (s - 2)
+    own = f / np.maximum(s, 1) ** 2
+    total = 0.0
+    for w, both in zip(weights, tables(labels), strict=True):
+        sizes = both[0].sum(axis=0)
+        norm = own[SIZE.astype(int)].sum(axis=1) * own[sizes.astype(int)].sum()
+        shared = (f[both.astype(int)] * _PER[:, :, None] / sizes).sum(axis=(1, 2))
+        total = total + w * shared * (norm > 0) / np.sqrt(np.where(norm > 0, norm, 1))
+    return total

@@ -1,0 +1,18 @@
+"""Optimisers of a criterion over partitions against brute force: all partitions of seven objects."""
+
+from __future__ import annotations
+
+import pytest
+from tests.exhaustive import CASES, random_ensembles
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_the_optimum_is_found_and_the_objective_is_what_it_says(name):
+    case = CASES[name]
+    found = 0
+    for seed, labels in enumerate(random_ensembles(100)):
+        model = case.fit(labels, seed)
+        objective, optimal = case.reached(labels, model)
+        assert model.objective_ == pytest.approx(objective, abs=1e-9)
+        found += optimal
+    assert found >= 95
