@@ -104,6 +104,14 @@ PARTICULAR: dict[tuple[str, str], str] = {
         for form in ("CSPA", "CSPA wide", "CSPA spectral")
     },
     **{
+        ("WeightedNMF", test): "learns no weights with missing labels; at given ones it takes them"
+        for test in (
+            "unanimity_survives_30_percent_missing",
+            "missing_everywhere_is_minus_one_and_said",
+            "what_a_method_does_not_take_is_refused_by_name",
+        )
+    },
+    **{
         ("FuzzyRows cmedoids", test): "takes no missing labels, which the other kind does"
         for test in (
             "unanimity_survives_30_percent_missing",

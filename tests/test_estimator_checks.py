@@ -46,7 +46,8 @@ OF_LABELS = {
 def expected(estimator):
     if isinstance(estimator, ConsensusClustering):
         return {}
-    skipped = () if estimator.method.missing else ("check_positive_only_tag_during_fit",)
+    missing = estimator.__sklearn_tags__().input_tags.allow_nan
+    skipped = () if missing else ("check_positive_only_tag_during_fit",)
     return {check: why for check, why in OF_LABELS.items() if check not in skipped}
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -14,16 +13,18 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.kmeans.restarts import distinct_rows, few_rows
+from conclust.consensus.median.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
 from conclust.ensemble import Ensemble
+from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["WeightedNMF"]
 
-# Updates of the factors between two updates of the weights.
-_UPDATES = 20
 # What a partition is blurred by to be a start: zeros would stay zeros.
 _BLUR = 0.2
-_TINY = 1e-300
+# The least entry of a row to begin with, of the mean one.
+_FLOOR = 1e-3
 
 
 class WeightedNMF(SoftConsensusClusterer):
@@ -72,11 +73,12 @@ class WeightedNMF(SoftConsensusClusterer):
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     objective_ : float
-        The sum above, over all ordered pairs, an object with itself among them.
+        The sum above, over all ordered pairs, an object with itself among them; with missing labels
+        sum_u w_u |M_u - HH'|^2, each over the pairs that u observed.
     trace_ : ndarray of shape (n_rounds + 1,)
         The objective at the start and after each round of 20 updates. It never rises.
     n_iter_ : int
-        Updates of H.
+        Updates of H over all objects.
     converged_ : bool
         Whether `tol` ended the iteration, not `max_iter`.
     n_features_in_ : int
@@ -86,9 +88,10 @@ class WeightedNMF(SoftConsensusClusterer):
     ------
     ParameterError
         If a parameter is out of its range.
+    InputError
+        If the labels are malformed.
     UnsupportedEnsembleError
-        If the ensemble has missing labels: a pair that was not observed would count as apart. PCC
-        takes them.
+        If the ensemble has missing labels and weights are to be learned.
 
     Warns
     -----
@@ -99,11 +102,19 @@ class WeightedNMF(SoftConsensusClusterer):
     -----
     The update is H <- H (MH / HH'H)^(1/4), with M = sum_u w_u M_u; MH is B diag(w) (B'H), so that
     it costs O(n N K + n K^2). The fourth root comes of an auxiliary function, so that the objective
-    falls at every step, which the square root of the papers does not ensure. The papers also ask for
-    H'H = I, or for QSQ' with orthonormal Q in place of HH'; here the scale is free and overlap is
-    allowed, so that rows of H can be read as memberships. That is also why weights have a price
-    here. They are the solution of the quadratic program min w'Aw - 2b'w on the simplex, with
-    A_uv = |contingency table of u and v|^2, b_u = |B_u'H|^2 and the price on the diagonal.
+    falls at every step, which the square root of the papers does not ensure; larger exponents are
+    tried first and kept while the objective falls. Objects with the same labels share a row of H.
+    Where more than 5,000 rows differ, those of 5,000 objects drawn at random are solved for first.
+
+    The papers also ask for H'H = I, or for QSQ' with orthonormal Q in place of HH'; here the scale is
+    free and overlap is allowed, so that rows of H can be read as memberships. That is also why weights
+    have a price here. They are the solution of the quadratic program min w'Aw - 2b'w on the simplex,
+    with A_uv = |contingency table of u and v|^2, b_u = |B_u'H|^2 and the price on the diagonal.
+
+    With missing labels and given weights, each M_u is compared with HH' over the pairs that u
+    observed, which is the criterion above up to a constant where nothing is missing; an update costs
+    O(n N K^2). Weights are not learned then: A and b would be counted over other objects for every
+    partition, and that sampling error is larger than the differences that decide.
 
     An object that a partition took for noise is with nobody in it, not even itself. Partitions of
     weight 0 are left out. Soft partitions take part with sums of products of probabilities.
@@ -135,10 +146,10 @@ class WeightedNMF(SoftConsensusClusterer):
         title="Weighted consensus by non-negative matrix factorisation",
         n_clusters="exact",
         membership=True,
-        missing=False,
+        missing=True,
         weights=True,
         soft_members=True,
-        cost="n (N K + K^2) an update, n N^2 once",
+        cost="n (N K + K^2) an update (missing: n N K^2), n N^2 once",
         citation="Li and Ding 2008; Li, Ding and Jordan 2007",
     )
 
@@ -163,6 +174,11 @@ class WeightedNMF(SoftConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = not self.learn_weights
+        return tags
+
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_int(self.n_clusters, "n_clusters", "WeightedNMF", high=ensemble.n_samples)
         check_bool(self.learn_weights, "learn_weights", "WeightedNMF")
@@ -171,39 +187,34 @@ class WeightedNMF(SoftConsensusClusterer):
         check_int(self.max_iter, "max_iter", "WeightedNMF")
         check_real(self.tol, "tol", "WeightedNMF")
 
+    def _check_support(self, ensemble: Ensemble) -> None:
+        super()._check_support(ensemble)
+        if self.learn_weights is True and ensemble.has_missing:
+            raise UnsupportedEnsembleError(
+                "WeightedNMF learns no weights from an ensemble with missing labels. WeightedPCC does; "
+                "with learn_weights=False, WeightedNMF takes missing labels at given weights."
+            )
+
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         draw = generator(self.random_state, "WeightedNMF")
-        k = self.n_clusters
-        labels = least_squares_labels(ensemble, k, self.n_init, draw)
+        price = self.regularization if self.learn_weights else 0.0
+        labels = least_squares_labels(ensemble, self.n_clusters, self.n_init, draw)
+        rows, inverse = distinct_rows(ensemble)
+        few, kept = few_rows(rows, inverse, draw)
         with threadpool_limits(1):
-            model = _Model.of(ensemble, self.regularization if self.learn_weights else 0.0)
-            # Clusters without objects, where there are too few different rows, begin at random.
-            H = _BLUR * (1.0 + 0.01 * draw.random((ensemble.n_samples, k)))
-            H[np.arange(len(H)), labels] += 1.0
-            weights = model.given
-            mean, square = model.mixed(weights, H), (H.T @ H)
-            scale = float((H * mean).sum() / (square**2).sum())
-            H *= np.sqrt(scale)
-            trace = [model.objective(weights, H)]
-            n_iter, converged = 0, False
-            while not converged and n_iter < self.max_iter:
-                for _ in range(min(_UPDATES, self.max_iter - n_iter)):
-                    over = H @ (H.T @ H)
-                    ratio = model.mixed(weights, H) / np.maximum(over, _TINY)
-                    H *= np.sqrt(np.sqrt(ratio))
-                    n_iter += 1
-                if self.learn_weights:
-                    weights = _simplex_program(
-                        model.table, model.overlaps(H), weights, model.given > 0
-                    )
-                trace.append(model.objective(weights, H))
-                size = float(weights @ model.table @ weights)
-                converged = trace[-2] - trace[-1] <= self.tol * size
-        self.objective_, self.trace_ = trace[-1], np.array(trace)
-        self.n_iter_, self.converged_ = n_iter, converged
-        self.weights_ = weights
-        self.factors_ = H
-        if not converged:
+            criterion = Criterion.of(few, price)
+            start = self._start(labels[ensemble.micro_clusters.representatives[kept]], draw)
+            found = self._solve(criterion, criterion.scaled(start))
+            if few is not rows:
+                gram = None if ensemble.is_soft else ensemble.gram
+                whole = Criterion.of(rows, price, gram)
+                H = _extended(criterion, found, whole, kept)
+                found = self._solve(whole, H, found.weights)
+        self.objective_, self.trace_ = found.trace[-1], np.array(found.trace)
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.weights_ = found.weights
+        self.factors_ = H = found.H[inverse]
+        if not found.converged:
             warnings.warn(
                 f"WeightedNMF stopped after max_iter={self.max_iter} updates with the objective still "
                 "falling. Raise max_iter, or tol if this is close enough.",
@@ -211,97 +222,46 @@ class WeightedNMF(SoftConsensusClusterer):
                 stacklevel=5,
             )
         sums = H.sum(axis=1, keepdims=True)
-        return np.asarray(np.divide(H, sums, out=np.full_like(H, 1.0 / k), where=sums > 0))
+        return np.asarray(
+            np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)
+        )
+
+    def _start(self, labels: NDArray[np.int64], draw: np.random.Generator) -> NDArray[np.float64]:
+        """Blur a partition; clusters without objects, where too few rows differ, begin at random."""
+        H = _BLUR * (1.0 + 0.01 * draw.random((len(labels), self.n_clusters)))
+        H[np.arange(len(H)), labels] += 1.0
+        return H
+
+    def _solve(
+        self,
+        criterion: Criterion,
+        H: NDArray[np.float64],
+        weights: NDArray[np.float64] | None = None,
+    ) -> Solution:
+        return solve(
+            criterion,
+            H,
+            criterion.given if weights is None else weights,
+            learn_weights=self.learn_weights,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
 
     def _reorder(self, order: NDArray[np.int64]) -> None:
         self.factors_ = np.ascontiguousarray(self.factors_[:, order])
 
 
-@dataclass(frozen=True)
-class _Model:
-    """The rows B, the partition of each column, squared norms and price, the given weights."""
-
-    B: sp.csr_array
-    partition: NDArray[np.int64]
-    table: NDArray[np.float64]
-    given: NDArray[np.float64]
-    price: float
-
-    @classmethod
-    def of(cls, ensemble: Ensemble, regularization: float) -> _Model:
-        m = ensemble.n_partitions
-        partition = np.repeat(np.arange(m), ensemble.cluster_counts)
-        T = len(partition)
-        group = sp.csr_array((np.ones(T), (partition, np.arange(T))), shape=(m, T))
-        squared = ensemble.gram.multiply(ensemble.gram)
-        table = (group @ squared @ group.T).toarray()
-        weights = np.ones(m) if ensemble.weights is None else ensemble.weights
-        weights = weights / weights.sum()
-        used = np.flatnonzero(weights > 0)
-        price = regularization * float(weights @ table.diagonal())
-        table[used, used] += price / weights[used]
-        return cls(ensemble.indicator, partition, table, weights, price)
-
-    def mixed(self, weights: NDArray[np.float64], H: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return sum_u w_u M_u H."""
-        inner = (self.B.T @ H) * weights[self.partition][:, np.newaxis]
-        return np.asarray(self.B @ inner)
-
-    def overlaps(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return b_u = |B_u'H|^2."""
-        inner = ((self.B.T @ H) ** 2).sum(axis=1)
-        return np.asarray(np.bincount(self.partition, inner, minlength=len(self.given)))
-
-    def objective(self, weights: NDArray[np.float64], H: NDArray[np.float64]) -> float:
-        """Return the squared norm and the price of the weights."""
-        own = float(weights @ self.table @ weights) - self.price
-        own -= 2.0 * float(weights @ self.overlaps(H))
-        return max(0.0, own + float(((H.T @ H) ** 2).sum()))
-
-
-def _simplex_program(
-    A: NDArray[np.float64],
-    b: NDArray[np.float64],
-    start: NDArray[np.float64],
-    allowed: NDArray[np.bool_],
+def _extended(
+    few: Criterion, found: Solution, whole: Criterion, kept: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Lower w'Aw - 2b'w on the simplex of the allowed, from a start, for A semi-definite."""
-    used = np.flatnonzero(allowed)
-    A, b = A[np.ix_(used, used)], b[used]
-    # An active set: solve with equality on the support, let go what turns negative, take in what
-    # would help; each step lowers the objective, so that it ends.
-    w = start[used]
-    scale = float(np.abs(A).max())
-    for _ in range(100 * len(used)):
-        slope = A @ w - b
-        support = w > 0
-        level = float(w @ slope)
-        gain = np.where(support, 0.0, level - slope)
-        stuck = np.abs(slope[support] - level).max(initial=0.0) <= 1e-12 * scale
-        if stuck and gain.max() <= 1e-12 * scale:
-            break
-        if stuck:
-            support[int(gain.argmax())] = True
-        direction = _to_minimum(A, slope, support)
-        falling = direction < 0
-        step = min(1.0, float((w[falling] / -direction[falling]).min(initial=np.inf)))
-        if step <= 0.0 or not direction.any():
-            break
-        hit = falling & (w + step * direction <= 1e-15)
-        w = np.where(hit, 0.0, w + step * direction)
-        w /= w.sum()
-    full = np.zeros(len(start))
-    full[used] = w
-    return full
-
-
-def _to_minimum(
-    A: NDArray[np.float64], slope: NDArray[np.float64], support: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return the move on the support, of sum 0, to the least value there (the shortest such)."""
-    inside = np.flatnonzero(support)
-    basis = np.eye(len(inside)) - 1.0 / len(inside)
-    reduced = basis @ A[np.ix_(inside, inside)] @ basis
-    move = np.zeros(len(slope))
-    move[inside] = basis @ np.linalg.lstsq(reduced, -(basis @ slope[inside]), rcond=1e-12)[0]
-    return move
+    """Give the rows that were not solved for what fits those that were, in least squares."""
+    factors = few.at(found.H)
+    each = found.weights
+    total = whole.B @ (factors.sums * each[few.partition][:, np.newaxis])
+    heard = np.full(len(total), each.sum()) if whole.seen is None else whole.seen @ each
+    total /= np.maximum(heard, _FLOOR)[:, np.newaxis]
+    square = found.H.T @ (found.H * few.mass[:, np.newaxis])
+    H = total @ np.linalg.pinv(square, hermitian=True)
+    H = np.maximum(H, _FLOOR * found.H.mean())  # zeros would stay zeros
+    H[kept] = found.H
+    return np.asarray(H)

@@ -1,0 +1,234 @@
+"""The criterion of WeightedNMF and its two steps: factors for given weights, weights for factors.
+
+With H a row for each object and M_u what partition u puts together, the criterion is ::
+
+    |sum_u w_u M_u - HH'|^2 + price sum_u (w_u - v_u)^2 / v_u
+        = w'Aw - 2 sum_u w_u |B_u'H|^2 + |H'H|^2 + price ...,        A_uv = <M_u, M_v>
+
+and with missing labels, where w is given, sum_u w_u |M_u - HH'|_u^2 over the pairs that u observed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust.consensus.kmeans.restarts import Rows
+
+__all__ = ["Criterion", "Factors", "Solution", "solve"]
+
+# Updates of the factors between two updates of the weights.
+UPDATES = 20
+# The update's exponent at which the criterion falls for certain, and the range that is tried.
+_SURE, _LARGEST = 0.25, 1.0
+_TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Factors:
+    """H of the different rows, and what the criterion reads of it.
+
+    ``sums`` (T, K): B'H. ``grams`` (1 or N, K, K): H'H over all objects, or over those that each
+    partition observed. ``overlaps`` and ``lengths`` (N,): |B_u'H|^2 and |HH'|_u^2.
+    """
+
+    H: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    grams: NDArray[np.float64]
+    overlaps: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What the criterion is read from: rows B and their masses, A with the price, given weights.
+
+    ``seen`` (rows, N) says what was observed, None where everything was.
+    """
+
+    B: sp.csr_array
+    transposed: sp.csr_array
+    mass: NDArray[np.float64]
+    seen: NDArray[np.float64] | None
+    partition: NDArray[np.int64]
+    table: NDArray[np.float64]
+    given: NDArray[np.float64]
+    price: float
+
+    @classmethod
+    def of(cls, rows: Rows, regularization: float, gram: sp.csr_array | None = None) -> Criterion:
+        """Return the criterion of some rows; `gram` is B'B of the objects, if it is at hand."""
+        B, mass = rows.ensemble.indicator, rows.counts
+        m = rows.ensemble.n_partitions
+        if gram is None:
+            gram = sp.csr_array(B.T @ B.multiply(mass[:, np.newaxis]).tocsr())
+        partition = np.repeat(np.arange(m), rows.ensemble.cluster_counts)
+        T = len(partition)
+        group = sp.csr_array((np.ones(T), (partition, np.arange(T))), shape=(m, T))
+        table = np.asarray((group @ gram.multiply(gram) @ group.T).toarray())
+        everything = bool(rows.ensemble.present.all())
+        seen = None if everything else rows.ensemble.present.astype(np.float64)
+        weights = rows.weights / rows.weights.sum()
+        used = np.flatnonzero(weights > 0)
+        price = regularization * float(weights @ table.diagonal())
+        table[used, used] += price / weights[used]
+        return cls(B, sp.csr_array(B.T), mass, seen, partition, table, weights, price)
+
+    def at(self, H: NDArray[np.float64]) -> Factors:
+        """Read what is needed of H."""
+        weighted = H * self.mass[:, np.newaxis]
+        sums = np.asarray(self.transposed @ weighted)
+        squares = np.bincount(self.partition, (sums**2).sum(axis=1), minlength=len(self.given))
+        if self.seen is None:
+            grams = (H.T @ weighted)[np.newaxis]
+        else:
+            a, b, whole = _triangle(H.shape[1])
+            columns = np.ascontiguousarray(H.T)
+            grams = ((columns[a] * (columns * self.mass)[b]) @ self.seen).T[:, whole]
+        lengths = (grams**2).sum(axis=(1, 2))
+        return Factors(H, sums, grams, np.asarray(squares, dtype=np.float64), lengths)
+
+    def size(self, weights: NDArray[np.float64]) -> float:
+        """Return the part of the criterion that the factors have no part in, with the price."""
+        if self.seen is None:
+            return float(weights @ self.table @ weights)
+        return float(weights @ self.table.diagonal())
+
+    def objective(self, weights: NDArray[np.float64], factors: Factors) -> float:
+        """Return the criterion."""
+        fit = factors.lengths.sum() if self.seen is None else weights @ factors.lengths
+        return self.size(weights) - self.price + float(fit - 2.0 * weights @ factors.overlaps)
+
+    def ratio(self, weights: NDArray[np.float64], factors: Factors) -> NDArray[np.float64]:
+        """Return, entry by entry of H, what raises it over what lowers it."""
+        raises = self.B @ (factors.sums * weights[self.partition][:, np.newaxis])
+        if self.seen is None:
+            lowers = factors.H @ factors.grams[0]
+        else:
+            a, b, _ = _triangle(factors.H.shape[1])
+            columns = np.ascontiguousarray(factors.H.T)
+            grams = (factors.grams[:, a, b] * weights[:, np.newaxis]).T @ self.seen.T
+            lowers = np.zeros_like(columns)
+            for gram, k, other in zip(grams, a, b, strict=True):
+                lowers[k] += gram * columns[other]
+                if k != other:
+                    lowers[other] += gram * columns[k]
+            lowers = lowers.T
+        return np.asarray(raises / np.maximum(lowers, _TINY))
+
+    def scaled(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return H times the number at which the criterion is least for the given weights."""
+        factors = self.at(H)
+        length = float(
+            np.sum(factors.lengths if self.seen is None else self.given * factors.lengths)
+        )
+        share = float(self.given @ factors.overlaps) / length if length > 0 else 0.0
+        return np.asarray(H * np.sqrt(share))
+
+    def best_weights(self, weights: NDArray[np.float64], factors: Factors) -> NDArray[np.float64]:
+        """Return the weights at which the criterion is least, from some; nothing may be missing."""
+        return _simplex_program(self.table, factors.overlaps, weights, self.given > 0)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Factors and weights, the criterion at the start and after each round, and how it ended."""
+
+    H: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    trace: list[float]
+    n_iter: int
+    converged: bool
+
+
+def solve(
+    criterion: Criterion,
+    H: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    *,
+    learn_weights: bool,
+    max_iter: int,
+    tol: float,
+) -> Solution:
+    """Lower the criterion by rounds of updates of H and one of the weights."""
+    now = criterion.at(H)
+    trace = [criterion.objective(weights, now)]
+    n_iter, converged, exponent = 0, False, 2 * _SURE
+    while not converged and n_iter < max_iter:
+        value = criterion.objective(weights, now)
+        for _ in range(min(UPDATES, max_iter - n_iter)):
+            ratio = criterion.ratio(weights, now)
+            then = criterion.at(now.H * ratio**exponent)
+            reached = criterion.objective(weights, then)
+            if reached > value:
+                exponent = max(_SURE, 0.7 * exponent)
+                then = criterion.at(now.H * ratio**_SURE)
+                reached = criterion.objective(weights, then)
+            else:
+                exponent = min(_LARGEST, 1.1 * exponent)
+            now, value = then, reached
+            n_iter += 1
+        if learn_weights:
+            weights = criterion.best_weights(weights, now)
+        trace.append(criterion.objective(weights, now))
+        converged = trace[-2] - trace[-1] <= tol * criterion.size(weights)
+    return Solution(now.H, weights, trace, n_iter, converged)
+
+
+def _triangle(k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows and columns of the upper triangle, and where in it each entry (k, k) is found."""
+    a, b = np.triu_indices(k)
+    whole = np.empty((k, k), dtype=np.int64)
+    whole[a, b] = whole[b, a] = np.arange(len(a))
+    return a, b, whole
+
+
+def _simplex_program(
+    A: NDArray[np.float64],
+    b: NDArray[np.float64],
+    start: NDArray[np.float64],
+    allowed: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Lower w'Aw - 2b'w on the simplex of the allowed, from a start, for A semi-definite."""
+    used = np.flatnonzero(allowed)
+    A, b = A[np.ix_(used, used)], b[used]
+    # An active set: solve with equality on the support, let go what turns negative, take in what
+    # would help; each step lowers the objective, so that it ends.
+    w = start[used]
+    scale = float(np.abs(A).max())
+    for _ in range(100 * len(used)):
+        slope = A @ w - b
+        support = w > 0
+        level = float(w @ slope)
+        gain = np.where(support, 0.0, level - slope)
+        stuck = np.abs(slope[support] - level).max(initial=0.0) <= 1e-12 * scale
+        if stuck and gain.max() <= 1e-12 * scale:
+            break
+        if stuck:
+            support[int(gain.argmax())] = True
+        direction = _to_minimum(A, slope, support)
+        falling = direction < 0
+        step = min(1.0, float((w[falling] / -direction[falling]).min(initial=np.inf)))
+        if step <= 0.0 or not direction.any():
+            break
+        hit = falling & (w + step * direction <= 1e-15)
+        w = np.where(hit, 0.0, w + step * direction)
+        w /= w.sum()
+    full = np.zeros(len(start))
+    full[used] = w
+    return full
+
+
+def _to_minimum(
+    A: NDArray[np.float64], slope: NDArray[np.float64], support: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the move on the support, of sum 0, to the least value there (the shortest such)."""
+    inside = np.flatnonzero(support)
+    basis = np.eye(len(inside)) - 1.0 / len(inside)
+    reduced = basis @ A[np.ix_(inside, inside)] @ basis
+    move = np.zeros(len(slope))
+    move[inside] = basis @ np.linalg.lstsq(reduced, -(basis @ slope[inside]), rcond=1e-12)[0]
+    return move

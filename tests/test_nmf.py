@@ -1,0 +1,112 @@
+"""WeightedNMF with missing labels and on many rows, against its definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from conclust import Ensemble, WeightedNMF
+from conclust.consensus.kmeans.restarts import distinct_rows
+from conclust.consensus.median.factors import Criterion, solve
+from conclust.exceptions import UnsupportedEnsembleError
+
+
+def planted(seed, n=60, m=8, k=3, flip=0.2, missing=0.2):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    labels = np.where(rng.random((n, m)) < flip, rng.integers(0, k, (n, m)), truth[:, None])
+    labels[rng.random((n, m)) < missing] = -1
+    labels[rng.random((n, m)) < 0.05] = -2
+    labels[:, 0] = truth
+    return labels, truth
+
+
+def naive_objective(labels, w, H):
+    """sum_u w_u |M_u - HH'|^2 over the pairs that u observed."""
+    total = 0.0
+    for weight, column in zip(w, labels.T, strict=True):
+        seen = np.flatnonzero(column != -1)
+        for i in seen:
+            for j in seen:
+                together = column[i] == column[j] and column[i] >= 0
+                total += weight * (together - H[i] @ H[j]) ** 2
+    return total
+
+
+def test_objective_with_missing_labels_is_its_definition_and_never_rises():
+    labels, _ = planted(0)
+    given = np.arange(8.0)
+    ensemble = Ensemble(labels, weights=given)
+    model = WeightedNMF(3, learn_weights=False, random_state=0).fit(ensemble)
+    np.testing.assert_allclose(model.weights_, given / given.sum())
+    expected = naive_objective(labels, model.weights_, model.factors_)
+    assert model.objective_ == pytest.approx(expected)
+    assert model.converged_
+    assert (np.diff(model.trace_) <= 1e-9 * model.trace_[0]).all()
+
+
+def test_learning_weights_with_missing_labels_is_refused():
+    labels, _ = planted(1)
+    with pytest.raises(UnsupportedEnsembleError, match="with missing labels"):
+        WeightedNMF(3).fit(labels)
+
+
+def test_nothing_missing_is_the_limit_of_missing_labels():
+    labels, _ = planted(3, missing=0.0)
+    rows, inverse = distinct_rows(Ensemble(labels))
+    plain = Criterion.of(rows, 0.02)
+    masked = replace(Criterion.of(rows, 0.0), seen=np.ones((len(rows), 8)))
+    H = np.random.default_rng(0).random((len(rows), 3))
+    a, b = plain.at(H), masked.at(H)
+    w = np.random.default_rng(1).dirichlet(np.ones(8))
+    np.testing.assert_allclose(plain.ratio(w, a), masked.ratio(w, b))
+    assert masked.objective(w, b) == pytest.approx(naive_objective(labels, w, H[inverse]))
+    M = (labels[:, None, :] == labels[None]) & (labels >= 0)[:, None]
+    full = ((M @ w - H[inverse] @ H[inverse].T) ** 2).sum()
+    price = plain.price * ((w - 1 / 8) ** 2 * 8).sum()
+    assert plain.objective(w, a) == pytest.approx(full + price)
+
+
+def test_factors_are_stationary_under_finite_differences():
+    labels, _ = planted(4)
+    rows, _ = distinct_rows(Ensemble(labels))
+    criterion = Criterion.of(rows, 0.0)
+    start = 0.1 + np.random.default_rng(0).random((len(rows), 3))
+    w = criterion.given
+    found = solve(criterion, start, w, learn_weights=False, max_iter=20_000, tol=1e-13)
+    step, scale = 1e-5, abs(found.trace[0])
+    for i, k in np.ndindex(10, 3):
+        up, down = found.H.copy(), found.H.copy()
+        up[i, k] += step
+        down[i, k] = max(0.0, down[i, k] - step)
+        rise = criterion.objective(w, criterion.at(up)) - found.trace[-1]
+        fall = criterion.objective(w, criterion.at(down)) - found.trace[-1]
+        assert min(rise, fall) >= -1e-9 * scale
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_many_rows_are_finished_on_all(missing):
+    labels, truth = planted(6, n=9000, m=12, k=4, flip=0.2, missing=missing)
+    model = WeightedNMF(4, learn_weights=missing == 0.0, tol=1e-5, random_state=0).fit(labels)
+    assert adjusted_rand_score(truth, model.labels_) > 0.97
+    assert model.factors_.shape == (9000, 4)
+    assert (np.diff(model.trace_) <= 1e-9 * abs(model.trace_[0])).all()
+    whole = Criterion.of(distinct_rows(Ensemble(labels))[0], 0.02 if missing == 0.0 else 0.0)
+    first = distinct_rows(Ensemble(labels))[1]
+    _, kept = np.unique(first, return_index=True)
+    reached = whole.objective(model.weights_, whole.at(model.factors_[kept]))
+    assert model.objective_ == pytest.approx(reached)
+
+
+def test_soft_members_with_missing_rows_are_taken():
+    labels, _ = planted(7)
+    hard = np.where(labels == -2, 0, labels)
+    soft = Ensemble.from_memberships(
+        [np.where((c >= 0)[:, None], np.eye(3)[np.maximum(c, 0)], np.nan) for c in hard.T]
+    )
+    a = WeightedNMF(3, learn_weights=False, random_state=0).fit(hard)
+    b = WeightedNMF(3, learn_weights=False, random_state=0).fit(soft)
+    assert b.objective_ == pytest.approx(a.objective_, rel=1e-4)
