@@ -9,7 +9,7 @@ from tests.naive import median as naive
 from tests.naive import optima
 from tests.naive.partitions import all_partitions
 
-from conclust import AddRemAdd, Ensemble, MedianPartition
+from conclust import AddRemAdd, Ensemble, KernelWeightedPartition, MedianPartition
 from conclust._kernels import PartitionSearch, add_rem_add
 from conclust.consensus.median.search import CRITERIA, evidence_of, units_of
 from conclust.exceptions import ParameterError
@@ -242,6 +242,13 @@ def test_many_objects_are_finished_on_all():
         big = np.bincount(model.labels_).argsort()[::-1][:4]
         agree = np.array([np.bincount(truth[model.labels_ == c]).max() for c in big]).sum()
         assert agree / len(truth) > 0.9
+
+
+def test_more_clusters_than_starts_are_compared_on():
+    rng = np.random.default_rng(11)
+    labels = np.column_stack([rng.integers(0, 60, 3000) for _ in range(3)])
+    assert AddRemAdd(1500, n_init=1, random_state=0).fit(labels).n_clusters_ == 1500
+    assert KernelWeightedPartition(1500, n_init=1, random_state=0).fit(labels).n_clusters_ == 1500
 
 
 def test_parameters_are_checked():

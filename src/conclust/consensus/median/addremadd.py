@@ -203,8 +203,9 @@ class AddRemAdd(ConsensusClusterer):
         if self.scale_shift == "modularity":
             evidence = _modularity(evidence)
         chosen = sample(units, draw, self.n_clusters or 0)
-        extraction = _extract(evidence.some(chosen), self.starts, draw)
-        if self.n_clusters is None and not self.refine:
+        few = self.n_clusters is None or self.n_clusters < len(chosen)
+        extraction = _extract(evidence.some(chosen), self.starts, draw) if few else None
+        if extraction is not None and self.n_clusters is None and not self.refine:
             found = extended(evidence, chosen, extraction)
         else:
             found = best_partition(

@@ -21,10 +21,9 @@ from conclust.consensus.kmeans.restarts import Rows
 __all__ = ["Criterion", "Factors", "Solution", "solve"]
 
 # Updates of the factors between two updates of the weights.
-UPDATES = 20
+_UPDATES = 20
 # The update's exponent at which the criterion falls for certain, and the range that is tried.
 _SURE, _LARGEST = 0.25, 1.0
-_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,8 @@ class Criterion:
                 if k != other:
                     lowers[other] += gram * columns[k]
             lowers = lowers.T
-        return np.asarray(raises / np.maximum(lowers, _TINY))
+        ratio = np.divide(raises, lowers, out=np.zeros_like(raises), where=lowers > 0)
+        return np.asarray(ratio)
 
     def scaled(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return H times the number at which the criterion is least for the given weights."""
@@ -159,7 +159,7 @@ def solve(
     n_iter, converged, exponent = 0, False, 2 * _SURE
     while not converged and n_iter < max_iter:
         value = criterion.objective(weights, now)
-        for _ in range(min(UPDATES, max_iter - n_iter)):
+        for _ in range(min(_UPDATES, max_iter - n_iter)):
             ratio = criterion.ratio(weights, now)
             then = criterion.at(now.H * ratio**exponent)
             reached = criterion.objective(weights, then)

@@ -257,7 +257,8 @@ def _descend(
     if k is not None:
         if search.n_clusters < k:
             return None
-        search.fuse(k)
+        if search.n_clusters > k:
+            search.fuse(k)
     elif len(start) == search.n_clusters <= _FUSED:
         search.fuse(0)
     converged, n_iter = False, 0
@@ -332,6 +333,6 @@ def least_squares_labels(
         n_clusters=n_clusters,
         n_init=n_init,
         max_iter=100,
-        chosen=sample(units, draw),
+        chosen=sample(units, draw, n_clusters),
     )
     return found.labels[units.of_object]
