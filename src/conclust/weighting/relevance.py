@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust.exceptions import InputError
 
-__all__ = ["relevance_weights"]
+__all__ = ["index_table", "relevance_weights"]
 
 # Bins in which the values of an index are counted for its entropy.
 _BINS = 10
@@ -55,12 +55,7 @@ def relevance_weights(
     >>> relevance_weights([0.6, 0.7, 0.8, 0.1]).round(2)
     array([1.  , 0.85, 0.69, 0.38])
     """
-    table = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    if table.ndim != 2 or table.shape[1] == 0 or not np.isfinite(table).all():
-        raise InputError(
-            "'values' must hold finite numbers, a row for each index and a column for each "
-            f"partition. Got an array of shape {table.shape}."
-        )
+    table = index_table(values, "values")
     m = table.shape[1]
     share = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
     if share.shape != (m,) or not (share >= 0).all() or not 0 < share.sum() < np.inf:
@@ -83,3 +78,17 @@ def relevance_weights(
     if relevance.max() <= 0.0:
         return np.asarray(heard, dtype=np.float64)
     return np.asarray(relevance / relevance.max())
+
+
+def index_table(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return values of validity indices as a table: a row for each index, a column a partition."""
+    try:
+        table = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name!r} must be an array of numbers. {error}.") from error
+    if table.ndim != 2 or table.shape[1] == 0 or not np.isfinite(table).all():
+        raise InputError(
+            f"{name!r} must hold finite numbers, a row for each index and a column for each "
+            f"partition. Got an array of shape {table.shape}."
+        )
+    return table

@@ -33,7 +33,7 @@ from conclust.consensus.median.search import (
 )
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
-from conclust.weighting.relevance import relevance_weights
+from conclust.weighting.relevance import index_table, relevance_weights
 from conclust.weighting.similarity import similarities
 
 __all__ = ["KernelWeightedPartition"]
@@ -230,14 +230,15 @@ class KernelWeightedPartition(ConsensusClusterer):
         given = given / given.sum()
         if not self.learn_weights:
             return np.asarray(given)
-        values = self.indices
-        if values is None:
+        if self.indices is None:
             values = _free_indices(ensemble, given)
-        elif np.shape(np.atleast_2d(values))[1] != m:
-            raise InputError(
-                f"'indices' must have a column for each of the {m} partitions. Got an array of shape "
-                f"{np.shape(values)}."
-            )
+        else:
+            values = index_table(self.indices, "indices")
+            if values.shape[1] != m:
+                raise InputError(
+                    f"'indices' must have a column for each of the {m} partitions. Got an array of "
+                    f"shape {np.shape(self.indices)}."
+                )
         weights = given * relevance_weights(values, weights=given)
         return np.asarray(weights / weights.sum())
 
