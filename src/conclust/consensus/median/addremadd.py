@@ -43,16 +43,16 @@ class AddRemAdd(ConsensusClusterer):
     the largest g, then the next among the objects that are left, until none is above 0 (the others
     stay single); a local search goes on from there.
 
-    "ensemble": a_ij is the number of partitions that put i and j together, and the best P is the one
-    from which the partitions are explained best by least squares. "combined": each partition counts
-    1 / (size of the cluster that holds both), and P is what is explained best from the partitions
-    [1]_ [2]_.
+    "ensemble": a_ij is the number of partitions that put i and j together, and the partition sought is
+    the one from which the others are explained best by least squares. "combined": each partition
+    counts 1 / (size of the cluster that holds both), and the partition sought is what is explained
+    best from the others [1]_ [2]_.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters. None: it emerges of the extraction. Where there are fewer different rows of labels, there
-        are no more clusters than those.
+        Number of clusters. None: it emerges. Where there are fewer different rows of labels, there are
+        no more clusters than those.
     criterion : {"ensemble", "combined"}, default="ensemble"
         What similarity is.
     scale_shift : {"mean", "modularity", "none"}, default="mean"
@@ -110,16 +110,17 @@ class AddRemAdd(ConsensusClusterer):
     -----
     AddRemAdd adds or removes the object that raises the semi-average of one cluster most until none
     does, from each start. Extraction and starts of the local search work on at most 1,000 different
-    rows of labels (similarities among them are formed); the others then go to the
-    extracted cluster whose objects are most similar to them on average, or stay single if none is
-    above 0; a local search is finished on all, at O(N K) a visit, without forming a pair.
+    rows of labels (similarities among them are formed). The search is then finished on all, at
+    O(N K) a visit, without forming a pair; without it, the others go to the extracted cluster whose
+    objects are most similar to them on average, or stay single if none is above 0.
 
     The level of a cluster that fits a_ij - shift_ij best in least squares, the diagonal cleared, is
     g / |S|, which explains g squared of the sum of squares; so extraction takes out what explains
     most of what is left [1]_. A sum of g itself cannot choose the number of clusters: it favours
-    many clusters of nearly identical objects. Without missing labels it is, up to a constant, the
-    semi-averages with the diagonal less a price for every cluster, the number of partitions minus
-    the shift (in the "ensemble" criterion).
+    many clusters of nearly identical objects. At a given number of clusters and without missing
+    labels it is, up to a constant, the sum with the diagonal and nothing subtracted (in the
+    "ensemble" criterion).
+
     Objects with the same labels stay together. A missing label takes no side: it brings neither
     similarity nor shift. Noise brings the shift only. Soft partitions take part with the sums of
     products of probabilities.
