@@ -6,10 +6,17 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.special import gammaln
+from scipy.special import gammaln, psi
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from tests.naive.mixture import elbo, joint, log_likelihood, log_marginal, step
+from tests.naive.mixture import (
+    elbo,
+    joint,
+    log_likelihood,
+    log_marginal,
+    naive_round,
+    step,
+)
 from tests.naive.partitions import all_partitions
 
 from conclust import (
@@ -19,7 +26,7 @@ from conclust import (
     NonparametricBayesianEnsemble,
     posterior_coclustering,
 )
-from conclust._kernels import gibbs_sweep
+from conclust._kernels import gibbs_sweep, mixed_membership_round
 from conclust.consensus.mixture.nonparametric import _drawn_concentration
 from conclust.exceptions import (
     DenseLimitError,
@@ -234,11 +241,9 @@ def test_the_bound_is_what_its_definition_gives(learn):
         Ensemble(labels, weights=weights)
     )
     betas = model.label_probabilities_
-    if not learn:
-        np.testing.assert_array_equal(model.alpha_, 1 / 3)
-        # q(theta) of the last update holds the alpha of then: the same one only if it stays
-        bound = elbo(labels, model.alpha_, betas, model.membership_, weights)
-        assert model.elbo_ == pytest.approx(bound, rel=1e-9)
+    assert (model.alpha_ == 1 / 3).all() == (not learn)
+    bound = elbo(labels, model.alpha_, betas, model.membership_, weights)
+    assert model.elbo_ == pytest.approx(bound, rel=1e-9)
     prior = sum(w * np.log(b).sum() for w, b in zip(weights, betas, strict=True))
     assert model.objective_ == pytest.approx(model.elbo_ + 1e-3 * prior)
     for beta in betas:
@@ -258,6 +263,71 @@ def test_the_bound_never_falls(learn):
             values.append(model.objective_)
     assert (np.diff(values) >= -1e-9).all()
     assert values[-1] > values[0]
+
+
+@pytest.mark.parametrize("kinds", [3, 300, 70_000])  # codes of one, two and four bytes
+@pytest.mark.parametrize("k", [1, 3, 8])
+def test_a_round_is_what_its_definition_gives(kinds, k):
+    rng = np.random.default_rng(k)
+    n, m = 75, 5
+    labels = rng.integers(-2, 4, (n, m))
+    ensemble = Ensemble(labels)
+    codes = ensemble.codes
+    if kinds > 3:  # the same codes, wider
+        wide = np.uint16 if kinds == 300 else np.uint32
+        last, own = np.iinfo(wide).max, np.iinfo(codes.dtype).max
+        codes = np.where(codes >= own - 1, last - own + codes.astype(wide), codes).astype(wide)
+    weights, counts = rng.random(m), rng.integers(1, 4, n).astype(float)
+    alpha = rng.gamma(1.0, size=k)
+    beta = rng.dirichlet(np.ones(k), int(ensemble.offsets[-1]))
+    mass = 5 * rng.random((n, k))
+    new, use, logs = np.empty((n, k)), np.empty(beta.shape), np.empty(k)
+    bound = mixed_membership_round(
+        codes, ensemble.offsets, weights, counts, alpha, beta, mass, new, use, logs, 1
+    )
+    expected = naive_round(labels, ensemble.offsets, weights, counts, alpha, beta, mass)
+    assert bound == pytest.approx(expected[0], rel=1e-12)
+    for got, right in zip((new, use, logs), expected[1:], strict=True):
+        np.testing.assert_allclose(got, right, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [1e-3, 0.3, 1.0, 1.4616, 2.0, 5.9, 77.0, 1e4, 1e9])
+def test_special_functions_of_a_round(value):
+    # One row without labels: the bound holds log Gamma, and the expectations digamma.
+    alpha, none = np.array([value, 1.0]), np.zeros((1, 2))
+    use, logs = np.empty((1, 2)), np.empty(2)
+    codes, offsets, one = np.full((1, 1), 255, dtype=np.uint8), np.array([0, 1]), np.ones(1)
+    bound = mixed_membership_round(
+        codes, offsets, one, one, alpha, np.ones((1, 2)), none, none.copy(), use, logs, 1
+    )
+    size = 1 + 2 * abs(gammaln(value))
+    assert bound == pytest.approx(gammaln(value) - gammaln(value + 1), abs=1e-14 * size)
+    np.testing.assert_allclose(logs, psi(alpha) - psi(value + 1), rtol=1e-13)
+
+
+def test_threads_change_no_bit_of_a_round():
+    rng = np.random.default_rng(0)
+    ensemble = Ensemble(rng.integers(-2, 6, (40_000, 7)))
+    beta = rng.dirichlet(np.ones(5), int(ensemble.offsets[-1]))
+    mass, one = rng.random((40_000, 5)), np.ones(40_000)
+    results = []
+    for threads in (1, 2, 5):
+        new, use, logs = np.empty_like(mass), np.empty_like(beta), np.empty(5)
+        bound = mixed_membership_round(
+            ensemble.codes,
+            ensemble.offsets,
+            np.ones(7),
+            one,
+            np.full(5, 0.2),
+            beta,
+            mass,
+            new,
+            use,
+            logs,
+            threads,
+        )
+        results.append((bound, new.tobytes(), use.tobytes(), logs.tobytes()))
+    assert results[0] == results[1] == results[2]
 
 
 def test_the_bound_is_below_the_likelihood_of_two_objects():

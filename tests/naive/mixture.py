@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, psi
 
+from conclust import Ensemble
+
 
 def joint(labels, mixing, thetas, weights=None):
     """P(labels of i, component k): labels numbered by first appearance, below 0 left out."""
@@ -59,6 +61,25 @@ def elbo(labels, alpha, betas, membership, weights=None):
                 each = logs + np.log(betas[u][:, label])
                 total += w[u] * (phi[kept] * (each[kept] - np.log(phi[kept]))).sum()
     return total
+
+
+def naive_round(labels, offsets, weights, counts, alpha, beta, mass):
+    """The bound without its constant, the new masses, the uses, the expectations, object by object."""
+    bound, new, use, logs = 0.0, np.zeros(mass.shape), np.zeros(beta.shape), np.zeros(len(alpha))
+    for i, row in enumerate(Ensemble(labels).codes.astype(int)):
+        gamma = alpha + mass[i]
+        expected = psi(gamma) - psi(gamma.sum())
+        each = gammaln(gamma).sum() - gammaln(gamma.sum()) - mass[i] @ expected
+        logs += counts[i] * expected
+        for u, label in enumerate(labels[i]):
+            if label >= 0:
+                t = offsets[u] + row[u]
+                q = np.exp(expected) * beta[t]
+                each += weights[u] * np.log(q.sum())
+                new[i] += weights[u] * q / q.sum()
+                use[t] += counts[i] * q / q.sum()
+        bound += counts[i] * each
+    return bound, new, use, logs
 
 
 def log_marginal(labels, consensus, concentration, b):

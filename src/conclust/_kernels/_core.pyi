@@ -282,6 +282,21 @@ def gibbs_sweep(
     labels: NDArray[np.int64],
 ) -> int: ...
 
+# mixed_membership: new_mass, use and logs are written
+def mixed_membership_round(
+    codes: Codes,
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    beta: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    new_mass: NDArray[np.float64],
+    use: NDArray[np.float64],
+    logs: NDArray[np.float64],
+    threads: int,
+) -> float: ...
+
 # landmark
 def place_objects(
     codes: Codes,

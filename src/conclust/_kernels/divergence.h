@@ -13,11 +13,10 @@
 // `a` is the parameter of power, in (1, 2]; the others ignore it.
 #pragma once
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
 
 #include "clones.h"
+#include "special.h"
 
 namespace conclust {
 
@@ -26,33 +25,6 @@ enum class Divergence : int { l2 = 0, kl = 1, power = 2 };
 inline constexpr double least = 1e-12;
 
 CONCLUST_INLINE double at_least(double x, double low) { return x < low ? low : x; }
-
-// Natural logarithm of a normal x > 0 to about two units in the last place. Plain arithmetic without
-// a branch or a call: loops over it become vectors, and all instruction sets give the same bits.
-CONCLUST_INLINE double natural_log(double x) {
-    constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcdu;
-    constexpr std::uint64_t bias = std::uint64_t{1} << 63;  // exponent + 2048, so that it is not negative
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
-    const std::uint64_t biased = (bits - root_half + bias) >> 52;
-    // x = 2^exponent * m with m in [sqrt(1/2), sqrt(2)).
-    const double exponent = std::bit_cast<double>(biased | 0x4330000000000000u) - (0x1p52 + 2048.0);
-    const double m = std::bit_cast<double>(bits - ((biased << 52) - bias));
-    const double s = (m - 1.0) / (m + 1.0);  // log m = 2 artanh s, |s| < 0.172
-    const double z = s * s;
-    double tail = 1.0 / 21.0;
-    tail = tail * z + 1.0 / 19.0;
-    tail = tail * z + 1.0 / 17.0;
-    tail = tail * z + 1.0 / 15.0;
-    tail = tail * z + 1.0 / 13.0;
-    tail = tail * z + 1.0 / 11.0;
-    tail = tail * z + 1.0 / 9.0;
-    tail = tail * z + 1.0 / 7.0;
-    tail = tail * z + 1.0 / 5.0;
-    tail = tail * z + 1.0 / 3.0;
-    constexpr double ln2_high = 0x1.62e42fee00000p-1;  // exact when multiplied by an exponent
-    constexpr double ln2_low = 0x1.a39ef35793c76p-33;
-    return exponent * ln2_high + (exponent * ln2_low + (2.0 * s + 2.0 * s * z * tail));
-}
 
 // (x^a - y^a - a (x - y) y^(a-1)) / (a (a-1)): one of the two halves of the power divergence.
 CONCLUST_INLINE double power_half(double x, double y, double a) {

@@ -28,6 +28,7 @@ void bind_greedy(nb::module_& m);
 void bind_labelvec(nb::module_& m);
 void bind_landmark(nb::module_& m);
 void bind_median(nb::module_& m);
+void bind_mixed_membership(nb::module_& m);
 void bind_pairs(nb::module_& m);
 void bind_pairwise(nb::module_& m);
 void bind_partition(nb::module_& m);

@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
     bind_labelvec(m);
     bind_landmark(m);
     bind_median(m);
+    bind_mixed_membership(m);
     bind_pairs(m);
     bind_pairwise(m);
     bind_partition(m);

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.consensus.kmeans.restarts import ON_A_PART
+from conclust.consensus.restarts import ON_A_PART
 
 __all__ = ["kmeans", "nearest_center"]
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
-from conclust._validation import check_int, check_real
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.kmeans.label_rows import Centroids, cluster_rows, nearest
+from conclust.consensus.restarts import check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 
 __all__ = ["LabelVectorKMeans"]
@@ -57,11 +55,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         """Return what a label (T, K) and being observed (N, K) cost a new object."""
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        owner = type(self).__name__
-        check_int(self.n_clusters, "n_clusters", owner, high=ensemble.n_samples)
-        check_int(self.n_init, "n_init", owner)
-        check_int(self.max_iter, "max_iter", owner)
-        check_real(self.tol, "tol", owner)
+        check_iteration(self, ensemble)
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         owner = type(self).__name__
@@ -85,12 +79,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         self._label_cost = cost * np.repeat(weights, ensemble.cluster_counts)[:, None]
         self._block_cost = block * np.asarray(weights)[:, None]
         if not found.converged:
-            warnings.warn(
-                f"{owner} stopped after max_iter={self.max_iter} passes. Raise max_iter, or tol if "
-                "this is close enough.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_unfinished(self, "passes")
         return labels
 
     def predict(self, X: Any) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,16 +11,26 @@ from numpy.typing import NDArray
 
 from conclust._kernels import refine_labels, seed_labels
 from conclust._labels import missing_code, noise_code
-from conclust._random import spawn_generators, spawn_seeds
-from conclust.consensus.kmeans.restarts import Rows, best_start, distinct_rows, few_rows
+from conclust.consensus.restarts import Rows, best_of_restarts
 from conclust.ensemble import Ensemble
 
-__all__ = ["Centroids", "RowClusters", "cluster_rows", "nearest", "new_indicator", "seeded"]
+__all__ = [
+    "Centroids",
+    "RowClusters",
+    "cluster_rows",
+    "nearest",
+    "new_indicator",
+    "seeded",
+    "trusted",
+]
+
+# How sure a membership is of the labels that it begins with.
+_TRUST = 0.8
 
 
 @dataclass(frozen=True)
 class RowClusters:
-    """Clusters of all objects, and the losses before the first pass and after each."""
+    """Clusters of rows or objects, and the losses before the first pass and after each."""
 
     labels: NDArray[np.int64]
     losses: list[float]
@@ -39,26 +49,39 @@ def cluster_rows(
     threads: int,
 ) -> RowClusters:
     """Minimise the quadratic or the entropic loss of ``_kernels/labelvec.h``."""
-    rows, inverse = distinct_rows(ensemble)
-    few, kept = few_rows(rows, inverse, spawn_generators(seed, 1)[0])
-    seeds = spawn_seeds(seed, n_init + 1)[1:]
-    evidence = _arguments(few)
+    search = _Search(n_clusters, entropic, max_iter, tol)
+    best, _, inverse = best_of_restarts(search, ensemble, n_init, seed, threads)
+    return replace(best, labels=best.labels[inverse])
 
-    def begin(start: int) -> RowClusters:
-        labels = np.zeros(len(few), dtype=np.int64)
-        seed_labels(*evidence, n_clusters, seeds[start], labels)
-        losses, converged = refine_labels(*evidence, n_clusters, entropic, max_iter, tol, labels)
+
+@dataclass(frozen=True)
+class _Search:
+    """Moves rows until no move lowers the loss, from several starts: see `best_of_restarts`."""
+
+    n_clusters: int
+    entropic: bool
+    max_iter: int
+    tol: float
+
+    def begin(self, rows: Rows, start: int, seed: int) -> RowClusters:
+        """Refine clusters drawn at random."""
+        return self._refined(rows, seeded(rows, self.n_clusters, seed))
+
+    def finish(self, found: RowClusters, rows: Rows, kept: NDArray[np.int64]) -> RowClusters:
+        """Place the other rows, and refine all."""
+        labels = np.full(len(rows), -1, dtype=np.int64)
+        labels[kept] = found.labels
+        return self._refined(rows, labels)
+
+    def loss(self, found: RowClusters) -> float:
+        """Return the last loss."""
+        return found.losses[-1]
+
+    def _refined(self, rows: Rows, labels: NDArray[np.int64]) -> RowClusters:
+        losses, converged = refine_labels(
+            *_arguments(rows), self.n_clusters, self.entropic, self.max_iter, self.tol, labels
+        )
         return RowClusters(labels, losses, converged)
-
-    best = best_start(begin, lambda found: found.losses[-1], n_init, few, threads)
-    if few is rows:
-        return RowClusters(best.labels[inverse], best.losses, best.converged)
-    labels = np.full(len(rows), -1, dtype=np.int64)
-    labels[kept] = best.labels
-    losses, converged = refine_labels(
-        *_arguments(rows), n_clusters, entropic, max_iter, tol, labels
-    )
-    return RowClusters(labels[inverse], losses, converged)
 
 
 _Arguments: TypeAlias = tuple[
@@ -90,6 +113,13 @@ def seeded(rows: Rows, n_clusters: int, seed: int) -> NDArray[np.int64]:
     labels = np.zeros(len(rows), dtype=np.int64)
     seed_labels(*_arguments(rows), n_clusters, seed, labels)
     return labels
+
+
+def trusted(labels: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """Return a membership that is rather sure of labels: corners of the simplex are hard to leave."""
+    Y = np.full((len(labels), k), (1.0 - _TRUST) / k)
+    Y[np.arange(len(labels)), labels] += _TRUST
+    return Y
 
 
 @dataclass(frozen=True)

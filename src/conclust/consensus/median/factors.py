@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust.consensus.kmeans.restarts import Rows
+from conclust.consensus.restarts import Rows
 
 __all__ = ["Criterion", "Factors", "Solution", "solve"]
 

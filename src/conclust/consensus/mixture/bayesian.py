@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln, polygamma, psi
-from sklearn.exceptions import ConvergenceWarning
 
+from conclust._kernels import mixed_membership_round
 from conclust._labels import missing_code
-from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
-from conclust._validation import check_bool, check_int, check_real
+from conclust._validation import check_bool, check_real
 from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.kmeans.label_rows import new_indicator, seeded
-from conclust.consensus.kmeans.restarts import Rows, best_start, distinct_rows, few_rows
+from conclust.consensus.kmeans.label_rows import new_indicator, seeded, trusted
+from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 
 __all__ = ["BayesianEnsemble"]
 
-# How far a start trusts its first clusters, and for how many iterations alpha is left alone: with a
-# small alpha objects hardly leave the cluster that they began in.
-_TRUST = 0.8
+# For how many iterations a start leaves alpha alone: with a small alpha objects hardly leave the
+# cluster that they began in.
 _SETTLING = 10
 # A component that nobody needs would send its alpha to 0, where digamma has no value.
 _LEAST_ALPHA = 1e-3
 # Objects that all have one distribution would send alpha to infinity.
 _MOST_ALPHA = 1e4
-_CELLS_AT_ONCE = 1 << 22
+# New objects: iterations, and the change of a row, as a share of it, that ends them.
+_PLACING, _PLACED = 200, 1e-8
 
 
 class BayesianEnsemble(PlacingClusterer):
@@ -170,75 +168,30 @@ class BayesianEnsemble(PlacingClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "BayesianEnsemble"
-        check_int(self.n_clusters, "n_clusters", owner, high=ensemble.n_samples)
+        check_iteration(self, ensemble)
         if self.alpha is not None:
             check_real(self.alpha, "alpha", owner, low=_LEAST_ALPHA, high=_MOST_ALPHA)
         check_bool(self.learn_alpha, "learn_alpha", owner)
         check_real(self.smoothing, "smoothing", owner, closed="neither")
-        check_int(self.n_init, "n_init", owner)
-        check_int(self.max_iter, "max_iter", owner)
-        check_real(self.tol, "tol", owner)
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "BayesianEnsemble")
         threads = thread_count(self.n_jobs, "BayesianEnsemble")
-        rows, inverse = distinct_rows(ensemble)
-        few, _ = few_rows(rows, inverse, spawn_generators(seed, 1)[0])
-        seeds = spawn_seeds(seed, self.n_init + 1)[1:]
-        k = self.n_clusters
-        alpha = np.full(k, 1.0 / k if self.alpha is None else float(self.alpha))
-
-        def begin(start: int) -> _Fitted:
-            z = _TRUST * np.eye(k)[seeded(few, k, seeds[start])] + (1.0 - _TRUST) / k
-            B = few.ensemble.indicator
-            beta = _normalised(B.T @ (few.counts[:, None] * z) + self.smoothing, few)
-            state = _Model(few.ensemble.offsets, few.column_weights, alpha, beta)
-            return self._climb(few, state, alpha + _observed(few) * z, _SETTLING)
-
-        best = best_start(begin, lambda fitted: -fitted.trace[-1], self.n_init, few, threads)
-        if few is not rows:
-            gamma = best.model.placed(rows.ensemble.indicator)
-            best = self._climb(rows, best.model, gamma, 0)
+        alpha = np.full(
+            self.n_clusters, 1.0 / self.n_clusters if self.alpha is None else float(self.alpha)
+        )
+        search = _Search(
+            alpha, self.learn_alpha, float(self.smoothing), self.max_iter, self.tol, threads
+        )
+        best, _, inverse = best_of_restarts(search, ensemble, self.n_init, seed, threads)
         self._model = best.model
         self.objective_ = best.trace[-1]
-        self.elbo_ = best.trace[-1] - best.model.prior(self.smoothing)
+        self.elbo_ = best.trace[-1] - best.model.prior(search.smoothing)
         self.n_iter_ = len(best.trace) - 1
         self.converged_ = best.converged
         if not best.converged:
-            warnings.warn(
-                f"BayesianEnsemble stopped after max_iter={self.max_iter} iterations. Raise "
-                "max_iter, or tol if this is close enough.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        membership = best.gamma / best.gamma.sum(axis=1, keepdims=True)
-        return np.asarray(membership[inverse])
-
-    def _climb(
-        self, rows: Rows, model: _Model, gamma: NDArray[np.float64], settling: int
-    ) -> _Fitted:
-        """Raise the bound to the end; alpha stays for the first `settling` iterations."""
-        B, counts = rows.ensemble.indicator, rows.counts
-        total = counts.sum()
-        learns = self.learn_alpha and len(model.alpha) > 1
-        found = model.evidence(B, gamma)
-        trace = [model.bound(counts, gamma, found) + model.prior(self.smoothing)]
-        converged = False
-        for iteration in range(self.max_iter):
-            gamma = model.alpha + found.mass
-            use = (found.plain.T @ (counts[:, None] * found.odds)) * model.beta + self.smoothing
-            alpha = model.alpha
-            learning = learns and iteration >= settling
-            if learning:
-                alpha = _better_alpha(alpha, gamma, counts)
-            model = replace(model, alpha=alpha, beta=_normalised(use, rows))
-            found = model.evidence(B, gamma)
-            trace.append(model.bound(counts, gamma, found) + model.prior(self.smoothing))
-            small = trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total)
-            if small and (learning or not learns):
-                converged = True
-                break
-        return _Fitted(model, gamma, trace, converged)
+            warn_unfinished(self, level=2)
+        return best.model.membership(best.mass)[inverse]
 
     def _reorder(self, order: NDArray[np.int64]) -> None:
         parts = self._model
@@ -250,81 +203,89 @@ class BayesianEnsemble(PlacingClusterer):
         ]
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        gamma = self._model.placed(new_indicator(codes, self._model.offsets))
-        gamma /= gamma.sum(axis=1, keepdims=True)
-        gamma[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / gamma.shape[1]
-        return gamma
+        membership = self._model.placed(np.ascontiguousarray(codes))
+        membership[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / membership.shape[1]
+        return membership
 
 
 @dataclass(frozen=True)
-class _Evidence:
-    """The best q(z) for a q(theta): q(z_iu = k) = odds_ik beta_tk / (odds_i . beta_t).
+class _Round:
+    """What the best q(z) gives: see ``_kernels/mixed_membership.h``."""
 
-    ``plain`` is B with 1 / (odds_i . beta_t) in place of 1; ``mass`` the sum over u of w_u q(z_iu).
-    """
-
-    odds: NDArray[np.float64]
-    plain: sp.csr_array
+    bound: float
     mass: NDArray[np.float64]
-    logs: NDArray[np.float64]  # sum over u of w_u log(exp E[log theta_i] . beta_t)
+    use: NDArray[np.float64]
+    logs: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class _Model:
-    """Alpha (K,) and the probability of each label in each cluster, (T, K)."""
+    """Weights (N,), alpha (K,) and the probability of each label in each cluster, (T, K)."""
 
     offsets: NDArray[np.int64]
-    column_weights: NDArray[np.float64]
+    weights: NDArray[np.float64]
     alpha: NDArray[np.float64]
     beta: NDArray[np.float64]
 
-    def evidence(self, B: sp.csr_array, gamma: NDArray[np.float64]) -> _Evidence:
-        """Return the best q(z) for q(theta_i) = Dirichlet(gamma_i)."""
-        logs = psi(gamma)
-        top = logs.max(axis=1)
-        odds = np.exp(logs - top[:, None])
-        object_of = np.repeat(np.arange(len(gamma)), np.diff(B.indptr))
-        chance = np.empty(len(object_of))
-        step = max(1, _CELLS_AT_ONCE // len(self.alpha))
-        for start in range(0, len(chance), step):
-            part = slice(start, start + step)
-            np.einsum(
-                "ek,ek->e", odds[object_of[part]], self.beta[B.indices[part]], out=chance[part]
-            )
-        weights = self.column_weights[B.indices]
-        plain = sp.csr_array((1.0 / chance, B.indices, B.indptr), B.shape)
-        each = np.log(chance) + (top - psi(gamma.sum(axis=1)))[object_of]
-        total = np.bincount(object_of, weights * each, len(gamma)).astype(np.float64)
-        mass = (plain @ (self.column_weights[:, None] * self.beta)) * odds
-        return _Evidence(odds, plain, mass, total)
+    def round(
+        self,
+        codes: NDArray[Any],
+        counts: NDArray[np.float64],
+        mass: NDArray[np.float64],
+        room: NDArray[np.float64],
+        threads: int,
+    ) -> _Round:
+        """Find the best q(z) for q(theta_i) = Dirichlet(alpha + mass_i), and the ELBO of both.
 
-    def bound(
-        self, counts: NDArray[np.float64], gamma: NDArray[np.float64], found: _Evidence
-    ) -> float:
-        """Return the ELBO at q(theta) and the q(z) that is best for it."""
-        total = gamma.sum(axis=1)
-        logs = psi(gamma) - psi(total)[:, None]
-        each = found.logs + ((self.alpha - gamma) * logs + gammaln(gamma)).sum(axis=1)
-        each += gammaln(self.alpha.sum()) - gammaln(self.alpha).sum() - gammaln(total)
-        return float((counts * each).sum())
+        The new mass is written into `room`.
+        """
+        use, logs = np.empty_like(self.beta), np.empty_like(self.alpha)
+        bound = mixed_membership_round(
+            codes,
+            self.offsets,
+            self.weights,
+            counts,
+            self.alpha,
+            self.beta,
+            mass,
+            room,
+            use,
+            logs,
+            threads,
+        )
+        bound += counts.sum() * (gammaln(self.alpha.sum()) - gammaln(self.alpha).sum())
+        return _Round(float(bound), room, use, logs)
 
     def prior(self, smoothing: float) -> float:
         """Return the part of the objective that the pseudo-counts add."""
-        return smoothing * float((self.column_weights[:, None] * np.log(self.beta)).sum())
+        per_partition = np.add.reduceat(np.log(self.beta).sum(axis=1), self.offsets[:-1])
+        return smoothing * float(self.weights @ per_partition)
 
-    def placed(self, B: sp.csr_array) -> NDArray[np.float64]:
-        """Return gamma of objects by their labels alone, begun at the best single cluster."""
-        weighted = sp.csr_array((self.column_weights[B.indices], B.indices, B.indptr), B.shape)
-        z = weighted @ np.log(self.beta) + np.log(self.alpha / self.alpha.sum())
+    def first_mass(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the mass of objects each of which is of one cluster, not known which."""
+        B = new_indicator(codes, self.offsets)
+        columns = np.repeat(self.weights, np.diff(self.offsets))
+        z = B @ (columns[:, None] * np.log(self.beta)) + np.log(self.alpha / self.alpha.sum())
         z = np.exp(z - z.max(axis=1, keepdims=True))
         z /= z.sum(axis=1, keepdims=True)
-        labelled: NDArray[np.float64] = B @ self.column_weights
-        gamma: NDArray[np.float64] = self.alpha + labelled[:, None] * z
-        for _ in range(200):
-            before, gamma = gamma, self.alpha + self.evidence(B, gamma).mass
-            if (np.abs(gamma - before).sum(axis=1) <= 1e-8 * gamma.sum(axis=1)).all():
+        return np.ascontiguousarray((B @ columns)[:, None] * z)
+
+    def placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        """Return memberships of objects by their labels alone."""
+        mass = self.first_mass(codes)
+        counts, room = np.ones(len(codes)), np.empty_like(mass)
+        for _ in range(_PLACING):
+            before, mass = mass, self.round(codes, counts, mass, room, 1).mass
+            room = before
+            total = self.alpha.sum() + mass.sum(axis=1)
+            if (np.abs(mass - before).sum(axis=1) <= _PLACED * total).all():
                 break
-        return gamma
+        return self.membership(mass)
+
+    def membership(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean of q(theta_i)."""
+        gamma = self.alpha + mass
+        return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -332,15 +293,63 @@ class _Fitted:
     """Where the iteration ended; the trace holds the objective at the start and after each."""
 
     model: _Model
-    gamma: NDArray[np.float64]
+    mass: NDArray[np.float64]
     trace: list[float]
     converged: bool
 
 
-def _observed(rows: Rows) -> NDArray[np.float64]:
-    """Return the weight of the labels of each row, as a column."""
-    labelled = rows.ensemble.indicator @ rows.column_weights
-    return np.asarray(labelled, dtype=np.float64)[:, None]
+@dataclass(frozen=True)
+class _Search:
+    """Climbs to a maximum of the bound, from several starts: see `best_of_restarts`."""
+
+    alpha: NDArray[np.float64]
+    learn_alpha: bool
+    smoothing: float
+    max_iter: int
+    tol: float
+    threads: int
+
+    def begin(self, rows: Rows, start: int, seed: int) -> _Fitted:
+        """Climb from clusters drawn at random."""
+        k = len(self.alpha)
+        z = trusted(seeded(rows, k, seed), k)
+        B = rows.ensemble.indicator
+        beta = _normalised(B.T @ (rows.counts[:, None] * z) + self.smoothing, rows)
+        model = _Model(rows.ensemble.offsets, np.array(rows.weights), self.alpha, beta)
+        return self._climb(rows, model, (B @ rows.column_weights)[:, None] * z, _SETTLING, 1)
+
+    def finish(self, found: _Fitted, rows: Rows, kept: NDArray[np.int64]) -> _Fitted:
+        """Climb on with all rows."""
+        mass = found.model.first_mass(rows.ensemble.codes)
+        return self._climb(rows, found.model, mass, 0, self.threads)
+
+    def loss(self, found: _Fitted) -> float:
+        """Return what a start left to gain."""
+        return -found.trace[-1]
+
+    def _climb(
+        self, rows: Rows, model: _Model, mass: NDArray[np.float64], settling: int, threads: int
+    ) -> _Fitted:
+        """Raise the bound to the end; alpha stays for the first `settling` iterations.
+
+        In turn beta, alpha, q(theta) and q(z) become the best for the others.
+        """
+        codes, counts = np.ascontiguousarray(rows.ensemble.codes), rows.counts
+        total = counts.sum()
+        learns = self.learn_alpha and len(model.alpha) > 1
+        found = model.round(codes, counts, mass, np.empty_like(mass), threads)
+        trace = [found.bound + model.prior(self.smoothing)]
+        for iteration in range(self.max_iter):
+            learning = learns and iteration >= settling
+            alpha = _better_alpha(model.alpha, found.logs, total) if learning else model.alpha
+            model = replace(model, alpha=alpha, beta=_normalised(found.use + self.smoothing, rows))
+            mass, room = found.mass, mass
+            found = model.round(codes, counts, mass, room, threads)
+            trace.append(found.bound + model.prior(self.smoothing))
+            small = trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total)
+            if small and (learning or not learns):
+                return _Fitted(model, mass, trace, True)
+        return _Fitted(model, mass, trace, False)
 
 
 def _normalised(use: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
@@ -351,11 +360,12 @@ def _normalised(use: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
 
 
 def _better_alpha(
-    alpha: NDArray[np.float64], gamma: NDArray[np.float64], counts: NDArray[np.float64]
+    alpha: NDArray[np.float64], logs: NDArray[np.float64], n: float
 ) -> NDArray[np.float64]:
-    """One Newton step (the Hessian is a diagonal plus a constant), shortened until it helps."""
-    n = counts.sum()
-    logs = counts @ (psi(gamma) - psi(gamma.sum(axis=1))[:, None])
+    """One Newton step (the Hessian is a diagonal plus a constant), shortened until it helps.
+
+    `logs` holds the sums over the `n` objects of E[log theta].
+    """
 
     def value(a: NDArray[np.float64]) -> float:
         return float(n * (gammaln(a.sum()) - gammaln(a).sum()) + (a * logs).sum())

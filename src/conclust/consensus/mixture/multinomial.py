@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._labels import missing_code
-from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
-from conclust._validation import check_int, check_real
+from conclust._validation import check_real
 from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.kmeans.label_rows import new_indicator, seeded
-from conclust.consensus.kmeans.restarts import Rows, best_start, distinct_rows, few_rows
+from conclust.consensus.kmeans.label_rows import new_indicator, seeded, trusted
+from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 
 __all__ = ["MixtureModel"]
-
-# How far a start trusts its first clusters: labels that nobody of a cluster has must stay possible.
-_TRUST = 0.8
 
 
 class MixtureModel(PlacingClusterer):
@@ -160,47 +155,17 @@ class MixtureModel(PlacingClusterer):
         self.n_jobs = n_jobs
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "MixtureModel", high=ensemble.n_samples)
+        check_iteration(self, ensemble)
         check_real(self.smoothing, "smoothing", "MixtureModel")
-        check_int(self.n_init, "n_init", "MixtureModel")
-        check_int(self.max_iter, "max_iter", "MixtureModel")
-        check_real(self.tol, "tol", "MixtureModel")
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
-        rows, inverse = distinct_rows(ensemble)
-        few, _ = few_rows(rows, inverse, spawn_generators(seed, 1)[0])
-        seeds = spawn_seeds(seed, self.n_init + 1)[1:]
-
-        def begin(start: int) -> _Fitted:
-            first = seeded(few, self.n_clusters, seeds[start])
-            sure = np.eye(self.n_clusters)[first]
-            z = _TRUST * sure + (1.0 - _TRUST) / self.n_clusters
-            return self._climb(few, _maximised(few, z, self.smoothing))
-
-        best = best_start(begin, lambda fitted: -fitted.trace[-1], self.n_init, few, threads)
-        if few is not rows:
-            best = self._climb(rows, best.components)
+        search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
+        best, rows, inverse = best_of_restarts(search, ensemble, self.n_init, seed, threads)
         self._components = best.components
         self._report(ensemble, rows, best)
         return best.membership[inverse]
-
-    def _climb(self, rows: Rows, components: _Components) -> _Fitted:
-        """Run EM from some components to the end."""
-        B = rows.ensemble.indicator
-        total = rows.counts.sum()
-        z, log_likelihood = components.posterior(B, rows.counts)
-        trace = [log_likelihood + components.prior(self.smoothing)]
-        converged = False
-        for _ in range(self.max_iter):
-            components = _maximised(rows, z, self.smoothing)
-            z, log_likelihood = components.posterior(B, rows.counts)
-            trace.append(log_likelihood + components.prior(self.smoothing))
-            if trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total):
-                converged = True
-                break
-        return _Fitted(components, z, log_likelihood, trace, converged)
 
     def _report(self, ensemble: Ensemble, rows: Rows, best: _Fitted) -> None:
         counted = ensemble.cluster_counts[rows.weights > 0]
@@ -215,12 +180,7 @@ class MixtureModel(PlacingClusterer):
         self.n_iter_ = len(best.trace) - 1
         self.converged_ = best.converged
         if not best.converged:
-            warnings.warn(
-                f"MixtureModel stopped after max_iter={self.max_iter} iterations of EM. Raise "
-                "max_iter, or tol if this is close enough.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            warn_unfinished(self, "iterations of EM", level=3)
 
     def _reorder(self, order: NDArray[np.int64]) -> None:
         parts = self._components
@@ -285,6 +245,43 @@ class _Fitted:
     log_likelihood: float
     trace: list[float]
     converged: bool
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Runs EM from several starts: see `best_of_restarts`."""
+
+    n_clusters: int
+    smoothing: float
+    max_iter: int
+    tol: float
+
+    def begin(self, rows: Rows, start: int, seed: int) -> _Fitted:
+        """Run EM from clusters drawn at random."""
+        z = trusted(seeded(rows, self.n_clusters, seed), self.n_clusters)
+        return self._climb(rows, _maximised(rows, z, self.smoothing))
+
+    def finish(self, found: _Fitted, rows: Rows, kept: NDArray[np.int64]) -> _Fitted:
+        """Run EM on with all rows."""
+        return self._climb(rows, found.components)
+
+    def loss(self, found: _Fitted) -> float:
+        """Return what a start left to gain."""
+        return -found.trace[-1]
+
+    def _climb(self, rows: Rows, components: _Components) -> _Fitted:
+        """Run EM from some components to the end."""
+        B = rows.ensemble.indicator
+        total = rows.counts.sum()
+        z, log_likelihood = components.posterior(B, rows.counts)
+        trace = [log_likelihood + components.prior(self.smoothing)]
+        for _ in range(self.max_iter):
+            components = _maximised(rows, z, self.smoothing)
+            z, log_likelihood = components.posterior(B, rows.counts)
+            trace.append(log_likelihood + components.prior(self.smoothing))
+            if trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total):
+                return _Fitted(components, z, log_likelihood, trace, True)
+        return _Fitted(components, z, log_likelihood, trace, False)
 
 
 def _maximised(rows: Rows, z: NDArray[np.float64], smoothing: float) -> _Components:
