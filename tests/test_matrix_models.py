@@ -18,7 +18,7 @@ from conclust import (
     WeightedNMF,
 )
 from conclust.consensus.probabilistic.dyadic import _iteration
-from conclust.consensus.probabilistic.left_stochastic import left_stochastic
+from conclust.consensus.probabilistic.left_stochastic import Plane, corners, rotated
 from conclust.exceptions import DenseLimitError, ParameterError, UnsupportedEnsembleError
 from conclust.membership import bridgeness
 
@@ -254,8 +254,15 @@ def test_left_stochastic_recovers_what_is_of_its_form(k):
     S = P @ P.T / 2.5
     values, vectors = np.linalg.eigh(S)
     rows = vectors[:, -k:] * np.sqrt(values[-k:])
-    found = left_stochastic(rows, 10, 5000, 1e-18, rng)
-    assert found.scale == pytest.approx(2.5)
+    plane = Plane.through(rows.T @ rows, rows.sum(axis=0))
+    assert plane.scale == pytest.approx(2.5)
+    points = rows @ plane.coordinates
+    starts = [
+        corners(points),
+        *(np.linalg.qr(rng.normal(size=(k - 1, k - 1)))[0] for _ in range(9)),
+    ]
+    ends = [rotated(points, np.ones(60), start, 5000, 1e-18) for start in starts]
+    found = min(ends, key=lambda end: end.trace[-1])
     assert found.trace[-1] <= 1e-10
     np.testing.assert_allclose(found.membership @ found.membership.T, P @ P.T, atol=1e-4)
 

@@ -81,3 +81,12 @@ def test_far_away():
 def test_bad_rows(V, scale, sentence):
     with pytest.raises(InputError, match=sentence):
         project_simplex(V, scale)
+
+
+def test_values_that_differ_by_rounding_come_to_an_end():
+    rng = np.random.default_rng(3)
+    V = rng.integers(-3, 4, (100_000, 5)) / 3 + rng.integers(-3, 4, (100_000, 5)) * 1e-16
+    X = project_simplex(V)
+    np.testing.assert_allclose(X.sum(axis=1), 1, atol=1e-15)
+    for i in range(0, len(V), 1000):
+        np.testing.assert_allclose(X[i], project(V[i]), atol=1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._kernels import project_rows
 from conclust.exceptions import InputError
 
 __all__ = ["project_simplex"]
@@ -36,7 +37,7 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
 
     Notes
     -----
-    O(k log k) a row, by sorting. Proposition 2 of Lourenco, Rota Bulo, Fred & Pelillo, "Consensus
+    The threshold theta is found without sorting, in at most k looks at a row. Proposition 2 of Lourenco, Rota Bulo, Fred & Pelillo, "Consensus
     clustering with robust evidence accumulation" (EMMCVPR 2013) is this projection of -d / lambda.
 
     Examples
@@ -54,7 +55,7 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
         )
     rows = np.atleast_2d(given)
     k = rows.shape[1]
-    prices = np.ones(k) if scale is None else np.asarray(scale, dtype=np.float64)
+    prices = np.ones(k) if scale is None else np.array(scale, dtype=np.float64)
     if prices.shape != (k,) or not ((prices > 0) & np.isfinite(prices)).all():
         raise InputError(
             f"The scale of project_simplex must be {k} positive numbers. Got {scale!r} instead."
@@ -65,15 +66,6 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
             "project_simplex needs numbers below inf, one at least in a row above -inf. Got a row "
             f"whose largest value is {top[~np.isfinite(top)][0]}."
         )
-    # Moving a row changes nothing; with its largest value at 0 nothing of the others is lost.
-    moved = rows - top
-    order = np.argsort(-moved, axis=1, kind="stable")
-    falling = np.take_along_axis(moved, order, axis=1)
-    price = prices[order]
-    theta = (np.cumsum(price * falling, axis=1) - 1.0) / np.cumsum(price, axis=1)
-    # The largest value is always above its theta.
-    last = np.count_nonzero(falling > theta, axis=1) - 1
-    shift = theta[np.arange(len(rows)), last][:, np.newaxis]
-    X = prices * np.maximum(moved - shift, 0.0)
-    X /= X.sum(axis=1, keepdims=True)  # of rounding
-    return np.asarray(X.reshape(given.shape))
+    X = np.empty(rows.shape)
+    project_rows(np.ascontiguousarray(rows), prices, X)
+    return X.reshape(given.shape)

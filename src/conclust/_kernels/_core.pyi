@@ -317,6 +317,11 @@ def place_objects(
     threads: int,
 ) -> tuple[float, float]: ...
 
+# simplex: X is written
+def project_rows(
+    V: NDArray[np.float64], scale: NDArray[np.float64], X: NDArray[np.float64]
+) -> None: ...
+
 # squared_evidence
 def squared_evidence(c: NDArray[Any], N: NDArray[Any], first: int) -> float: ...
 

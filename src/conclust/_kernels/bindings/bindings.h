@@ -33,6 +33,7 @@ void bind_pairs(nb::module_& m);
 void bind_pairwise(nb::module_& m);
 void bind_partition(nb::module_& m);
 void bind_relabel(nb::module_& m);
+void bind_simplex(nb::module_& m);
 void bind_spanning_tree(nb::module_& m);
 void bind_resemblance(nb::module_& m);
 void bind_rows(nb::module_& m);

@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
     bind_pairwise(m);
     bind_partition(m);
     bind_relabel(m);
+    bind_simplex(m);
     bind_spanning_tree(m);
     bind_resemblance(m);
     bind_rows(m);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +11,14 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from conclust._random import RandomStateLike, generator
-from conclust._validation import check_int, check_real
+from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.probabilistic.fuzzy import normalized_rows, warn_unfinished
+from conclust.consensus.probabilistic.fuzzy import normalized_rows
+from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 from conclust.simplex import project_simplex
 
-__all__ = ["LeftStochastic", "left_stochastic"]
+__all__ = ["LeftStochastic"]
 
 # Clusters of all partitions up to which B'B is decomposed whole.
 _DENSE = 3000
@@ -40,8 +41,9 @@ class LeftStochastic(SoftConsensusClusterer):
         Number of clusters, K. Where the co-association has lower rank, the clusters beyond it
         stay empty.
     n_init : int, default=10
-        Random rotations to start from, besides the one that brings the most extreme rows to the
-        corners.
+        Starts: the first brings the most extreme rows to the corners, the others are random
+        rotations. Where more than 5,000 rows of labels differ they are run on 5,000 objects drawn
+        at random, and the best is carried on with all.
     max_iter : int, default=1000
         The most steps from one start.
     tol : float, default=1e-12
@@ -66,9 +68,9 @@ class LeftStochastic(SoftConsensusClusterer):
     objective_ : float
         Sum of the squared distances of the rotated rows to the simplex.
     trace_ : ndarray of shape (n_iter_,)
-        That sum after each step from the start that was kept. It never rises.
+        That sum after each step of all objects, from the start that was kept. It never rises.
     n_iter_ : int
-        Steps from the start that was kept.
+        Steps of all objects, from the start that was kept.
     converged_ : bool
         Whether `tol` ended the iteration, not `max_iter`.
     n_features_in_ : int
@@ -149,46 +151,41 @@ class LeftStochastic(SoftConsensusClusterer):
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "LeftStochastic", high=ensemble.n_samples)
-        check_int(self.n_init, "n_init", "LeftStochastic", low=0)
-        check_int(self.max_iter, "max_iter", "LeftStochastic")
-        check_real(self.tol, "tol", "LeftStochastic")
+        check_iteration(self, ensemble)
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        draw = generator(self.random_state, "LeftStochastic")
+        seed = seed_sequence(self.random_state, "LeftStochastic")
         A = normalized_rows(ensemble)
         with threadpool_limits(1):
-            rows = _leading(A, self.n_clusters)
-            found = left_stochastic(rows, self.n_init, self.max_iter, self.tol, draw)
-            P = np.zeros((len(rows), self.n_clusters))
-            P[:, : rows.shape[1]] = found.membership
-            if not rows.shape[1]:
+            leading = _leading(A, self.n_clusters)
+            M = A @ leading
+            plane = Plane.through(M.T @ M, M.sum(axis=0))
+            to_points = leading @ plane.coordinates
+            search = _Search(lambda rows: normalized_rows(rows.ensemble) @ to_points, self)
+            best, _, inverse = best_of_restarts(search, ensemble, self.n_init, seed, 1)
+            P = np.zeros((len(M), self.n_clusters))
+            P[:, : M.shape[1]] = best.membership[inverse]
+            if not M.shape[1]:
                 P[:] = 1.0 / self.n_clusters
-            gram = A.T @ A
-            across, inner = A.T @ P, P.T @ P
-            c = found.scale
-            total = c * c * float(gram.multiply(gram).sum())
-            total += float((inner * inner).sum()) - 2.0 * c * float((across * across).sum())
-        self.scale_, self.residual_ = c, max(0.0, total)
-        self.objective_, self.trace_ = found.trace[-1], np.array(found.trace)
-        self.n_iter_, self.converged_ = len(found.trace), found.converged
-        if not found.converged:
-            warn_unfinished("LeftStochastic", self.max_iter)
+            self.residual_ = _residual(A, plane.scale, P)
+        self.scale_ = plane.scale
+        self.objective_, self.trace_ = best.trace[-1], np.array(best.trace)
+        self.n_iter_, self.converged_ = len(best.trace), best.converged
+        if not best.converged:
+            warn_unfinished(self, level=2)
         return P
 
 
-@dataclass(frozen=True)
-class Decomposition:
-    """A membership P with scale S = P P', the objective after each step, whether it ended."""
-
-    membership: NDArray[np.float64]
-    scale: float
-    trace: list[float]
-    converged: bool
+def _residual(A: sp.csr_array, scale: float, P: NDArray[np.float64]) -> float:
+    """Return the squared norm of scale AA' - PP'."""
+    gram = A.T @ A
+    across, inner = A.T @ P, P.T @ P
+    total = scale * scale * float(gram.multiply(gram).sum()) + float((inner * inner).sum())
+    return max(0.0, total - 2.0 * scale * float((across * across).sum()))
 
 
 def _leading(A: sp.csr_array, k: int) -> NDArray[np.float64]:
-    """Return rows M with MM' the best approximation of AA' of rank k, or of its own if lower."""
+    """Return V with AV (AV)' the best approximation of AA' of rank k, or of its own if lower."""
     T = A.shape[1]
     k = min(k, T, A.shape[0])
     if T <= _DENSE or k >= min(A.shape) - 1:
@@ -201,66 +198,109 @@ def _leading(A: sp.csr_array, k: int) -> NDArray[np.float64]:
         values, vectors = singular[order] ** 2, right[order].T
     kept = values > _RANK * values.max(initial=0.0)
     if not kept.any():
-        return np.zeros((A.shape[0], 0))
+        return np.zeros((T, 0))
     # Signs of eigenvectors are arbitrary: the largest entry is made positive.
     vectors = vectors[:, kept]
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
-    return np.asarray(A @ (vectors * signs))
+    return np.asarray(vectors * signs)
 
 
-def left_stochastic(
-    rows: NDArray[np.float64],
-    n_init: int,
+@dataclass(frozen=True)
+class Plane:
+    """The plane that rows of a similarity MM' = S are near to, where cS = PP' with P on the simplex.
+
+    ``scale`` is c. ``coordinates`` (k, k - 1) gives a row its place within the plane, as seen from its
+    foot, at the scale of the simplex.
+    """
+
+    scale: float
+    coordinates: NDArray[np.float64]
+
+    @classmethod
+    def through(cls, gram: NDArray[np.float64], sums: NDArray[np.float64]) -> Plane:
+        """Return the plane m'x = 1 nearest to rows, given M'M (of full rank) and M'1."""
+        k = len(sums)
+        if k == 0:  # nobody is with anybody
+            return cls(1.0, np.zeros((0, 0)))
+        normal = np.linalg.solve(gram, sums)
+        scale = float(normal @ normal) / k  # then it is as far from 0 as the simplex
+        return cls(scale, np.sqrt(scale) * _complement(normal / np.linalg.norm(normal)))
+
+
+@dataclass(frozen=True)
+class Rotated:
+    """A rotation within the plane, the memberships that it comes near to, and how it was found."""
+
+    rotation: NDArray[np.float64]
+    membership: NDArray[np.float64]
+    trace: list[float]
+    converged: bool
+
+
+def rotated(
+    points: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    rotation: NDArray[np.float64],
     max_iter: int,
     tol: float,
-    draw: np.random.Generator,
-) -> Decomposition:
-    """Rotate and scale rows M, with MM' a similarity, to the simplex.
+) -> Rotated:
+    """Bring points of a plane as near to the simplex as a rotation can.
 
     Parameters
     ----------
-    rows : ndarray of shape (n, k)
-        M, of full column rank; without columns, nobody is with anybody.
-    n_init : int
-        Random rotations to start from.
+    points : ndarray of shape (n, k - 1)
+        Coordinates within the plane.
+    counts : ndarray of shape (n,)
+        Objects at each.
+    rotation : ndarray of shape (k - 1, k - 1)
+        Where to start.
     max_iter, tol : int and float
         When to stop.
-    draw : Generator
-        Source of the rotations.
 
     Returns
     -------
-    Decomposition
-        The nearest membership found.
+    Rotated
+        The trace holds the sum of squared distances to the simplex after each step.
     """
-    n, k = rows.shape
-    if k == 0:  # nobody is with anybody
-        return Decomposition(np.ones((n, 0)), 1.0, [0.0], True)
-    # The plane m'x = 1 that is nearest to the rows; scaled, it is as far from 0 as the simplex.
-    normal = np.linalg.solve(rows.T @ rows, rows.sum(axis=0))
-    scale = float(normal @ normal) / k
-    M = np.sqrt(scale) * rows
-    unit = normal / np.linalg.norm(normal)
-    height = 1.0 / np.sqrt(k)
-    flat = M - np.outer(M @ unit, unit)  # within the plane, seen from its foot
-    inside = _complement(unit)  # (k, k - 1)
-    simplex = _complement(np.full(k, height))
-    points = flat @ inside
-    best: Decomposition | None = None
-    for rotation in [_corners(points, simplex), *_rotations(k - 1, n_init, draw)]:
-        trace: list[float] = []
-        converged = False
-        while not converged and len(trace) < max_iter:
-            placed = points @ rotation @ simplex.T + height * height
-            P = project_simplex(placed)
-            trace.append(float(((placed - P) ** 2).sum()))
-            converged = len(trace) > 1 and trace[-2] - trace[-1] <= tol * n
-            if k > 1:
-                rotation = _procrustes(points, P @ simplex)
-        if best is None or trace[-1] < best.trace[-1] - 1e-9 * n:
-            best = Decomposition(P, scale, trace, converged or k == 1)
-    assert best is not None
-    return best
+    k = points.shape[1] + 1
+    simplex = _complement(np.full(k, 1.0 / np.sqrt(k)))
+    weighted = points * counts[:, np.newaxis]
+    trace: list[float] = []
+    converged = False
+    while not converged and len(trace) < max_iter:
+        placed = points @ (rotation @ simplex.T) + 1.0 / k
+        P = project_simplex(placed)
+        placed -= P
+        trace.append(float(counts @ np.einsum("ik,ik->i", placed, placed)))
+        converged = k == 1 or (
+            len(trace) > 1 and trace[-2] - trace[-1] <= tol * float(counts.sum())
+        )
+        if not converged:
+            rotation = _procrustes(weighted, P @ simplex)
+    return Rotated(rotation, P, trace, converged)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Rotates from several starts: see `best_of_restarts`."""
+
+    points: Callable[[Rows], NDArray[np.float64]]
+    limits: LeftStochastic
+
+    def begin(self, rows: Rows, start: int, seed: int) -> Rotated:
+        """Rotate the most extreme points to the corners at first, then rotate at random."""
+        points = self.points(rows)
+        first = corners(points) if start == 0 else _random(points.shape[1], seed)
+        return rotated(points, rows.counts, first, self.limits.max_iter, self.limits.tol)
+
+    def finish(self, found: Rotated, rows: Rows, kept: NDArray[np.int64]) -> Rotated:
+        """Rotate on with all points."""
+        limits = self.limits
+        return rotated(self.points(rows), rows.counts, found.rotation, limits.max_iter, limits.tol)
+
+    def loss(self, found: Rotated) -> float:
+        """Return the distance to the simplex."""
+        return found.trace[-1]
 
 
 def _complement(unit: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -278,21 +318,21 @@ def _procrustes(points: NDArray[np.float64], targets: NDArray[np.float64]) -> ND
     return np.asarray(left @ right)
 
 
-def _corners(points: NDArray[np.float64], simplex: NDArray[np.float64]) -> NDArray[np.float64]:
+def corners(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the rotation that brings the most extreme points, one after the other, to corners."""
-    k = len(simplex)
+    k = points.shape[1] + 1
     if k == 1:
         return np.zeros((0, 0))
-    away = (points**2).sum(axis=1)
-    chosen = [int(away.argmax())]
+    distance = (points**2).sum(axis=1)
+    chosen = [int(distance.argmax())]
+    distance[:] = np.inf
     for _ in range(k - 1):
-        distance = np.min([((points - points[c]) ** 2).sum(axis=1) for c in chosen], axis=0)
+        distance = np.minimum(distance, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
         chosen.append(int(distance.argmax()))
-    return _procrustes(points[chosen], simplex)
+    return _procrustes(points[chosen], _complement(np.full(k, 1.0 / np.sqrt(k))))
 
 
-def _rotations(size: int, count: int, draw: np.random.Generator) -> list[NDArray[np.float64]]:
-    """Return random orthogonal matrices."""
-    if size == 0:
-        return []
-    return [np.asarray(np.linalg.qr(draw.normal(size=(size, size)))[0]) for _ in range(count)]
+def _random(size: int, seed: int) -> NDArray[np.float64]:
+    """Return a random orthogonal matrix."""
+    normal = generator(seed).normal(size=(size, size))
+    return np.asarray(np.linalg.qr(normal)[0])
