@@ -19,7 +19,12 @@ from conclust import (
 )
 from conclust.consensus.probabilistic.dyadic import _iteration
 from conclust.consensus.probabilistic.left_stochastic import Plane, corners, rotated
-from conclust.exceptions import DenseLimitError, ParameterError, UnsupportedEnsembleError
+from conclust.exceptions import (
+    DenseLimitError,
+    EvidenceWarning,
+    ParameterError,
+    UnsupportedEnsembleError,
+)
 from conclust.membership import bridgeness
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
@@ -120,28 +125,63 @@ def test_nmf_says_when_it_did_not_end():
 
 
 def naive_communities(labels, U, weights=None):
+    """f(U), the products w_ij s_ij and the weights w_ij."""
     w = np.ones(labels.shape[1]) if weights is None else np.asarray(weights, float)
-    S = together(labels) @ (w / w.sum())
+    c, N = together(labels) @ w / w.sum(), (labels != -1) @ np.diag(w / w.sum()) @ (labels != -1).T
+    S = np.divide(c, N, out=np.zeros_like(c), where=N > 0)
     np.fill_diagonal(S, 1.0)
-    return ((S - U @ U.T) ** 2).sum(), S
+    return (N * (S - U @ U.T) ** 2).sum(), N * S, N
 
 
-def test_communities_objective_is_its_definition_and_never_rises():
+@pytest.mark.parametrize("missing", [0.0, 0.15, 0.6])
+def test_communities_objective_is_its_definition_and_never_rises(missing):
     labels, _ = planted(3, flip=0.3)
     labels[::9, 2] = -2
-    weights = np.arange(10) % 3
+    labels[np.random.default_rng(0).random(labels.shape) < missing] = -1
+    labels[:, 0] = np.abs(labels[:, 0])
+    weights = 1 + np.arange(10) % 3
+    weights[5] = 0
     model = FuzzyCommunities(3, random_state=0).fit(Ensemble(labels, weights=weights))
-    expected, S = naive_communities(labels, model.membership_, weights)
+    U = model.membership_
+    expected, S, N = naive_communities(labels, U, weights)
     assert model.objective_ == pytest.approx(expected)
     assert model.trace_[-1] == pytest.approx(expected)
     assert (np.diff(model.trace_) <= 0).all()
     assert model.converged_
-    np.testing.assert_array_equal(model.bridgeness_, bridgeness(model.membership_))
+    np.testing.assert_array_equal(model.bridgeness_, bridgeness(U))
     # First-order conditions: no direction within the simplex goes down.
-    U = model.membership_
-    G = 4 * (U @ (U.T @ U) - S @ U)
+    G = 4 * ((N * (U @ U.T)) @ U - S @ U)
     level = (U * G).sum(axis=1, keepdims=True)
-    assert (level - G).max() <= 1e-3 * np.abs(G).max()
+    assert (level - G).max() <= 2e-3 * np.abs(G).max()
+
+
+def test_communities_of_many_objects_leave_a_constant_in(monkeypatch):
+    labels, _ = planted(3, flip=0.3)
+    labels[::4, 1:4] = -1
+    small = FuzzyCommunities(3, random_state=0).fit(labels)
+    monkeypatch.setattr("conclust.consensus.probabilistic.communities._ALL_PAIRS", 10)
+    large = FuzzyCommunities(3, random_state=0).fit(labels)
+    np.testing.assert_allclose(large.membership_, small.membership_, atol=1e-3)
+    U = large.membership_
+    seen = labels != -1
+    pairs = seen[:, None, :] & seen[None, :, :]
+    each = np.where(pairs, together(labels) - (U @ U.T)[:, :, None], 0.0)
+    each[np.arange(80), np.arange(80)] = np.where(seen, 1 - (U * U).sum(1)[:, None], 0.0)
+    assert large.objective_ == pytest.approx((each**2).sum() / 10)
+
+
+def test_communities_survive_missing_labels():
+    truth = np.repeat(np.arange(3), 20)
+    labels = np.column_stack([truth] * 12)
+    labels[np.random.default_rng(1).random(labels.shape) < 0.3] = -1
+    labels[7] = -1
+    with pytest.warns(EvidenceWarning, match="1 objects"):
+        model = FuzzyCommunities(3, random_state=0).fit(labels)
+    assert model.labels_[7] == -1
+    np.testing.assert_array_equal(np.delete(model.labels_, 7), np.delete(truth, 7))
+    assert model.bridgeness_.shape == (60,)
+    assert model.bridgeness_[7] == 1.0
+    assert np.delete(model.bridgeness_, 7).max() < 1e-3
 
 
 def test_communities_worked_examples():
@@ -149,7 +189,7 @@ def test_communities_worked_examples():
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
     assert model.bridgeness_.argmax() == 2
     model = FuzzyCommunities(2, random_state=0).fit(E2)
-    best, _ = naive_communities(E2, model.membership_)
+    best, *_ = naive_communities(E2, model.membership_)
     assert model.objective_ == pytest.approx(best)
     rng = np.random.default_rng(0)
     for _ in range(200):  # nothing at random is better

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import refine_labels, seed_labels
 from conclust._labels import missing_code, noise_code
+from conclust._random import seed_sequence
 from conclust.consensus.restarts import Rows, best_of_restarts
 from conclust.ensemble import Ensemble
 
@@ -20,7 +21,9 @@ __all__ = [
     "cluster_rows",
     "nearest",
     "new_indicator",
+    "normalized_rows",
     "seeded",
+    "start_labels",
     "trusted",
 ]
 
@@ -82,6 +85,22 @@ class _Search:
             *_arguments(rows), self.n_clusters, self.entropic, self.max_iter, self.tol, labels
         )
         return RowClusters(labels, losses, converged)
+
+
+def start_labels(
+    ensemble: Ensemble, n_clusters: int, n_init: int, random_state: Any, owner: str
+) -> NDArray[np.int64]:
+    """Return a partition of at most so many clusters for a method to start at: that of least squares."""
+    return cluster_rows(
+        ensemble,
+        n_clusters,
+        entropic=False,
+        n_init=n_init,
+        max_iter=100,
+        tol=1e-6,
+        seed=seed_sequence(random_state, owner),
+        threads=1,
+    ).labels
 
 
 _Arguments: TypeAlias = tuple[
@@ -153,6 +172,13 @@ class Centroids:
         means = sums / np.repeat(observed, ensemble.cluster_counts, axis=0)
         lengths = np.add.reduceat(means**2, ensemble.offsets[:-1], axis=0) + apart / observed**2
         return Centroids(means, lengths)
+
+
+def normalized_rows(ensemble: Ensemble) -> sp.csr_array:
+    """Return A with AA' the share of the (weighted) partitions that put two objects together."""
+    each = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+    scale = np.sqrt(np.repeat(each / each.sum(), ensemble.cluster_counts))
+    return sp.csr_array(ensemble.indicator.multiply(scale))
 
 
 def new_indicator(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_array:

@@ -1,8 +1,9 @@
 """Probabilistic consensus: memberships whose inner products explain the co-associations."""
 
 from conclust.consensus.probabilistic.baum_eagon import BaumEagon
+from conclust.consensus.probabilistic.communities import FuzzyCommunities
 from conclust.consensus.probabilistic.dyadic import DyadicAspect
-from conclust.consensus.probabilistic.fuzzy import FuzzyCommunities, FuzzyRows
+from conclust.consensus.probabilistic.fuzzy import FuzzyRows
 from conclust.consensus.probabilistic.left_stochastic import LeftStochastic
 from conclust.consensus.probabilistic.pcc import PCC
 from conclust.consensus.probabilistic.peace import PEACE

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from conclust._random import RandomStateLike, generator
-from conclust._validation import check_int, check_real
+from conclust._random import RandomStateLike
+from conclust._validation import check_int
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.median.search import least_squares_labels
-from conclust.consensus.probabilistic.fuzzy import blurred, warn_unfinished
+from conclust.consensus.kmeans.label_rows import start_labels, trusted
+from conclust.consensus.restarts import check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 from conclust.evidence.dense import coassociation, copresence
 from conclust.exceptions import DenseLimitError
@@ -37,7 +37,9 @@ class DyadicAspect(SoftConsensusClusterer):
     n_clusters : int, default=2
         Number of aspects, K.
     n_init : int, default=5
-        Random starts of the search for the least-squares partition at which the model starts.
+        Starts (k-means++) of the search for the partition at which the model starts: that of
+        :class:`QMI`. Where more than 5,000 rows of labels differ they are run on 5,000 objects
+        drawn at random, and the best is carried on with all.
     max_iter : int, default=2000
         The most iterations.
     tol : float, default=1e-8
@@ -143,10 +145,7 @@ class DyadicAspect(SoftConsensusClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         n = ensemble.n_samples
-        check_int(self.n_clusters, "n_clusters", "DyadicAspect", high=n)
-        check_int(self.n_init, "n_init", "DyadicAspect", low=0)
-        check_int(self.max_iter, "max_iter", "DyadicAspect")
-        check_real(self.tol, "tol", "DyadicAspect")
+        check_iteration(self, ensemble)
         check_int(self.max_dense, "max_dense", "DyadicAspect")
         if n > self.max_dense:
             raise DenseLimitError(
@@ -155,13 +154,12 @@ class DyadicAspect(SoftConsensusClusterer):
             )
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        draw = generator(self.random_state, "DyadicAspect")
         k = self.n_clusters
-        labels = least_squares_labels(ensemble, k, self.n_init, draw)
+        labels = start_labels(ensemble, k, self.n_init, self.random_state, "DyadicAspect")
         with threadpool_limits(1):
             shares = _shares(ensemble)
             total = float(shares.sum())
-            Y = blurred(labels, k)  # alpha_r beta_ri, but for the objects' own probabilities
+            Y = trusted(labels, k)  # alpha_r beta_ri, but for the objects' own probabilities
             joint = Y * shares.sum(axis=1, keepdims=True)
             trace: list[float] = []
             converged = total == 0.0
@@ -177,7 +175,7 @@ class DyadicAspect(SoftConsensusClusterer):
         self.objective_ = float(self.trace_[-1])
         self.n_iter_, self.converged_ = max(1, len(trace) - 1), converged
         if not converged:
-            warn_unfinished("DyadicAspect", self.max_iter)
+            warn_unfinished(self, level=2)
         own = joint.sum(axis=1, keepdims=True)
         alone = np.zeros_like(Y)
         alone[np.arange(len(Y)), labels] = 1.0

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.probabilistic.fuzzy import normalized_rows
+from conclust.consensus.kmeans.label_rows import normalized_rows
 from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 from conclust.simplex import project_simplex

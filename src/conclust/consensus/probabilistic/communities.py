@@ -1,0 +1,267 @@
+"""FuzzyCommunities: memberships whose inner products are the co-association, diagonal and all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from conclust._random import RandomStateLike
+from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.kmeans.label_rows import normalized_rows, start_labels, trusted
+from conclust.consensus.probabilistic.objective import squared, together
+from conclust.consensus.restarts import check_iteration, warn_unfinished
+from conclust.ensemble import Ensemble
+from conclust.membership import bridgeness
+from conclust.simplex import project_simplex
+
+__all__ = ["FuzzyCommunities"]
+
+# Steps in a row that must gain next to nothing.
+_PATIENCE = 3
+# Objects up to which the evidence of all pairs is squared.
+_ALL_PAIRS = 20_000
+
+
+class FuzzyCommunities(SoftConsensusClusterer):
+    """Fuzzy communities of the co-association, and how much each object is a bridge.
+
+    Finds a membership U, rows on the simplex, whose inner products are the co-association::
+
+        f(U) = sum over i, j of w_ij (s_ij - u_i'u_j)^2
+
+    with s_ij the share of the partitions that put i and j together, of those that observed both,
+    and s_ii = 1, so that every object is asked to belong somewhere for sure [1]_. w_ij is the share
+    of the partitions that observed both: 1 without missing labels. That is the least-squares PCC
+    with the diagonal counted. Objects between communities have a high bridgeness.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of communities, K.
+    n_init : int, default=5
+        Starts (k-means++) of the search for the partition at which U starts: that of :class:`QMI`.
+        Where more than 5,000 rows of labels differ they are run on 5,000 objects drawn at random,
+        and the best is carried on with all.
+    max_iter : int, default=1000
+        The most steps.
+    tol : float, default=1e-9
+        Stop when three steps in a row lower the objective by less than this share of its value at
+        U = 0.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of all random choices.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        The most probable community; -1: missing in every partition.
+    membership_ : ndarray of shape (n_samples, n_clusters)
+        U.
+    bridgeness_ : ndarray of shape (n_samples,)
+        0 for an object of one community, 1 for one that all share evenly: see
+        :func:`conclust.membership.bridgeness`.
+    n_clusters_ : int
+        Communities found: those that are the most probable one of some object.
+    objective_ : float
+        f(U). With missing labels and more than 20,000 objects, the sum over partitions of
+        (1[together] - u_i'u_j)^2 in place of each pair's own: that exceeds f by a constant.
+    trace_ : ndarray of shape (n_iter_ + 1,)
+        f at the start and after each step. It never rises.
+    n_iter_ : int
+        Steps.
+    converged_ : bool
+        Whether `tol` ended the iteration, not `max_iter`.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    InputError
+        If the labels are malformed.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `max_iter` ended the iteration.
+
+    Notes
+    -----
+    Projected gradient steps of Barzilai and Borwein's length; along each the objective is a
+    polynomial of fourth degree, whose least value is taken. Everything is read from products with
+    the indicator of the ensemble: O(n (N K + K^2)) a step, no matrix of pairs. With missing labels a
+    step costs n K^2 for each set of objects that a partition observed: there are at most N.
+
+    A pair that no partition observed is left out. An object that a partition took for noise is apart from everybody in it. Soft partitions take
+    part with sums of products of probabilities.
+
+    References
+    ----------
+    .. [1] T. Nepusz, A. Petróczi, L. Négyessy, F. Bazsó: Fuzzy communities and the concept of
+       bridgeness in complex networks. Physical Review E 77, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import FuzzyCommunities
+    >>> ensemble = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    >>> model = FuzzyCommunities(2, random_state=0).fit(ensemble)
+    >>> model.labels_, model.bridgeness_.argmax()
+    (array([0, 0, 1, 1]), np.int64(2))
+    """
+
+    bridgeness_: NDArray[np.float64]
+    objective_: float
+    trace_: NDArray[np.float64]
+    n_iter_: int
+    converged_: bool
+
+    method = Method(
+        title="Fuzzy communities",
+        n_clusters="exact",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n (N K + K^2) a step",
+        citation="Nepusz, Petróczi, Négyessy and Bazsó 2008",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int = 5,
+        max_iter: int = 1000,
+        tol: float = 1e-9,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_iteration(self, ensemble)
+
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        owner, k = "FuzzyCommunities", self.n_clusters
+        labels = start_labels(ensemble, k, self.n_init, self.random_state, owner)
+        with threadpool_limits(1):
+            U = self._descend(_Evidence.of(ensemble), trusted(labels, k))
+        if not self.converged_:
+            warn_unfinished(self, level=2)
+        return U
+
+    def fit(self, X: Any, y: None = None) -> FuzzyCommunities:  # noqa: D102  (inherited text)
+        super().fit(X, y)
+        self.bridgeness_ = bridgeness(self.membership_)
+        return self
+
+    fit.__doc__ = SoftConsensusClusterer.fit.__doc__
+
+    def _descend(self, evidence: _Evidence, U: NDArray[np.float64]) -> NDArray[np.float64]:
+        S, P = evidence.times(U), evidence.grams(U, U)
+        trace, idle = [evidence.value(U, S, P)], 0
+        G = 4.0 * (evidence.spread(U, P) - S)
+        step = 1.0 / (4.0 * max(float(np.linalg.norm(P, axis=(1, 2)).sum()), 1e-12))
+        while idle < _PATIENCE and len(trace) <= self.max_iter:
+            D = project_simplex(U - step * G) - U
+            SD, Q, R = evidence.times(D), evidence.grams(U, D), evidence.grams(D, D)
+            Q = Q + Q.transpose(0, 2, 1)
+            c1 = -4.0 * float((U * SD).sum()) + 2.0 * float((P * Q).sum())
+            c2 = -2.0 * float((D * SD).sum()) + float((Q * Q).sum()) + 2.0 * float((P * R).sum())
+            c3, c4 = 2.0 * float((Q * R).sum()), float((R * R).sum())
+            far, change = _least(c1, c2, c3, c4)
+            U, S = U + far * D, S + far * SD
+            P = evidence.grams(U, U)
+            new = 4.0 * (evidence.spread(U, P) - S)
+            bend = float((D * (new - G)).sum())
+            length = far * float((D * D).sum())
+            step = length / bend if bend > 0 < length else 2.0 * step
+            step = min(max(step, 1e-12), 1e6)
+            G = new
+            trace.append(max(trace[-1] + change, 0.0))
+            idle = idle + 1 if -change <= self.tol * evidence.total else 0
+        U = project_simplex(U)
+        self.objective_ = evidence.value(U, evidence.times(U), evidence.grams(U, U))
+        self.trace_ = np.array(trace)
+        self.n_iter_ = len(trace) - 1
+        self.converged_ = idle >= _PATIENCE
+        return U
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """Products with w_ij s_ij and w_ij, none of which is formed.
+
+    w_ij s_ij is AA', with `lift` added on the diagonal. w_ij is the sum over groups of partitions
+    that observed the same objects of seen_ig seen_jg; `total` is f(0).
+    """
+
+    A: sp.csr_array
+    lift: NDArray[np.float64]
+    seen: NDArray[np.float64]
+    total: float
+
+    @classmethod
+    def of(cls, ensemble: Ensemble) -> _Evidence:
+        A = normalized_rows(ensemble)
+        own = np.asarray(A.multiply(A).sum(axis=1)).ravel()
+        m = ensemble.n_partitions
+        if ensemble.has_missing:
+            each = np.ones(m) if ensemble.weights is None else ensemble.weights
+            patterns, group = np.unique(ensemble.present, axis=1, return_inverse=True)
+            weights = np.bincount(group.ravel(), each / each.sum())
+            seen = patterns * np.sqrt(weights)
+            pairs = (
+                squared if len(own) <= _ALL_PAIRS else lambda ensemble, threads: together(ensemble)
+            )
+            total = 2.0 * pairs(ensemble, 1) / float(each.sum())
+        else:
+            seen = np.ones((len(own), 1))
+            gram = A.T @ A
+            total = float(gram.multiply(gram).sum()) - float(own @ own)
+        observed = (seen**2).sum(axis=1)
+        return cls(A, (observed - own)[:, np.newaxis], seen, total + float(observed.sum()))
+
+    def times(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the products of w_ij s_ij with the columns of V."""
+        return np.asarray(self.A @ (self.A.T @ V) + self.lift * V)
+
+    def grams(self, U: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return U'V over the objects of each group, (groups, K, K)."""
+        return np.stack([(s[:, np.newaxis] * U).T @ V for s in self.seen.T])
+
+    def spread(self, U: NDArray[np.float64], P: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return sum_j w_ij (u_i'u_j) u_j, from the grams of U with itself."""
+        found = np.zeros_like(U)
+        for s, gram in zip(self.seen.T, P, strict=True):
+            found += s[:, np.newaxis] * (U @ gram)
+        return found
+
+    def value(
+        self, U: NDArray[np.float64], S: NDArray[np.float64], P: NDArray[np.float64]
+    ) -> float:
+        """Return f(U)."""
+        return max(0.0, self.total - 2.0 * float((U * S).sum()) + float((P * P).sum()))
+
+
+def _least(c1: float, c2: float, c3: float, c4: float) -> tuple[float, float]:
+    """Return where in [0, 1] the polynomial c1 e + ... + c4 e^4 is least, and its value there."""
+    roots = np.roots([4.0 * c4, 3.0 * c3, 2.0 * c2, c1]) if c4 > 0 else np.zeros(0)
+    real = roots.real[np.abs(roots.imag) <= 1e-9 * (1.0 + np.abs(roots.real))]
+    tried = np.concatenate([[0.0, 1.0], np.clip(real, 0.0, 1.0)])
+    values = tried * (c1 + tried * (c2 + tried * (c3 + tried * c4)))
+    best = int(values.argmin())
+    return float(tried[best]), float(values[best])
