@@ -18,6 +18,7 @@ NAMES = (
     "fca",
     "exhaustive",
     "generation",
+    "labelvectors",
 )
 LONG = ("landmark", "greedy")
 

@@ -362,10 +362,12 @@ def naive_shares(labels, weights=None):
     return np.divide(c, N, out=np.zeros_like(c), where=N > 0)
 
 
+@pytest.mark.parametrize("copies", [1, 3])
 @pytest.mark.parametrize("missing", [False, True])
-def test_dyadic_likelihood_is_its_definition_and_never_falls(missing):
+def test_dyadic_likelihood_is_its_definition_and_never_falls(missing, copies):
     labels, truth = planted(9, n=60, flip=0.3)
     labels[::9, 2] = -2
+    labels, truth = np.repeat(labels, copies, axis=0), np.repeat(truth, copies)
     if missing:
         labels[::4, 3] = -1
     weights = np.arange(10) % 3
@@ -389,7 +391,7 @@ def test_dyadic_step_is_that_of_the_matrices():
     shares = np.triu(shares, 1) + np.triu(shares, 1).T
     joint = rng.random((7, 3))
     joint *= shares.sum() / joint.sum()
-    value, new = _iteration(shares, joint)
+    value, new = _iteration(shares, np.ones(7), joint)
     alpha, beta = joint.sum(axis=0) / joint.sum(), (joint / joint.sum(axis=0)).T
     P = beta.T @ np.diag(alpha) @ beta
     T = np.diag(alpha) @ beta * (beta @ (shares / P))
@@ -410,7 +412,7 @@ def test_dyadic_worked_examples():
 
 def test_dyadic_refuses_too_many_pairs_and_says_when_it_did_not_end():
     with pytest.raises(DenseLimitError, match="FuzzyCommunities, LeftStochastic and PCC"):
-        DyadicAspect(2, max_dense=3).fit(E1)
+        DyadicAspect(2, max_dense=2).fit(E1)
     labels, _ = planted(11, flip=0.5)
     with pytest.warns(ConvergenceWarning, match="DyadicAspect stopped after max_iter=2"):
         assert DyadicAspect(3, max_iter=2, random_state=0).fit(labels).n_iter_ == 2

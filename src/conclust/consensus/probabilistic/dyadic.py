@@ -10,7 +10,7 @@ from conclust._random import RandomStateLike
 from conclust._validation import check_int
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import start_labels, trusted
-from conclust.consensus.restarts import check_iteration, warn_unfinished
+from conclust.consensus.restarts import Rows, check_iteration, distinct_rows, warn_unfinished
 from conclust.ensemble import Ensemble
 from conclust.evidence.dense import coassociation, copresence
 from conclust.exceptions import DenseLimitError
@@ -45,7 +45,7 @@ class DyadicAspect(SoftConsensusClusterer):
     tol : float, default=1e-8
         Stop when an iteration raises L by less than this times the sum of all p_ij.
     max_dense : int, default=20000
-        Number of objects above which the matrix of pairs is refused.
+        Number of different rows of labels above which the matrix of their pairs is refused.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -77,7 +77,7 @@ class DyadicAspect(SoftConsensusClusterer):
     ParameterError
         If a parameter is out of its range.
     DenseLimitError
-        If there are more objects than `max_dense`.
+        If there are more different rows of labels than `max_dense`.
 
     Warns
     -----
@@ -86,7 +86,8 @@ class DyadicAspect(SoftConsensusClusterer):
 
     Notes
     -----
-    The EM algorithm, O(n^2 K) an iteration. Only pairs that fall together are explained: that the
+    The EM algorithm, O(n^2 K) an iteration, where n is the number of different rows of labels:
+    objects with the same labels begin with the same membership, and EM leaves it the same. Only pairs that fall together are explained: that the
     model expects a pair which never does costs nothing directly, other than in PCC. A missing label
     leaves its partition out of the shares of its object's pairs, and a pair that no partition
     observed is left out. Noise is being apart from everybody. Soft partitions take part with sums of
@@ -144,32 +145,36 @@ class DyadicAspect(SoftConsensusClusterer):
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        n = ensemble.n_samples
         check_iteration(self, ensemble)
         check_int(self.max_dense, "max_dense", "DyadicAspect")
-        if n > self.max_dense:
+        different = len(ensemble.micro_clusters)
+        if different > self.max_dense:
             raise DenseLimitError(
-                f"DyadicAspect needs all pairs of {n} objects, and max_dense is {self.max_dense}. "
-                "FuzzyCommunities, LeftStochastic and PCC(divergence='l2') need no matrix of pairs."
+                f"DyadicAspect needs all pairs of {different} different rows of labels, and max_dense "
+                f"is {self.max_dense}. FuzzyCommunities, LeftStochastic and PCC(divergence='l2') need "
+                "no matrix of pairs."
             )
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         k = self.n_clusters
         labels = start_labels(ensemble, k, self.n_init, self.random_state, "DyadicAspect")
+        rows, inverse = distinct_rows(ensemble)
+        first = np.empty(len(rows), dtype=np.int64)
+        first[inverse] = labels
         with threadpool_limits(1):
-            shares = _shares(ensemble)
-            total = float(shares.sum())
-            Y = trusted(labels, k)  # alpha_r beta_ri, but for the objects' own probabilities
-            joint = Y * shares.sum(axis=1, keepdims=True)
+            pairs, counts = _pairs(rows), rows.counts
+            total = float(counts @ pairs.sum(axis=1))
+            # alpha_r beta_ri, but for the objects' own probabilities, times the sum of shares
+            joint = trusted(first, k) * pairs.sum(axis=1, keepdims=True)
             trace: list[float] = []
             converged = total == 0.0
             while not converged and len(trace) <= self.max_iter:
-                value, new = _iteration(shares, joint)
+                value, new = _iteration(pairs, counts, joint)
                 trace.append(value)
                 converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * total
                 if not converged and len(trace) <= self.max_iter:
                     joint = new
-        mass = joint.sum(axis=0)
+        mass = counts @ joint
         self.aspects_ = mass / total if total else np.full(k, 1.0 / k)
         self.trace_ = np.array(trace or [0.0])
         self.objective_ = float(self.trace_[-1])
@@ -177,45 +182,47 @@ class DyadicAspect(SoftConsensusClusterer):
         if not converged:
             warn_unfinished(self, level=2)
         own = joint.sum(axis=1, keepdims=True)
-        alone = np.zeros_like(Y)
-        alone[np.arange(len(Y)), labels] = 1.0
-        return np.asarray(np.divide(joint, own, out=alone, where=own > 0))
+        alone = np.zeros_like(joint)
+        alone[np.arange(len(alone)), first] = 1.0
+        return np.asarray(np.divide(joint, own, out=alone, where=own > 0)[inverse])
 
     def _reorder(self, order: NDArray[np.int64]) -> None:
         self.aspects_ = self.aspects_[order]
 
 
-def _shares(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return p_ij, 0 on the diagonal and where no partition observed both."""
-    counts = coassociation(ensemble, max_dense=None)
-    shares = counts.astype(np.float64)
+def _pairs(rows: Rows) -> NDArray[np.float64]:
+    """Return p_ab times the other objects of row b that an object of row a has pairs with."""
+    ensemble, counts = rows.ensemble, rows.counts
+    shares = coassociation(ensemble, max_dense=None).astype(np.float64)
+    B = ensemble.indicator
+    np.fill_diagonal(shares, B.multiply(B) @ rows.column_weights)
     if ensemble.has_missing:
         both = copresence(ensemble, max_dense=None).astype(np.float64)
         np.divide(shares, both, out=shares, where=both > 0)
     else:
-        weights = ensemble.weights
-        shares /= ensemble.n_partitions if weights is None else weights.sum()
-    np.fill_diagonal(shares, 0.0)
+        shares /= rows.weights.sum()
+    own = shares.diagonal() * (counts - 1.0)
+    shares *= counts
+    np.fill_diagonal(shares, own)
     return shares
 
 
 def _iteration(
-    shares: NDArray[np.float64], joint: NDArray[np.float64]
+    pairs: NDArray[np.float64], counts: NDArray[np.float64], joint: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
     """Return L, and what EM makes of the joint weights alpha_r beta_ri (times the sum of shares)."""
-    mass = joint.sum(axis=0)
+    mass = counts @ joint
     total = mass.sum()
     beta = np.divide(joint, mass, out=np.zeros_like(joint), where=mass > 0)
     value, new = 0.0, np.empty_like(joint)
     for begin in range(0, len(joint), _ROWS):
         rows = slice(begin, begin + _ROWS)
         expected = (joint[rows] / total) @ beta.T
-        p = shares[rows]
+        p = pairs[rows]
         there = p > 0
         # A pair that the model deems impossible by underflow only is as improbable as can be.
         np.maximum(expected, np.finfo(np.float64).tiny, out=expected)
         logs = np.log(expected, out=np.zeros_like(expected), where=there)
-        value += float((p * logs).sum())
-        ratio = p / expected
-        new[rows] = (joint[rows] / total) * (ratio @ beta)
+        value += float(counts[rows] @ np.einsum("ab,ab->a", p, logs))
+        new[rows] = (joint[rows] / total) * ((p / expected) @ beta)
     return value, new
