@@ -18,6 +18,7 @@ template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void bind_agglomerate(nb::module_& m);
+void bind_aspect(nb::module_& m);
 void bind_closure(nb::module_& m);
 void bind_coassociation(nb::module_& m);
 void bind_contingency(nb::module_& m);

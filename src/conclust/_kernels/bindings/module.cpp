@@ -3,6 +3,7 @@
 NB_MODULE(_core, m) {
     m.doc() = "conclust's C++ kernels. Import them through conclust._kernels only.";
     bind_agglomerate(m);
+    bind_aspect(m);
     bind_closure(m);
     bind_coassociation(m);
     bind_contingency(m);

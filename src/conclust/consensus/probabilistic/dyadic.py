@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from conclust._kernels import aspect_rows
 from conclust._random import RandomStateLike
 from conclust._validation import check_int
 from conclust.consensus.base import Method, SoftConsensusClusterer
@@ -17,7 +18,7 @@ from conclust.exceptions import DenseLimitError
 
 __all__ = ["DyadicAspect"]
 
-# Rows of the matrix of pairs that are worked on at once.
+# Rows of the matrix of pairs after which Python may look for interrupts.
 _ROWS = 512
 
 
@@ -214,15 +215,10 @@ def _iteration(
     mass = counts @ joint
     total = mass.sum()
     beta = np.divide(joint, mass, out=np.zeros_like(joint), where=mass > 0)
+    # Contiguous by aspect, so that pairs are worked on side by side.
+    x, beta = joint / total, np.ascontiguousarray(beta.T)
     value, new = 0.0, np.empty_like(joint)
     for begin in range(0, len(joint), _ROWS):
-        rows = slice(begin, begin + _ROWS)
-        expected = (joint[rows] / total) @ beta.T
-        p = pairs[rows]
-        there = p > 0
-        # A pair that the model deems impossible by underflow only is as improbable as can be.
-        np.maximum(expected, np.finfo(np.float64).tiny, out=expected)
-        logs = np.log(expected, out=np.zeros_like(expected), where=there)
-        value += float(counts[rows] @ np.einsum("ab,ab->a", p, logs))
-        new[rows] = (joint[rows] / total) * ((p / expected) @ beta)
+        end = min(len(joint), begin + _ROWS)
+        value += aspect_rows(pairs, counts, x, beta, begin, end, new)
     return value, new
