@@ -133,12 +133,14 @@ def naive_communities(labels, U, weights=None):
     return (N * (S - U @ U.T) ** 2).sum(), N * S, N
 
 
+@pytest.mark.parametrize("copies", [1, 2])
 @pytest.mark.parametrize("missing", [0.0, 0.15, 0.6])
-def test_communities_objective_is_its_definition_and_never_rises(missing):
+def test_communities_objective_is_its_definition_and_never_rises(missing, copies):
     labels, _ = planted(3, flip=0.3)
     labels[::9, 2] = -2
     labels[np.random.default_rng(0).random(labels.shape) < missing] = -1
     labels[:, 0] = np.abs(labels[:, 0])
+    labels = np.repeat(labels, copies, axis=0)
     weights = 1 + np.arange(10) % 3
     weights[5] = 0
     model = FuzzyCommunities(3, random_state=0).fit(Ensemble(labels, weights=weights))

@@ -14,7 +14,7 @@ from conclust._random import RandomStateLike
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import normalized_rows, start_labels, trusted
 from conclust.consensus.probabilistic.objective import squared, together
-from conclust.consensus.restarts import check_iteration, warn_unfinished
+from conclust.consensus.restarts import Rows, check_iteration, distinct_rows, warn_unfinished
 from conclust.ensemble import Ensemble
 from conclust.membership import bridgeness
 from conclust.simplex import project_simplex
@@ -96,7 +96,8 @@ class FuzzyCommunities(SoftConsensusClusterer):
     -----
     Projected gradient steps of Barzilai and Borwein's length; along each the objective is a
     polynomial of fourth degree, whose least value is taken. Everything is read from products with
-    the indicator of the ensemble: O(n (N K + K^2)) a step, no matrix of pairs. With missing labels a
+    the indicator of the ensemble: O(n (N K + K^2)) a step, no matrix of pairs. Objects with the same
+    labels begin alike, and steps leave them alike: they are worked on once. With missing labels a
     step costs n K^2 for each set of objects that a partition observed: there are at most N.
 
     A pair that no partition observed is left out. An object that a partition took for noise is apart from everybody in it. Soft partitions take
@@ -157,11 +158,14 @@ class FuzzyCommunities(SoftConsensusClusterer):
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         owner, k = "FuzzyCommunities", self.n_clusters
         labels = start_labels(ensemble, k, self.n_init, self.random_state, owner)
+        rows, inverse = distinct_rows(ensemble)
+        first = np.empty(len(rows), dtype=np.int64)
+        first[inverse] = labels
         with threadpool_limits(1):
-            U = self._descend(_Evidence.of(ensemble), trusted(labels, k))
+            U = self._descend(_Evidence.of(ensemble, rows), trusted(first, k))
         if not self.converged_:
             warn_unfinished(self, level=2)
-        return U
+        return U[inverse]
 
     def fit(self, X: Any, y: None = None) -> FuzzyCommunities:  # noqa: D102  (inherited text)
         super().fit(X, y)
@@ -171,6 +175,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
     fit.__doc__ = SoftConsensusClusterer.fit.__doc__
 
     def _descend(self, evidence: _Evidence, U: NDArray[np.float64]) -> NDArray[np.float64]:
+        dot = evidence.dot
         S, P = evidence.times(U), evidence.grams(U, U)
         trace, idle = [evidence.value(U, S, P)], 0
         G = 4.0 * (evidence.spread(U, P) - S)
@@ -179,15 +184,14 @@ class FuzzyCommunities(SoftConsensusClusterer):
             D = project_simplex(U - step * G) - U
             SD, Q, R = evidence.times(D), evidence.grams(U, D), evidence.grams(D, D)
             Q = Q + Q.transpose(0, 2, 1)
-            c1 = -4.0 * float((U * SD).sum()) + 2.0 * float((P * Q).sum())
-            c2 = -2.0 * float((D * SD).sum()) + float((Q * Q).sum()) + 2.0 * float((P * R).sum())
+            c1 = -4.0 * dot(U, SD) + 2.0 * float((P * Q).sum())
+            c2 = -2.0 * dot(D, SD) + float((Q * Q).sum()) + 2.0 * float((P * R).sum())
             c3, c4 = 2.0 * float((Q * R).sum()), float((R * R).sum())
             far, change = _least(c1, c2, c3, c4)
             U, S = U + far * D, S + far * SD
             P = evidence.grams(U, U)
             new = 4.0 * (evidence.spread(U, P) - S)
-            bend = float((D * (new - G)).sum())
-            length = far * float((D * D).sum())
+            bend, length = dot(D, new - G), far * dot(D, D)
             step = length / bend if bend > 0 < length else 2.0 * step
             step = min(max(step, 1e-12), 1e6)
             G = new
@@ -203,58 +207,62 @@ class FuzzyCommunities(SoftConsensusClusterer):
 
 @dataclass(frozen=True)
 class _Evidence:
-    """Products with w_ij s_ij and w_ij, none of which is formed.
+    """Products with w_ij s_ij and w_ij, none of which is formed, for different rows of labels.
 
-    w_ij s_ij is AA', with `lift` added on the diagonal. w_ij is the sum over groups of partitions
-    that observed the same objects of seen_ig seen_jg; `total` is f(0).
+    w_ij s_ij is AA', with `lift` added for an object with itself. w_ij is the sum over groups of
+    partitions that observed the same objects of seen_ig seen_jg; `counts` is how many objects each
+    row stands for, `total` is f(0).
     """
 
     A: sp.csr_array
+    counts: NDArray[np.float64]
     lift: NDArray[np.float64]
     seen: NDArray[np.float64]
     total: float
 
     @classmethod
-    def of(cls, ensemble: Ensemble) -> _Evidence:
-        A = normalized_rows(ensemble)
+    def of(cls, ensemble: Ensemble, rows: Rows) -> _Evidence:
+        A, counts = normalized_rows(rows.ensemble), rows.counts
         own = np.asarray(A.multiply(A).sum(axis=1)).ravel()
-        m = ensemble.n_partitions
         if ensemble.has_missing:
-            each = np.ones(m) if ensemble.weights is None else ensemble.weights
-            patterns, group = np.unique(ensemble.present, axis=1, return_inverse=True)
-            weights = np.bincount(group.ravel(), each / each.sum())
-            seen = patterns * np.sqrt(weights)
-            pairs = (
-                squared if len(own) <= _ALL_PAIRS else lambda ensemble, threads: together(ensemble)
-            )
-            total = 2.0 * pairs(ensemble, 1) / float(each.sum())
+            patterns, group = np.unique(rows.ensemble.present, axis=1, return_inverse=True)
+            every = float(rows.weights.sum())
+            seen = patterns * np.sqrt(np.bincount(group.ravel(), rows.weights / every))
+            few = ensemble.n_samples <= _ALL_PAIRS
+            total = 2.0 * (squared(ensemble, 1) if few else together(ensemble)) / every
         else:
             seen = np.ones((len(own), 1))
-            gram = A.T @ A
-            total = float(gram.multiply(gram).sum()) - float(own @ own)
+            gram = A.T @ A.multiply(counts[:, np.newaxis])
+            total = float(gram.multiply(gram).sum()) - float(counts @ own**2)
         observed = (seen**2).sum(axis=1)
-        return cls(A, (observed - own)[:, np.newaxis], seen, total + float(observed.sum()))
+        lift = (observed - own)[:, np.newaxis]
+        return cls(A, counts, lift, seen, total + float(counts @ observed))
+
+    def dot(self, U: NDArray[np.float64], V: NDArray[np.float64]) -> float:
+        """Return the sum over objects and clusters of u_ik v_ik."""
+        return float(self.counts @ np.einsum("ik,ik->i", U, V))
 
     def times(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the products of w_ij s_ij with the columns of V."""
-        return np.asarray(self.A @ (self.A.T @ V) + self.lift * V)
+        return np.asarray(self.A @ (self.A.T @ (self.counts[:, np.newaxis] * V)) + self.lift * V)
 
     def grams(self, U: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return U'V over the objects of each group, (groups, K, K)."""
-        return np.stack([(s[:, np.newaxis] * U).T @ V for s in self.seen.T])
+        mass = self.counts[:, np.newaxis] * self.seen
+        return np.stack([(column[:, np.newaxis] * U).T @ V for column in mass.T])
 
     def spread(self, U: NDArray[np.float64], P: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return sum_j w_ij (u_i'u_j) u_j, from the grams of U with itself."""
         found = np.zeros_like(U)
-        for s, gram in zip(self.seen.T, P, strict=True):
-            found += s[:, np.newaxis] * (U @ gram)
+        for column, gram in zip(self.seen.T, P, strict=True):
+            found += column[:, np.newaxis] * (U @ gram)
         return found
 
     def value(
         self, U: NDArray[np.float64], S: NDArray[np.float64], P: NDArray[np.float64]
     ) -> float:
         """Return f(U)."""
-        return max(0.0, self.total - 2.0 * float((U * S).sum()) + float((P * P).sum()))
+        return max(0.0, self.total - 2.0 * self.dot(U, S) + float((P * P).sum()))
 
 
 def _least(c1: float, c2: float, c3: float, c4: float) -> tuple[float, float]:

@@ -81,7 +81,7 @@ class LeftStochastic(SoftConsensusClusterer):
     ParameterError
         If a parameter is out of its range.
     UnsupportedEnsembleError
-        If the ensemble has missing labels: PCC takes them.
+        If the ensemble has missing labels: FuzzyCommunities and PCC take them.
 
     Warns
     -----
@@ -95,6 +95,10 @@ class LeftStochastic(SoftConsensusClusterer):
     simplex, and then takes the rotation that fits the projections best (Procrustes), within those
     that keep the plane; the paper searches the same rotations by gradients. s_ii = 1 pulls towards
     certain memberships.
+
+    Missing labels are refused: eigenvectors are of a whole matrix, and give all its entries the same
+    weight, but of a pair that no partition observed nothing is known, and of others little.
+    :class:`FuzzyCommunities` fits the same inner products with weights for the pairs.
 
     An object that a partition took for noise is apart from everybody in it, itself included. Soft
     partitions take part with sums of products of probabilities.
