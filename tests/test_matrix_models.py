@@ -364,6 +364,21 @@ def naive_shares(labels, weights=None):
     return np.divide(c, N, out=np.zeros_like(c), where=N > 0)
 
 
+def test_dyadic_step_over_many_rows():
+    # More rows than are worked on together, and numbers of objects that differ.
+    rng = np.random.default_rng(11)
+    n = 1100
+    counts = rng.integers(1, 4, n).astype(float)
+    shares = rng.random((n, n)) * (rng.random((n, n)) < 0.7)
+    pairs = (np.triu(shares) + np.triu(shares, 1).T) * counts
+    joint = rng.random((n, 5))
+    value, new = _iteration(pairs, counts, joint)
+    mass = counts @ joint
+    P = (joint / mass) @ (joint / mass.sum()).T
+    assert value == pytest.approx(counts @ (pairs * np.log(P)).sum(axis=1))
+    np.testing.assert_allclose(new, joint / mass.sum() * ((pairs / P) @ (joint / mass)))
+
+
 @pytest.mark.parametrize("copies", [1, 3])
 @pytest.mark.parametrize("missing", [False, True])
 def test_dyadic_likelihood_is_its_definition_and_never_falls(missing, copies):

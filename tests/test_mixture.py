@@ -330,6 +330,20 @@ def test_threads_change_no_bit_of_a_round():
     assert results[0] == results[1] == results[2]
 
 
+def test_the_bound_itself_never_falls_without_a_prior():
+    labels, _ = ragged(5, flip=0.6)
+    values = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for iterations in range(1, 30):
+            model = BayesianEnsemble(
+                3, smoothing=1e-12, n_init=1, max_iter=iterations, tol=0.0, random_state=1
+            ).fit(labels)
+            values.append(model.elbo_)
+    assert (np.diff(values) >= -1e-7).all()
+    assert values[-1] > values[0]
+
+
 def test_the_bound_is_below_the_likelihood_of_two_objects():
     # One partition and one label an object: theta integrates out, P(label) = alpha . beta / |alpha|.
     labels = np.array([[0], [1], [0], [1]])
