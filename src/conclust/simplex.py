@@ -60,12 +60,13 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
         raise InputError(
             f"The scale of project_simplex must be {k} positive numbers. Got {scale!r} instead."
         )
-    top = rows.max(axis=1, keepdims=True, initial=-np.inf)
-    if not np.isfinite(top).all():  # NaN passes through max
-        raise InputError(
-            "project_simplex needs numbers below inf, one at least in a row above -inf. Got a row "
-            f"whose largest value is {top[~np.isfinite(top)][0]}."
-        )
+    if not np.isfinite(rows).all():
+        top = rows.max(axis=1)  # NaN passes through max
+        if not np.isfinite(top).all():
+            raise InputError(
+                "project_simplex needs numbers below inf, one at least in a row above -inf. Got a row "
+                f"whose largest value is {top[~np.isfinite(top)][0]}."
+            )
     X = np.empty(rows.shape)
     project_rows(np.ascontiguousarray(rows), prices, X)
     return X.reshape(given.shape)

@@ -21,6 +21,7 @@ __all__ = [
     "cluster_rows",
     "nearest",
     "new_indicator",
+    "normalized_gram",
     "normalized_rows",
     "seeded",
     "start_labels",
@@ -176,9 +177,18 @@ class Centroids:
 
 def normalized_rows(ensemble: Ensemble) -> sp.csr_array:
     """Return A with AA' the share of the (weighted) partitions that put two objects together."""
+    return sp.csr_array(ensemble.indicator.multiply(_column_scale(ensemble)))
+
+
+def normalized_gram(ensemble: Ensemble) -> sp.csr_array:
+    """Return A'A of `normalized_rows`."""
+    scale = sp.diags_array(_column_scale(ensemble))
+    return sp.csr_array(scale @ ensemble.gram @ scale)
+
+
+def _column_scale(ensemble: Ensemble) -> NDArray[np.float64]:
     each = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
-    scale = np.sqrt(np.repeat(each / each.sum(), ensemble.cluster_counts))
-    return sp.csr_array(ensemble.indicator.multiply(scale))
+    return np.asarray(np.sqrt(np.repeat(each / each.sum(), ensemble.cluster_counts)))
 
 
 def new_indicator(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_array:

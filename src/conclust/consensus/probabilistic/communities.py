@@ -12,7 +12,12 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.kmeans.label_rows import normalized_rows, start_labels, trusted
+from conclust.consensus.kmeans.label_rows import (
+    normalized_gram,
+    normalized_rows,
+    start_labels,
+    trusted,
+)
 from conclust.consensus.probabilistic.objective import squared, together
 from conclust.consensus.restarts import Rows, check_iteration, distinct_rows, warn_unfinished
 from conclust.ensemble import Ensemble
@@ -232,8 +237,7 @@ class _Evidence:
             total = 2.0 * (squared(ensemble, 1) if few else together(ensemble)) / every
         else:
             seen = np.ones((len(own), 1))
-            gram = A.T @ A.multiply(counts[:, np.newaxis])
-            total = float(gram.multiply(gram).sum()) - float(counts @ own**2)
+            total = float((normalized_gram(ensemble).data ** 2).sum()) - float(counts @ own**2)
         observed = (seen**2).sum(axis=1)
         lift = (observed - own)[:, np.newaxis]
         return cls(A, counts, lift, seen, total + float(counts @ observed))

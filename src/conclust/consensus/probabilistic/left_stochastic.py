@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.kmeans.label_rows import normalized_rows
+from conclust.consensus.kmeans.label_rows import normalized_gram, normalized_rows
 from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 from conclust.simplex import project_simplex
@@ -161,7 +161,8 @@ class LeftStochastic(SoftConsensusClusterer):
         seed = seed_sequence(self.random_state, "LeftStochastic")
         A = normalized_rows(ensemble)
         with threadpool_limits(1):
-            leading = _leading(A, self.n_clusters)
+            gram = normalized_gram(ensemble)
+            leading = _leading(A, gram, self.n_clusters)
             M = A @ leading
             plane = Plane.through(M.T @ M, M.sum(axis=0))
             to_points = leading @ plane.coordinates
@@ -171,7 +172,7 @@ class LeftStochastic(SoftConsensusClusterer):
             P[:, : M.shape[1]] = best.membership[inverse]
             if not M.shape[1]:
                 P[:] = 1.0 / self.n_clusters
-            self.residual_ = _residual(A, plane.scale, P)
+            self.residual_ = _residual(A, gram, plane.scale, P)
         self.scale_ = plane.scale
         self.objective_, self.trace_ = best.trace[-1], np.array(best.trace)
         self.n_iter_, self.converged_ = len(best.trace), best.converged
@@ -180,20 +181,19 @@ class LeftStochastic(SoftConsensusClusterer):
         return P
 
 
-def _residual(A: sp.csr_array, scale: float, P: NDArray[np.float64]) -> float:
-    """Return the squared norm of scale AA' - PP'."""
-    gram = A.T @ A
+def _residual(A: sp.csr_array, gram: sp.csr_array, scale: float, P: NDArray[np.float64]) -> float:
+    """Return the squared norm of scale AA' - PP'; gram is A'A."""
     across, inner = A.T @ P, P.T @ P
-    total = scale * scale * float(gram.multiply(gram).sum()) + float((inner * inner).sum())
+    total = scale * scale * float((gram.data**2).sum()) + float((inner * inner).sum())
     return max(0.0, total - 2.0 * scale * float((across * across).sum()))
 
 
-def _leading(A: sp.csr_array, k: int) -> NDArray[np.float64]:
+def _leading(A: sp.csr_array, gram: sp.csr_array, k: int) -> NDArray[np.float64]:
     """Return V with AV (AV)' the best approximation of AA' of rank k, or of its own if lower."""
     T = A.shape[1]
     k = min(k, T, A.shape[0])
     if T <= _DENSE or k >= min(A.shape) - 1:
-        values, vectors = np.linalg.eigh((A.T @ A).toarray())
+        values, vectors = np.linalg.eigh(gram.toarray())
         values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
     else:
         start = np.full(min(A.shape), 1.0 / np.sqrt(min(A.shape)))
