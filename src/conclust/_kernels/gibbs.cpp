@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "codes.h"
@@ -18,6 +19,20 @@ struct Cluster {
     std::vector<double> log_present;  // m: log(present + b K_u)
 };
 
+// log(x + shift) of whole numbers x up to a largest.
+class Logs {
+  public:
+    Logs(std::size_t largest, double shift) : values_(largest + 1) {
+        for (std::size_t x = 0; x <= largest; ++x) {
+            values_[x] = std::log(static_cast<double>(x) + shift);
+        }
+    }
+    double operator()(double x) const { return values_[static_cast<std::size_t>(x)]; }
+
+  private:
+    std::vector<double> values_;
+};
+
 }  // namespace
 
 template <class Code>
@@ -25,20 +40,24 @@ std::int64_t gibbs_sweep(const Code* codes, std::size_t n, std::size_t m, const 
                          const double* weights, double b, double concentration, std::uint64_t seed,
                          std::int64_t* labels) {
     const auto total = static_cast<std::size_t>(offsets[m]);
-    std::vector<double> prior(m);   // b K_u
+    // Counts are whole numbers: all logarithms are read from tables.
+    const Logs label_logs(n, b);
+    std::map<std::int64_t, Logs> by_width;
+    std::vector<const Logs*> object_logs(m);
     std::vector<double> unseen(m);  // log K_u
     for (std::size_t u = 0; u < m; ++u) {
-        const auto width = static_cast<double>(offsets[u + 1] - offsets[u]);
-        prior[u] = b * width;
-        unseen[u] = std::log(width);
+        const std::int64_t width = offsets[u + 1] - offsets[u];
+        const auto real = static_cast<double>(width);
+        object_logs[u] = &by_width.try_emplace(width, n, b * real).first->second;
+        unseen[u] = std::log(real);
     }
     const auto empty = [&] {
         Cluster cluster;
         cluster.counts.assign(total, 0.0);
         cluster.present.assign(m, 0.0);
-        cluster.log_counts.assign(total, std::log(b));
-        for (const double value : prior) {
-            cluster.log_present.push_back(std::log(value));
+        cluster.log_counts.assign(total, label_logs(0.0));
+        for (const Logs* logs : object_logs) {
+            cluster.log_present.push_back((*logs)(0.0));
         }
         return cluster;
     };
@@ -50,8 +69,8 @@ std::int64_t gibbs_sweep(const Code* codes, std::size_t n, std::size_t m, const 
                 const std::size_t t = static_cast<std::size_t>(offsets[u]) + row[u];
                 cluster.counts[t] += sign;
                 cluster.present[u] += sign;
-                cluster.log_counts[t] = std::log(cluster.counts[t] + b);
-                cluster.log_present[u] = std::log(cluster.present[u] + prior[u]);
+                cluster.log_counts[t] = label_logs(cluster.counts[t]);
+                cluster.log_present[u] = (*object_logs[u])(cluster.present[u]);
             }
         }
     };
