@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.restarts import distinct_rows, few_rows
 from conclust.consensus.median.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
+from conclust.consensus.restarts import distinct_rows, few_rows
 from conclust.ensemble import Ensemble
 from conclust.exceptions import UnsupportedEnsembleError
 
