@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "factored_grams.h"
 #include "factored_visit.h"
 
 namespace conclust {
@@ -84,9 +85,10 @@ std::size_t block_size(const FactoredInput& in) {
 FactoredSolver::FactoredSolver(const FactoredInput& input)
     : in_(input),
       stride_(padded(input.k)),
+      width_(gram_width(input.k, stride_)),
       n_columns_(static_cast<std::size_t>(input.offsets[input.m])),
       sums_(n_columns_ * stride_),
-      grams_(input.n_groups * stride_ * stride_),
+      grams_(input.n_groups * width_),
       group_sizes_(input.n_groups),
       group_weights_(input.n_groups),
       column_weights_(n_columns_, 1.0) {
@@ -146,7 +148,8 @@ void FactoredSolver::rebuild(const double* Y, int threads) {
 double FactoredSolver::objective() const {
     double grams = 0.0;
     for (std::size_t g = 0; g < in_.n_groups; ++g) {
-        grams += group_weights_[g] * lane_sum(grams_.data() + g * stride_ * stride_, stride_ * stride_);
+        const double* gram = grams_.data() + g * width_;
+        grams += group_weights_[g] * gram_dot(gram, gram, in_.k, stride_);
     }
     double sums = 0.0;
     for (std::size_t u = 0; u < in_.m; ++u) {
@@ -258,11 +261,11 @@ void FactoredSolver::shorten(double* Y, const double* before, std::size_t begin,
             }
         }
         for (std::size_t g = 0; g < row.n_groups; ++g) {
-            const auto at = static_cast<std::size_t>(row.groups[g]) * s * s;
-            for (std::size_t a = 0; a < s; ++a) {
-                for (std::size_t c = 0; c < s; ++c) {
-                    P[at + a * s + c] += y[a] * d[c] + d[a] * y[c];
-                    Q[at + a * s + c] += d[a] * d[c];
+            auto at = static_cast<std::size_t>(row.groups[g]) * width_;
+            for (std::size_t a = 0; a < in_.k; ++a) {
+                for (std::size_t c = gram_from(a); c < s; ++c, ++at) {
+                    P[at] += y[a] * d[c] + d[a] * y[c];
+                    Q[at] += d[a] * d[c];
                 }
             }
         }
@@ -286,12 +289,13 @@ void FactoredSolver::shorten(double* Y, const double* before, std::size_t begin,
     double c1 = sq1 - 0.5 * f1, c2 = sq2 - 0.5 * f2, c3 = -0.5 * f3, c4 = -0.5 * f4;
     for (std::size_t g = 0; g < in_.n_groups; ++g) {
         const double w = group_weights_[g];
-        const std::size_t at = g * s * s;
-        const double* G = grams_.data() + at;
-        c1 += w * lane_dot(G, P.data() + at, s * s);
-        c2 += w * (lane_dot(G, Q.data() + at, s * s) + 0.5 * lane_sum(P.data() + at, s * s));
-        c3 += w * lane_dot(P.data() + at, Q.data() + at, s * s);
-        c4 += 0.5 * w * lane_sum(Q.data() + at, s * s);
+        const double* G = grams_.data() + g * width_;
+        const double* p = P.data() + g * width_;
+        const double* q = Q.data() + g * width_;
+        c1 += w * gram_dot(G, p, in_.k, s);
+        c2 += w * (gram_dot(G, q, in_.k, s) + 0.5 * gram_dot(p, p, in_.k, s));
+        c3 += w * gram_dot(p, q, in_.k, s);
+        c4 += 0.5 * w * gram_dot(q, q, in_.k, s);
     }
     for (std::size_t u = 0; u < in_.m; ++u) {
         const double w = in_.weights ? in_.weights[u] : 1.0;
@@ -357,6 +361,25 @@ void FactoredSolver::assign(double* Y, double tol, int threads) {
                       sums_.data(), grams_.data(), tol, 0.0, Mode::assign, 0.0, 0.0, 0.0};
     double ignored = 0.0;
     visit_all(block, in_.n, threads, &ignored);
+}
+
+void FactoredSolver::read_grams(double* G) const {
+    std::vector<double> H(in_.k * stride_);
+    for (std::size_t g = 0; g < in_.n_groups; ++g) {
+        whole(grams_.data() + g * width_, in_.k, stride_, H.data());
+        for (std::size_t a = 0; a < in_.k; ++a) {
+            G = std::copy_n(H.data() + a * stride_, in_.k, G);
+        }
+    }
+}
+
+void FactoredSolver::write_grams(const double* G) {
+    for (std::size_t g = 0; g < in_.n_groups; ++g) {
+        double* gram = grams_.data() + g * width_;
+        for (std::size_t a = 0; a < in_.k; ++a, G += in_.k) {
+            std::copy(G + gram_from(a), G + in_.k, gram + gram_row(a, stride_));
+        }
+    }
 }
 
 void FactoredSolver::take_sums(const FactoredSolver& other) {

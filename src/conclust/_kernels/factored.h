@@ -59,8 +59,11 @@ class FactoredSolver {
     // Sums of a solver over other objects (same partitions and groups).
     void take_sums(const FactoredSolver& other);
 
+    // The Grams as whole matrices (n_groups x k x k).
+    void read_grams(double* G) const;
+    void write_grams(const double* G);
+
     std::vector<double>& sums() { return sums_; }                 // T x stride
-    std::vector<double>& grams() { return grams_; }               // n_groups x stride x stride
     std::vector<double>& group_sizes() { return group_sizes_; }   // n_groups
 
   private:
@@ -70,9 +73,10 @@ class FactoredSolver {
 
     FactoredInput in_;
     std::size_t stride_;
+    std::size_t width_;      // of a Gram, see factored_grams.h
     std::size_t n_columns_;  // T
     std::vector<double> sums_;
-    std::vector<double> grams_;
+    std::vector<double> grams_;  // n_groups x width_
     std::vector<double> group_sizes_;
     std::vector<double> group_weights_;
     std::vector<double> column_weights_;  // T: weight of the partition of each cluster

@@ -49,7 +49,7 @@ bool can_compact() {
 
 template <class Code>
 CONCLUST_INLINE void read_presence(const FactoredInput& in, const Code* codes, Row& row) {
-    if (in.n_groups == in.m && in.weights == nullptr) {
+    if (row.unit_groups) {
         std::size_t count = 0;
         for (std::size_t u = 0; u < in.m; ++u) {  // branch-free: presence is a coin toss
             row.groups[count] = in.group_of[u];

@@ -40,6 +40,7 @@ struct Row {
     std::size_t n_groups = 0;
     std::vector<std::int32_t> groups;
     std::vector<double> group_weights;
+    bool unit_groups = false;            // every group weight is 1
     double present = 0.0;                // sum of group_weights
     std::vector<double> dense;           // scratch: weight per group
     std::vector<std::int32_t> offsets;   // of the input, as narrow as columns
@@ -51,6 +52,7 @@ struct Row {
           weighted(in.m, 1.0),
           groups(std::max(in.m, in.n_groups) + slack),
           group_weights(std::max(in.m, in.n_groups), 1.0),
+          unit_groups(in.n_groups == in.m && in.weights == nullptr),
           dense(in.n_groups),
           offsets(in.m + slack) {
         std::copy(in.offsets, in.offsets + in.m, offsets.begin());

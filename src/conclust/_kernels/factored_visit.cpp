@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "clones.h"
+#include "factored_grams.h"
 #include "pack.h"
 #include "simplex_qp.h"
 
@@ -17,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // sees that it overlaps nothing; else it is allocated once a block.
 template <int S>
 struct Scratch {
-    double H[S * S], d[S], q[S], z[S];
+    double H[S * S], gram[S * S], before[S * S], d[S], q[S], z[S], even[S];
     Pack lane[S];  // four sums of S doubles
     explicit Scratch(std::size_t) {}
 };
@@ -25,21 +26,23 @@ struct Scratch {
 template <>
 struct Scratch<0> {
     std::vector<double> memory;
-    double *H, *d, *q, *z;
+    double *H, *gram, *before, *d, *q, *z, *even;
     Pack* lane;
     explicit Scratch(std::size_t s)
-        : memory(s * s + 7 * s),
+        : memory(3 * s * s + 8 * s),
           H(memory.data()),
-          d(H + s * s),
+          gram(H + s * s),
+          before(gram + s * s),
+          d(before + s * s),
           q(d + s),
           z(q + s),
-          lane(reinterpret_cast<Pack*>(z + s)) {}
+          even(z + s),
+          lane(reinterpret_cast<Pack*>(even + s)) {}
 };
 
-// Adds z z' - y y' (rows of H) to the Grams, and z - y (d) to the sums, of one object.
+// Adds d to the sums of the object's clusters.
 template <int S>
-CONCLUST_INLINE void move_sums(double* sums, double* grams, const Row& row, const double* H,
-                               const double* d, std::size_t stride) {
+CONCLUST_INLINE void move_sums(double* sums, const Row& row, const double* d, std::size_t stride) {
     const std::size_t s = S ? static_cast<std::size_t>(S) : stride;
     if (row.unit) {
         for (std::size_t e = 0; e < row.n_clusters; ++e) {
@@ -57,12 +60,6 @@ CONCLUST_INLINE void move_sums(double* sums, double* grams, const Row& row, cons
             }
         }
     }
-    for (std::size_t g = 0; g < row.n_groups; ++g) {
-        double* G = grams + static_cast<std::size_t>(row.groups[g]) * s * s;
-        for (std::size_t c = 0; c < s * s; c += pack_lanes) {
-            store(G + c, load(G + c) + load(H + c));
-        }
-    }
 }
 
 // S > 0: the stride is known at compile time, so that rows live in registers.
@@ -74,10 +71,17 @@ CONCLUST_INLINE void visit(Block& block, Row& row) {
     const std::size_t k = in.k;
     Scratch<S> scratch(s);
     double* H = scratch.H;
+    double* gram = scratch.gram;
+    double* before = scratch.before;
     double* d = scratch.d;
     double* q = scratch.q;
     double* z = scratch.z;
+    const std::size_t width = gram_width(k, s);
     Pack* lane = scratch.lane;
+    double* even = scratch.even;  // where a new object begins
+    for (std::size_t c = 0; c < s; ++c) {
+        even[c] = c < k ? 1.0 / static_cast<double>(k) : 0.0;
+    }
     const bool own = block.mode != Mode::assign;  // the object itself is in the sums
     double residual = 0.0;
     double squares = 0.0;
@@ -135,36 +139,21 @@ CONCLUST_INLINE void visit(Block& block, Row& row) {
             store(q + 4 * c, self * load(y + 4 * c) - b);
         }
 
-        // H = sum_g w_g G_g - p y y'
-        const double* first = block.grams + static_cast<std::size_t>(row.groups[0]) * s * s;
-        for (std::size_t c = 0; c < s * s; c += pack_lanes) {
-            store(H + c, spread(row.group_weights[0]) * load(first + c));
-        }
-        for (std::size_t g = 1; g < row.n_groups; ++g) {
-            const double* G = block.grams + static_cast<std::size_t>(row.groups[g]) * s * s;
-            const Pack w = spread(row.group_weights[g]);
-            for (std::size_t c = 0; c < s * s; c += pack_lanes) {
-                store(H + c, load(H + c) + w * load(G + c));
-            }
-        }
+        // q += H z with H = sum_g w_g G_g - p y y'
+        sum_grams(block.grams, width, row, gram);
         double norm = 0.0;
-        if (own) {
-            for (std::size_t a = 0; a < s; ++a) {
-                const Pack scaled = spread(row.present * y[a]);
-                for (std::size_t c = 0; c < s; c += pack_lanes) {
-                    store(H + a * s + c, load(H + a * s + c) - scaled * load(y + c));
-                }
-                norm += y[a] * y[a];
-            }
-        }
         for (std::size_t c = 0; c < s; ++c) {
-            z[c] = own ? y[c] : (c < k ? 1.0 / static_cast<double>(k) : 0.0);
+            norm += y[c] * y[c];
         }
-        for (std::size_t a = 0; a < k; ++a) {  // H is symmetric: q += H z by rows
-            const Pack za = spread(z[a]);
-            for (std::size_t c = 0; c < s; c += pack_lanes) {
-                store(q + c, load(q + c) + za * load(H + a * s + c));
-            }
+        const double* from = own ? y : even;
+        for (std::size_t c = 0; c < s; c += pack_lanes) {
+            store(z + c, load(from + c));
+        }
+        const double present = own ? row.present : 0.0;
+        multiply<S>(gram, z, k, s, q);
+        const Pack alone = spread(present * norm);
+        for (std::size_t c = 0; c < s; c += pack_lanes) {
+            store(q + c, load(q + c) - alone * load(z + c));
         }
         double low = infinity;
         double high = -infinity;
@@ -177,18 +166,22 @@ CONCLUST_INLINE void visit(Block& block, Row& row) {
         const double gap = high - low;
         residual = std::max(residual, 2.0 * gap / degree);
         const double enough = 0.5 * block.tol * degree;  // q is half the gradient
-        if (block.mode == Mode::residual) {
+        // By convexity the object can lower F by no more than 2 (q'z - min q).
+        if (block.mode == Mode::residual ||
+            (own && (gap <= enough || 2.0 * (mean - low) <= block.negligible))) {
             continue;
         }
+        outer(z, k, s, before);
+        const Pack p = spread(present);
+        for (std::size_t c = 0; c < width; c += pack_lanes) {
+            store(gram + c, load(gram + c) - p * load(before + c));
+        }
+        whole(gram, k, s, H);
         if (block.mode == Mode::assign) {
             pair_steps<S>(H, q, z, s, k, enough, 50 * k);
             for (std::size_t c = 0; c < s; ++c) {
                 y[c] = z[c];
             }
-            continue;
-        }
-        // By convexity the object can lower F by no more than 2 (q'z - min q).
-        if (gap <= enough || 2.0 * (mean - low) <= block.negligible) {
             continue;
         }
         pair_steps<S>(H, q, z, s, k, std::max(0.02 * gap, 0.1 * enough), 6 * k);
@@ -197,14 +190,12 @@ CONCLUST_INLINE void visit(Block& block, Row& row) {
             d[c] = z[c] - y[c];
             after += z[c] * z[c];
         }
-        for (std::size_t a = 0; a < s; ++a) {
-            const Pack za = spread(z[a]);
-            const Pack ya = spread(y[a]);
-            for (std::size_t c = 0; c < s; c += pack_lanes) {
-                store(H + a * s + c, za * load(z + c) - ya * load(y + c));
-            }
+        outer(z, k, s, gram);
+        for (std::size_t c = 0; c < width; c += pack_lanes) {
+            store(gram + c, load(gram + c) - load(before + c));
         }
-        move_sums<S>(block.sums, block.grams, row, H, d, s);
+        move_sums<S>(block.sums, row, d, s);
+        shift_grams(block.grams, width, row, gram);
         squares += row.self * (after - norm);
         fourths += row.present * (after * after - norm * norm);
         for (std::size_t c = 0; c < s; ++c) {
@@ -219,20 +210,19 @@ CONCLUST_INLINE void visit(Block& block, Row& row) {
 template <int S>
 CONCLUST_INLINE void sum_rows(const Summing& part, Row& row) {
     const std::size_t s = S ? static_cast<std::size_t>(S) : part.stride;
+    const std::size_t k = part.in->k;
+    const std::size_t width = gram_width(k, s);
     Scratch<S> scratch(s);
     for (std::size_t i = part.begin; i < part.end; ++i) {
         read_row(*part.in, part.column_weights, i, row);
         const double* y = part.Y + i * s;
         double norm = 0.0;
-        for (std::size_t a = 0; a < s; ++a) {
-            const Pack ya = spread(y[a]);
-            for (std::size_t c = 0; c < s; c += pack_lanes) {
-                store(scratch.H + a * s + c, ya * load(y + c));
-            }
-            scratch.d[a] = y[a];
-            norm += y[a] * y[a];
+        for (std::size_t c = 0; c < s; ++c) {
+            norm += y[c] * y[c];
         }
-        move_sums<S>(part.sums, part.grams, row, scratch.H, scratch.d, s);
+        outer(y, k, s, scratch.gram);
+        move_sums<S>(part.sums, row, y, s);
+        shift_grams(part.grams, width, row, scratch.gram);
         for (std::size_t g = 0; g < row.n_groups; ++g) {
             part.squares[2 + static_cast<std::size_t>(row.groups[g])] += 1.0;
         }

@@ -19,7 +19,7 @@ struct Block {
     std::size_t end;
     double* Y;       // of object 0
     double* sums;
-    double* grams;
+    double* grams;      // packed, see factored_grams.h
     double tol;         // gap per unit of evidence below which an object is left alone
     double negligible;  // or what it can lower F by
     Mode mode;

@@ -109,11 +109,14 @@ void bind_factored(nb::module_& m) {
         .def("take_sums", [](BoundSolver& self, const BoundSolver& other) {
             self.solver.take_sums(other.solver);
         }, nb::arg("other"))
+        .def("read_grams", [](const BoundSolver& self, Vector<double> G) {
+            self.solver.read_grams(G.data());
+        }, nb::arg("G").noconvert())
+        .def("write_grams", [](BoundSolver& self, Vector<const double> G) {
+            self.solver.write_grams(G.data());
+        }, nb::arg("G").noconvert())
         .def_prop_ro("sums", [](nb::handle self) {
             return view(self, nb::cast<BoundSolver&>(self).solver.sums());
-        })
-        .def_prop_ro("grams", [](nb::handle self) {
-            return view(self, nb::cast<BoundSolver&>(self).solver.grams());
         })
         .def_prop_ro("group_sizes", [](nb::handle self) {
             return view(self, nb::cast<BoundSolver&>(self).solver.group_sizes());

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._kernels import FactoredSolver
 from conclust._random import spawn_generators
 from conclust.consensus.probabilistic.factored_model import (
     FactoredModel,
@@ -27,6 +28,14 @@ __all__ = ["FactoredModel", "FactoredSolution", "padded", "random_membership", "
 
 # Starts are compared on this many objects: more changes the choice rarely and costs each time.
 SUBSET = 4000
+# The rest of the evidence is added in parts that grow by this factor, each solved before the next: what
+# takes many sweeps is done where they are cheap. A part is at its end when a sweep lowers the
+# objective by less than this share of it.
+GROWTH = 8
+PART_TOL = 1e-5
+PART_SWEEPS = 30
+# What no membership explains is measured on all pairs of this many objects.
+SAMPLE = 1500
 # Floating error of the sums is cleared this often.
 REBUILD_EVERY = 10
 
@@ -64,30 +73,35 @@ def solve(
     """
     n = ensemble.n_samples
     model = FactoredModel.of(ensemble)
-    complete = not (ensemble.has_missing or ensemble.has_noise)
-    soft = ensemble.indicator if ensemble.is_soft else None
-    solver = model.solver(ensemble.codes, n_clusters, complete=complete, soft=soft)
-    constant = together(ensemble)
     chooser, escaper, *drawers = spawn_generators(seed, n_init + 2)
-    chosen = chooser.permutation(n)[:SUBSET]  # shuffled, also when it is everything
-    few = ensemble._some(chosen)
-    explained = squared(few, threads)
-    noise_share = 1.0 - explained / max(together(few), 1e-300)
+    order = chooser.permutation(n)
+    noise_share = _noise_share(ensemble._some(order[:SAMPLE]), threads)
+    solver = _solver(model, ensemble, n_clusters)
     if start is None:
+        chosen = order[:SUBSET]  # shuffled, also when it is everything
+        few = ensemble._some(chosen)
+        explained = (1.0 - noise_share) * together(few)
         best = best_start(few, model, n_clusters, explained, drawers, escaper, threads)
         report(
             f"{n_init} starts on {len(chosen):,} of {n:,} objects; {best.escapes} splits and merges "
             "lowered the best"
         )
-        Y = uniform(n, n_clusters)
         if len(chosen) == n:
+            Y = uniform(n, n_clusters)
             Y[chosen] = best.Y
         else:
-            solver.take_sums(best.solver)
+            solver.take_sums(
+                _grown(
+                    best.solver, ensemble, order, n_clusters, model, noise_share, threads, report
+                )
+            )
+            Y = uniform(n, n_clusters)
             solver.assign(Y, 1e-3, threads)
     else:
         Y = padded(start)
+    del order
     solver.rebuild(Y, threads)
+    constant = _together(ensemble, solver)
     loss = solver.objective() + constant
     trace = [(loss, np.nan)]
     converged = False
@@ -108,11 +122,63 @@ def solve(
         if residual <= tol_kkt:  # at the visits; objects moved since
             residual = solver.residual(Y, threads)
         converged = -change <= enough or residual <= tol_kkt
-    solver.rebuild(Y, threads)
-    loss = solver.objective() + constant
+    if n_iter >= REBUILD_EVERY:
+        solver.rebuild(Y, threads)
+        loss = solver.objective() + constant
     residual = solver.residual(Y, threads)
     converged = converged or residual <= tol_kkt
     model.keep(solver, n_clusters)
     return FactoredSolution(
         Y[:, :n_clusters], loss, residual, n_iter, converged, tuple(trace), model
     )
+
+
+def _solver(model: FactoredModel, ensemble: Ensemble, n_clusters: int) -> FactoredSolver:
+    complete = not (ensemble.has_missing or ensemble.has_noise)
+    soft = ensemble.indicator if ensemble.is_soft else None
+    return model.solver(ensemble.codes, n_clusters, complete=complete, soft=soft)
+
+
+def _noise_share(few: Ensemble, threads: int) -> float:
+    """Share of the loss of no membership that no membership explains."""
+    return 1.0 - squared(few, threads) / max(together(few), 1e-300)
+
+
+def _together(ensemble: Ensemble, solver: FactoredSolver) -> float:
+    """Return the loss of no membership; the solver's sums add up to the clusters' sizes."""
+    if ensemble.is_soft:
+        return together(ensemble)
+    sizes = np.rint(solver.sums.reshape(int(ensemble.offsets[-1]), -1).sum(axis=1))
+    return together(ensemble, sizes.astype(np.int64))
+
+
+def _grown(
+    solver: FactoredSolver,
+    ensemble: Ensemble,
+    order: NDArray[np.int64],
+    n_clusters: int,
+    model: FactoredModel,
+    noise_share: float,
+    threads: int,
+    report: Callable[[str], None],
+) -> FactoredSolver:
+    """Solve growing parts of the objects, each from the sums of the one before."""
+    n = ensemble.n_samples
+    sizes = []
+    while (size := n // GROWTH ** (len(sizes) + 1)) >= 2 * SUBSET:
+        sizes.append(size)
+    for size in reversed(sizes):
+        part = ensemble._some(np.sort(order[:size]))
+        before, solver = solver, _solver(model, part, n_clusters)
+        solver.take_sums(before)
+        Y = uniform(size, n_clusters)
+        solver.assign(Y, 1e-3, threads)
+        solver.rebuild(Y, threads)
+        constant = together(part)
+        for _ in range(PART_SWEEPS):
+            enough = PART_TOL * max(solver.objective() + (1.0 - noise_share) * constant, 0.0)
+            change, _, _ = solver.sweep(Y, 1e-7, enough / size, threads)
+            if -change <= enough:
+                break
+        report(f"{size:,} of {n:,} objects: loss {solver.objective() + constant:.10g}")
+    return solver

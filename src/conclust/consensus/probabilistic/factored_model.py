@@ -12,7 +12,7 @@ from conclust._kernels import FactoredSolver, factored_stride, presence_signatur
 from conclust._labels import noise_code
 from conclust.ensemble import Ensemble
 
-__all__ = ["FactoredModel", "padded", "random_membership", "uniform"]
+__all__ = ["FactoredModel", "padded", "random_membership", "uniform", "whole_grams"]
 
 
 @dataclass
@@ -65,8 +65,7 @@ class FactoredModel:
         """Remember the sums of a finished solver."""
         stride = factored_stride(n_clusters)
         self.sums = solver.sums.reshape(-1, stride)[:, :n_clusters].copy()
-        grams = solver.grams.reshape(self.n_groups, stride, stride)
-        self.grams = grams[:, :n_clusters, :n_clusters].copy()
+        self.grams = whole_grams(solver, n_clusters)
         self.group_sizes = solver.group_sizes.copy()
 
     def reorder(self, order: NDArray[np.int64]) -> None:
@@ -80,11 +79,18 @@ class FactoredModel:
         stride = factored_stride(k)
         solver = self.solver(codes, k, complete=not (codes >= noise_code(codes.dtype)).any())
         solver.sums.reshape(-1, stride)[:, :k] = self.sums
-        solver.grams.reshape(self.n_groups, stride, stride)[:, :k, :k] = self.grams
+        solver.write_grams(np.ascontiguousarray(self.grams).reshape(-1))
         solver.group_sizes[:] = self.group_sizes
         Y = uniform(len(codes), k)
         solver.assign(Y, tol, threads)
         return np.ascontiguousarray(Y[:, :k])
+
+
+def whole_grams(solver: FactoredSolver, n_clusters: int) -> NDArray[np.float64]:
+    """Return the solver's Grams, (n_groups, n_clusters, n_clusters)."""
+    grams = np.empty((len(solver.group_sizes), n_clusters, n_clusters))
+    solver.read_grams(grams.reshape(-1))
+    return grams
 
 
 def random_membership(

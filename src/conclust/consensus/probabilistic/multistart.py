@@ -20,6 +20,7 @@ from conclust.consensus.probabilistic.factored_model import (
     FactoredModel,
     padded,
     random_membership,
+    whole_grams,
 )
 from conclust.ensemble import Ensemble
 
@@ -178,7 +179,7 @@ def _merge_costs(best: Start, descent: _Descent) -> NDArray[np.float64]:
     m = len(model.group_of)
     weights = np.ones(m) if model.weights is None else model.weights
     group_weights = np.bincount(model.group_of, weights, model.n_groups).astype(np.float64)
-    grams = best.solver.grams.reshape(model.n_groups, stride, stride)[:, :k, :k]
+    grams = whole_grams(best.solver, k)
     sums = best.solver.sums.reshape(-1, stride)[:, :k]
     column_weights = np.repeat(weights, np.diff(model.offsets))
 

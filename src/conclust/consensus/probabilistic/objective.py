@@ -8,6 +8,7 @@ exceeds f(Y) = sum N_ij (c_ij / N_ij - y_i'y_j)^2 by `together` - `squared`.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conclust._kernels import cluster_sizes, squared_evidence
 from conclust.ensemble import Ensemble
@@ -19,12 +20,16 @@ __all__ = ["squared", "together"]
 _BLOCK_CELLS = 1 << 22
 
 
-def together(ensemble: Ensemble) -> float:
-    """Return the sum over pairs and partitions of w_u s_uij^2: no pair is formed."""
+def together(ensemble: Ensemble, sizes: NDArray[np.int64] | None = None) -> float:
+    """Return the sum over pairs and partitions of w_u s_uij^2: no pair is formed.
+
+    `sizes` are those of all clusters, if they are known: else they are counted.
+    """
     weights = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
     if not ensemble.is_soft:
-        sizes = np.zeros(int(ensemble.offsets[-1]), dtype=np.int64)
-        cluster_sizes(ensemble.codes, ensemble.offsets, sizes)
+        if sizes is None:
+            sizes = np.zeros(int(ensemble.offsets[-1]), dtype=np.int64)
+            cluster_sizes(ensemble.codes, ensemble.offsets, sizes)
         pairs = sizes.astype(np.float64) * (sizes - 1) / 2
         return float(np.repeat(weights, ensemble.cluster_counts) @ pairs)
     total = 0.0
