@@ -137,6 +137,29 @@ def test_canonical_uint8_is_used_without_a_copy():
     assert not np.shares_memory(Ensemble(renamed).codes, renamed)
 
 
+def test_canonical_int8_is_used_without_a_copy_and_holds_missing_and_noise():
+    labels = np.array([[0, -1, 0], [1, 0, -2], [-1, 0, 1], [0, 1, 1]], dtype=np.int8)
+    e = Ensemble(labels)
+    assert np.shares_memory(e.codes, labels)
+    assert not e.codes.flags.writeable
+    assert labels.flags.writeable
+    wide = Ensemble(labels.astype(np.int64))
+    assert e == wide
+    assert e.names == wide.names
+    np.testing.assert_array_equal(e.labels, labels)
+    assert (e.has_missing, e.has_noise) == (True, True)
+    noise = Ensemble(labels, missing="noise")
+    assert noise == Ensemble(labels.astype(np.int64), missing="noise")
+    renamed = np.where(labels < 0, labels, 1 - labels).astype(np.int8)
+    assert not np.shares_memory(Ensemble(renamed).codes, renamed)
+    assert Ensemble(renamed) == wide
+    many = np.arange(128, dtype=np.int8)[:, np.newaxis]
+    assert np.shares_memory(Ensemble(many).codes, many)
+    for bad in (-3, -128):
+        with pytest.raises(InputError, match=f"Got {bad} at row 128"):
+            Ensemble(np.vstack([many, np.array([[bad]], dtype=np.int8)]))
+
+
 def test_memory_mapped_file(tmp_path):
     labels = Ensemble(np.random.default_rng(0).integers(0, 5, (300, 7))).codes
     np.save(tmp_path / "labels.npy", labels)

@@ -107,17 +107,19 @@ def first_appearance(labels: NDArray[Any], n_clusters: int) -> NDArray[np.int64]
 def code_labels(labels: Any, *, missing: str = "unobserved") -> CodedLabels:
     """Read a label matrix (n_samples, n_partitions) into codes.
 
-    A C-contiguous uint8 array whose columns number their clusters by first appearance is used as
-    it is, without a copy; every other input becomes one new matrix of the smallest code type.
+    A C-contiguous uint8 or int8 array whose columns number their clusters by first appearance is used
+    as it is, without a copy; every other input becomes one new matrix of the smallest code type.
     """
     matrix, object_names = _as_matrix(labels, missing)
     _check_shape(matrix)
     if object_names is not None:
         missing = "unobserved"  # already told apart from None, object by object
-    codes, counts = _use_as_is(matrix)
-    if codes is not None:
-        zeros = np.zeros(matrix.shape[1], dtype=np.int64)
-        return CodedLabels(codes, counts, zeros, zeros, tuple(tuple(range(k)) for k in counts))
+    as_is, counts = _use_as_is(matrix, missing)
+    if as_is is not None:
+        n_missing, n_noise = _count_reserved(as_is)
+        return CodedLabels(
+            as_is, counts, n_missing, n_noise, tuple(tuple(range(k)) for k in counts)
+        )
     table = Relabeller(matrix.shape[1], MISSING, NOISE)
     for start, block in _integer_blocks(matrix, missing):
         bad = table.observe(block)
@@ -127,9 +129,7 @@ def code_labels(labels: Any, *, missing: str = "unobserved") -> CodedLabels:
     codes = np.empty(matrix.shape, dtype=code_type(int(counts.max())))
     for start, block in _integer_blocks(matrix, missing):
         table.encode(block, codes[start : start + len(block)])
-    n_missing = np.zeros(matrix.shape[1], dtype=np.int64)
-    n_noise = np.zeros(matrix.shape[1], dtype=np.int64)
-    count_reserved(codes, n_missing, n_noise)
+    n_missing, n_noise = _count_reserved(codes)
     names = tuple(
         tuple(object_names[u][k] for k in table.values(u))
         if object_names is not None
@@ -137,6 +137,13 @@ def code_labels(labels: Any, *, missing: str = "unobserved") -> CodedLabels:
         for u in range(matrix.shape[1])
     )
     return CodedLabels(codes, counts, n_missing, n_noise, names)
+
+
+def _count_reserved(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    n_missing = np.zeros(codes.shape[1], dtype=np.int64)
+    n_noise = np.zeros(codes.shape[1], dtype=np.int64)
+    count_reserved(codes, n_missing, n_noise)
+    return n_missing, n_noise
 
 
 def read_new_labels(
@@ -340,15 +347,19 @@ def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
         )
 
 
-def _use_as_is(matrix: NDArray[Any]) -> tuple[NDArray[Any] | None, NDArray[np.int64]]:
+def _use_as_is(
+    matrix: NDArray[Any], missing: str
+) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+    """Return the matrix as codes, not copied, and the clusters of each column; None if it cannot be."""
     seen = np.zeros(matrix.shape[1], dtype=np.uint8)
-    if matrix.dtype != np.uint8 or not matrix.flags.c_contiguous:
+    is_signed = matrix.dtype == np.int8 and missing == "unobserved"  # -1 and -2 are then the codes
+    if not (is_signed or matrix.dtype == np.uint8) or not matrix.flags.c_contiguous:
         return None, seen.astype(np.int64)
+    view = matrix.view(np.ndarray).view(np.uint8)
     rows = max(1, _BLOCK_CELLS // matrix.shape[1])
     for start in range(0, len(matrix), rows):
-        if not continues_canonical(matrix[start : start + rows], seen):
+        if not continues_canonical(view[start : start + rows], is_signed, seen):
             return None, seen.astype(np.int64)
-    view = matrix.view(np.ndarray)[:]
     view.flags.writeable = False
     return view, seen.astype(np.int64)
 

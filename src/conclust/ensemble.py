@@ -92,9 +92,11 @@ class Ensemble:
     labels : array-like of shape (n_samples, n_partitions)
         Cluster labels, one partition a column: an array, a list of rows, a pandas or polars
         DataFrame, a memory-mapped array. Labels are whole numbers from 0 on, or names (strings,
-        categories). A C-ordered uint8 array whose columns number their clusters by first
-        appearance, as conclust's generators write them, is used without a copy: do not change it
-        afterwards. Anything else is copied once.
+        categories). A C-ordered array of one byte a label (uint8; int8 where some are missing) whose
+        columns number their clusters by first appearance, as conclust's generators write them, is
+        used without a copy: do not change it afterwards. Such an array may be a file larger than the
+        memory, ``Ensemble(np.load("labels.npy", mmap_mode="r"))``: it is read in order of the objects,
+        as often as the method goes over them. Anything else is copied once.
     weights : array-like of shape (n_partitions,), default=None
         Non-negative weight of each partition. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"

@@ -88,22 +88,46 @@ void Relabeller::restore(std::size_t partition, const std::int64_t* values, std:
     }
 }
 
-CONCLUST_CLONES
-bool continues_canonical(const std::uint8_t* block, std::size_t rows, std::size_t n_partitions,
-                         std::uint8_t* seen) {
+namespace {
+
+template <bool Signed>
+CONCLUST_INLINE bool continues(const std::uint8_t* block, std::size_t rows, std::size_t n_partitions,
+                               std::uint8_t* seen) {
+    constexpr std::uint8_t largest = Signed ? 127 : first_reserved_code<std::uint8_t> - 1;
     for (std::size_t i = 0; i < rows; ++i) {
         const std::uint8_t* row = block + i * n_partitions;
         std::uint8_t broken = 0;
         for (std::size_t u = 0; u < n_partitions; ++u) {
-            const std::uint8_t limit = std::min(seen[u], std::uint8_t{253});
-            broken |= static_cast<std::uint8_t>(row[u] > limit);
-            seen[u] = std::max(seen[u], static_cast<std::uint8_t>(row[u] + 1));
+            const bool cluster = !Signed || row[u] < first_reserved_code<std::uint8_t>;
+            const std::uint8_t limit = std::min(seen[u], largest);
+            broken |= static_cast<std::uint8_t>(cluster & (row[u] > limit));
+            seen[u] = std::max(seen[u], static_cast<std::uint8_t>(cluster ? row[u] + 1 : 0));
         }
         if (broken) {
             return false;
         }
     }
     return true;
+}
+
+CONCLUST_CLONES
+bool continues_signed(const std::uint8_t* block, std::size_t rows, std::size_t n_partitions,
+                      std::uint8_t* seen) {
+    return continues<true>(block, rows, n_partitions, seen);
+}
+
+CONCLUST_CLONES
+bool continues_unsigned(const std::uint8_t* block, std::size_t rows, std::size_t n_partitions,
+                        std::uint8_t* seen) {
+    return continues<false>(block, rows, n_partitions, seen);
+}
+
+}  // namespace
+
+bool continues_canonical(const std::uint8_t* block, std::size_t rows, std::size_t n_partitions,
+                         bool is_signed, std::uint8_t* seen) {
+    return is_signed ? continues_signed(block, rows, n_partitions, seen)
+                     : continues_unsigned(block, rows, n_partitions, seen);
 }
 
 #define CONCLUST_INSTANTIATE(Label)                                                            \

@@ -54,10 +54,11 @@ class Relabeller {
     std::int64_t noise_;
 };
 
-// Whether a block of uint8 labels continues columns that are already numbered by first appearance
-// and stay below the reserved codes. `seen` (n_partitions) holds the clusters met so far and is
-// moved on.
+// Whether a block of labels of one byte continues columns that are already numbered by first
+// appearance and stay below the reserved codes, so that they are codes. With `is_signed` they are
+// int8: -1 and -2 are the codes of missing and noise, 0 .. 127 clusters. `seen` (n_partitions) holds
+// the clusters met so far and is moved on.
 bool continues_canonical(const std::uint8_t* block, std::size_t rows, std::size_t n_partitions,
-                         std::uint8_t* seen);
+                         bool is_signed, std::uint8_t* seen);
 
 }  // namespace conclust

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -23,7 +25,13 @@ from conclust._validation import check_option
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, UnsupportedEnsembleError
 
-__all__ = ["ConsensusClusterer", "Method", "PlacingClusterer", "SoftConsensusClusterer"]
+__all__ = [
+    "ConsensusClusterer",
+    "Method",
+    "PlacingClusterer",
+    "SoftConsensusClusterer",
+    "whole_or_nothing",
+]
 
 
 _ROWS_AT_ONCE = 1 << 14
@@ -112,23 +120,24 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         UnsupportedEnsembleError
             If the method takes no missing labels or no soft members, and the ensemble has them.
         """
-        ensemble = self._read(X)
-        self._check_support(ensemble)
-        observed = ensemble.observed
-        kept = ensemble if observed.all() else ensemble.observed_only()
-        self._check_parameters(kept)
-        self._names, self._code_type = kept.names, kept.codes.dtype
-        labels = canonical_labels(self._fit(kept))
-        self.n_clusters_ = int(labels.max()) + 1
-        self.labels_ = _spread(labels, observed, -1)
-        if not observed.all():
-            warnings.warn(
-                f"{np.count_nonzero(~observed)} objects are missing in every partition (the first is "
-                f"object {np.argmin(observed)}): the ensemble says nothing about them, so their label is "
-                "-1 and their membership, if any, uniform.",
-                EvidenceWarning,
-                stacklevel=2,
-            )
+        with whole_or_nothing(self):
+            ensemble = self._read(X)
+            self._check_support(ensemble)
+            observed = ensemble.observed
+            kept = ensemble if observed.all() else ensemble.observed_only()
+            self._check_parameters(kept)
+            self._names, self._code_type = kept.names, kept.codes.dtype
+            labels = canonical_labels(self._fit(kept))
+            self.n_clusters_ = int(labels.max()) + 1
+            self.labels_ = _spread(labels, observed, -1)
+            if not observed.all():
+                warnings.warn(
+                    f"{np.count_nonzero(~observed)} objects are missing in every partition (the first is "
+                    f"object {np.argmin(observed)}): the ensemble says nothing about them, so their label is "
+                    "-1 and their membership, if any, uniform.",
+                    EvidenceWarning,
+                    stacklevel=2,
+                )
         return self
 
     def _check_support(self, ensemble: Ensemble) -> None:
@@ -206,10 +215,11 @@ class SoftConsensusClusterer(ConsensusClusterer):
         return labels
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
-        super().fit(X, y)
-        membership = self._observed_membership
-        del self._observed_membership
-        self.membership_ = _spread(membership, self.labels_ >= 0, 1.0 / membership.shape[1])
+        with whole_or_nothing(self):
+            super().fit(X, y)
+            membership = self._observed_membership
+            del self._observed_membership
+            self.membership_ = _spread(membership, self.labels_ >= 0, 1.0 / membership.shape[1])
         return self
 
     fit.__doc__ = ConsensusClusterer.fit.__doc__
@@ -265,6 +275,20 @@ class PlacingClusterer(SoftConsensusClusterer):
         labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
         labels[~self._heard(codes)] = -1
         return labels
+
+
+@contextmanager
+def whole_or_nothing(estimator: object) -> Iterator[None]:
+    """Leave the estimator as it was before if a fit is interrupted or fails."""
+    before = dict(vars(estimator))
+    finished = False
+    try:
+        yield
+        finished = True
+    finally:
+        if not finished:
+            vars(estimator).clear()
+            vars(estimator).update(before)
 
 
 def _column_order(membership: NDArray[np.float64]) -> NDArray[np.int64]:

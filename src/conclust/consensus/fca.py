@@ -16,7 +16,7 @@ from conclust._labels import canonical_labels, missing_code, noise_code
 from conclust._progress import reporter
 from conclust._validation import check_option, refuse
 from conclust.agreement import anmi
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer, Method, whole_or_nothing
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning
 
@@ -175,13 +175,14 @@ class FCAConsensus(ConsensusClusterer):
             )
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
-        for name in ("thresholds_", "anmi_"):
-            if hasattr(self, name):
-                delattr(self, name)
-        super().fit(X, y)
-        covered = np.zeros(len(self.labels_), dtype=np.bool_)
-        covered[self.labels_ >= 0] = self.covered_
-        self.covered_ = covered
+        with whole_or_nothing(self):
+            for name in ("thresholds_", "anmi_"):
+                if hasattr(self, name):
+                    delattr(self, name)
+            super().fit(X, y)
+            covered = np.zeros(len(self.labels_), dtype=np.bool_)
+            covered[self.labels_ >= 0] = self.covered_
+            self.covered_ = covered
         return self
 
     fit.__doc__ = ConsensusClusterer.fit.__doc__

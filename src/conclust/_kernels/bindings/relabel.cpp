@@ -52,8 +52,10 @@ void bind_relabel(nb::module_& m) {
         self.restore(partition, values.data(), values.shape(0));
     }, nb::arg("partition"), nb::arg("values").noconvert());
 
-    m.def("continues_canonical", [](Matrix<const std::uint8_t> block, Vector<std::uint8_t> seen) {
+    m.def("continues_canonical", [](Matrix<const std::uint8_t> block, bool is_signed,
+                                  Vector<std::uint8_t> seen) {
         const nb::gil_scoped_release release;
-        return conclust::continues_canonical(block.data(), block.shape(0), block.shape(1), seen.data());
-    }, nb::arg("block").noconvert(), nb::arg("seen").noconvert());
+        return conclust::continues_canonical(block.data(), block.shape(0), block.shape(1), is_signed,
+                                             seen.data());
+    }, nb::arg("block").noconvert(), nb::arg("is_signed"), nb::arg("seen").noconvert());
 }

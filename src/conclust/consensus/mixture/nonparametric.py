@@ -13,7 +13,7 @@ from conclust._kernels import gibbs_sweep
 from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer, Method, whole_or_nothing
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 
@@ -146,10 +146,11 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         check_int(self.n_draws, "n_draws", owner)
 
     def fit(self, X: Any, y: None = None) -> NonparametricBayesianEnsemble:  # noqa: D102
-        super().fit(X, y)
-        draws = np.full((len(self.labels_), self.n_draws), -1, dtype=np.int32)
-        draws[self.labels_ >= 0] = self.draws_
-        self.draws_ = draws
+        with whole_or_nothing(self):
+            super().fit(X, y)
+            draws = np.full((len(self.labels_), self.n_draws), -1, dtype=np.int32)
+            draws[self.labels_ >= 0] = self.draws_
+            self.draws_ = draws
         return self
 
     fit.__doc__ = ConsensusClusterer.fit.__doc__
