@@ -14,7 +14,7 @@ from conclust import PCC, Ensemble, FCAConsensus, NonparametricBayesianEnsemble,
 
 # ------------------------------------------------------------------------- files larger than memory
 
-N, M, K = 500_000, 200, 3
+N, M, K = 300_000, 300, 3
 
 # The process may allocate `room` bytes more than it has: private memory, which mapped files are not.
 FIT = """
@@ -29,7 +29,7 @@ def private():
 
 path, room = sys.argv[1], int(sys.argv[2])
 def model():
-    return PCC(3, divergence="l2", random_state=0, n_jobs=1)
+    return PCC(3, divergence="l2", n_init=1, tol=1e-3, random_state=0, n_jobs=1)
 small = np.load(path, mmap_mode="r")[:500]
 model().fit(Ensemble(np.array(small)))  # what is imported and allocated once
 resource.setrlimit(resource.RLIMIT_DATA, (private() + room, resource.RLIM_INFINITY))
@@ -37,7 +37,8 @@ labels = np.load(path, mmap_mode="r")
 assert labels.nbytes > room
 ensemble = Ensemble(labels)
 assert np.shares_memory(ensemble.codes, labels)
-print(" ".join(str(np.mean(model().fit(ensemble).labels_ == k)) for k in range(3)))
+found = model().fit(ensemble).labels_
+print(" ".join(str(np.mean(found == k)) for k in range(3)))
 try:
     np.array(labels)
 except MemoryError:

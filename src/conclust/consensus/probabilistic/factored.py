@@ -26,7 +26,8 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["FactoredModel", "FactoredSolution", "padded", "random_membership", "solve", "uniform"]
 
-# Starts are compared on this many objects: more changes the choice rarely and costs each time.
+# Starts are compared, and the paper's objective is estimated, on this many objects: more changes the
+# choice rarely and costs each time.
 SUBSET = 4000
 # The rest of the evidence is added in parts that grow by this factor, each solved before the next: what
 # takes many sweeps is done where they are cheap. A part is at its end when a sweep lowers the
@@ -34,8 +35,6 @@ SUBSET = 4000
 GROWTH = 8
 PART_TOL = 1e-5
 PART_SWEEPS = 30
-# What no membership explains is measured on all pairs of this many objects.
-SAMPLE = 1500
 # Floating error of the sums is cleared this often.
 REBUILD_EVERY = 10
 
@@ -75,12 +74,11 @@ def solve(
     model = FactoredModel.of(ensemble)
     chooser, escaper, *drawers = spawn_generators(seed, n_init + 2)
     order = chooser.permutation(n)
-    noise_share = _noise_share(ensemble._some(order[:SAMPLE]), threads)
+    chosen = order[:SUBSET].copy()  # shuffled, also when it is everything
+    few = ensemble._some(chosen)
+    explained = squared(few, threads)
     solver = _solver(model, ensemble, n_clusters)
     if start is None:
-        chosen = order[:SUBSET]  # shuffled, also when it is everything
-        few = ensemble._some(chosen)
-        explained = (1.0 - noise_share) * together(few)
         best = best_start(few, model, n_clusters, explained, drawers, escaper, threads)
         report(
             f"{n_init} starts on {len(chosen):,} of {n:,} objects; {best.escapes} splits and merges "
@@ -90,15 +88,15 @@ def solve(
             Y = uniform(n, n_clusters)
             Y[chosen] = best.Y
         else:
+            objective = max(best.loss + explained, 0.0) / _pairs(len(chosen))
             solver.take_sums(
-                _grown(
-                    best.solver, ensemble, order, n_clusters, model, noise_share, threads, report
-                )
+                _grown(best.solver, ensemble, order, n_clusters, model, objective, threads, report)
             )
             Y = uniform(n, n_clusters)
             solver.assign(Y, 1e-3, threads)
     else:
         Y = padded(start)
+    sample = _solver(model, few, n_clusters)
     del order
     solver.rebuild(Y, threads)
     constant = _together(ensemble, solver)
@@ -108,8 +106,10 @@ def solve(
     residual = np.inf
     n_iter = 0
     while n_iter < max_iter and not converged:
-        # Relative to f itself: the loss without the part that no membership changes.
-        enough = tol * max(loss - noise_share * constant, 0.0)
+        # Relative to f itself: the loss has a large part that no membership changes.
+        sample.rebuild(Y[chosen], threads)
+        f = max(sample.objective() + explained, 0.0) * _pairs(n) / _pairs(len(chosen))
+        enough = tol * f
         change, residual, _ = solver.sweep(Y, 0.1 * tol_kkt, enough / n, threads)
         n_iter += 1
         if n_iter % REBUILD_EVERY == 0:
@@ -139,9 +139,8 @@ def _solver(model: FactoredModel, ensemble: Ensemble, n_clusters: int) -> Factor
     return model.solver(ensemble.codes, n_clusters, complete=complete, soft=soft)
 
 
-def _noise_share(few: Ensemble, threads: int) -> float:
-    """Share of the loss of no membership that no membership explains."""
-    return 1.0 - squared(few, threads) / max(together(few), 1e-300)
+def _pairs(n: int) -> float:
+    return 0.5 * n * (n - 1)
 
 
 def _together(ensemble: Ensemble, solver: FactoredSolver) -> float:
@@ -158,13 +157,16 @@ def _grown(
     order: NDArray[np.int64],
     n_clusters: int,
     model: FactoredModel,
-    noise_share: float,
+    objective: float,
     threads: int,
     report: Callable[[str], None],
 ) -> FactoredSolver:
-    """Solve growing parts of the objects, each from the sums of the one before."""
+    """Solve growing parts of the objects, each from the sums of the one before.
+
+    `objective` is f per pair, about.
+    """
     n = ensemble.n_samples
-    sizes = []
+    sizes: list[int] = []
     while (size := n // GROWTH ** (len(sizes) + 1)) >= 2 * SUBSET:
         sizes.append(size)
     for size in reversed(sizes):
@@ -174,11 +176,10 @@ def _grown(
         Y = uniform(size, n_clusters)
         solver.assign(Y, 1e-3, threads)
         solver.rebuild(Y, threads)
-        constant = together(part)
+        enough = PART_TOL * objective * _pairs(size)
         for _ in range(PART_SWEEPS):
-            enough = PART_TOL * max(solver.objective() + (1.0 - noise_share) * constant, 0.0)
             change, _, _ = solver.sweep(Y, 1e-7, enough / size, threads)
             if -change <= enough:
                 break
-        report(f"{size:,} of {n:,} objects: loss {solver.objective() + constant:.10g}")
+        report(f"{size:,} of {n:,} objects: the last sweep lowered the loss by {-change:.3g}")
     return solver
