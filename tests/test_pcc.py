@@ -75,6 +75,38 @@ def test_the_kernel_follows_the_loss_by_its_definition(case, weighted, k):
     )
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 9, 12, 13, 18, 37])
+@pytest.mark.parametrize("case", ["complete", "missing"])
+def test_grams_are_those_of_the_memberships(case, k):
+    rng = np.random.default_rng(k)
+    ensemble = Ensemble(random_labels(rng, 40, 5, 3, **CASES[case]))
+    model, solver = model_solver(ensemble, k)
+    Y = rng.dirichlet(np.ones(k), 40)
+    solver.rebuild(factored.padded(Y), 1)
+    expected = np.empty((model.n_groups, k, k))
+    for u, group in enumerate(model.group_of):
+        seen = Y[ensemble.present[:, u]]
+        expected[group] = seen.T @ seen
+    found = np.empty_like(expected)
+    solver.read_grams(found.reshape(-1))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    solver.write_grams(2 * expected.reshape(-1))
+    solver.read_grams(found.reshape(-1))
+    np.testing.assert_array_equal(found, 2 * expected)
+
+
+def test_it_stops_where_the_paper_s_objective_is_a_sliver_of_the_loss():
+    # Flips at random leave nearly nothing to explain: the share of f is not a difference of two.
+    rng = np.random.default_rng(0)
+    truth = np.arange(30_000) % 20 % 3
+    labels = np.where(
+        rng.random((30_000, 60)) < 0.1, rng.integers(0, 3, (30_000, 60)), truth[:, None]
+    )
+    model = PCC(3, random_state=0).fit(labels)
+    assert model.converged_
+    assert model.n_iter_ <= 10
+
+
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_objective_is_the_papers_by_its_definition(case, weighted):
