@@ -155,6 +155,19 @@ def test_more_than_254_clusters():
     assert (Ensemble(labels).cluster_counts == 280).all()
 
 
+def test_labels_are_as_narrow_as_they_can_be():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    for fraction, k, kind in ((1.0, 150, "uint8"), (0.9, 127, "int8"), (0.9, 128, "int32")):
+        generator = EnsembleGenerator(
+            n_partitions=2, n_clusters=[k], sample_fraction=fraction, random_state=0
+        )
+        labels = generator.fit_transform(X)
+        assert labels.dtype == kind
+        assert generator.transform(X).dtype == kind
+        assert (Ensemble(labels).labels == labels).all()
+        assert np.shares_memory(Ensemble(labels).codes, labels) == (kind != "int32")
+
+
 def test_members_are_what_plain_k_means_finds():
     # Well apart, every start that has one point in each blob ends in the same partition.
     generator = EnsembleGenerator(n_partitions=30, n_clusters=4, random_state=0)
@@ -281,7 +294,7 @@ def test_type_and_layout_of_the_points_change_nothing(method):
 def test_objects_that_are_not_drawn_are_missing():
     generator = EnsembleGenerator(n_partitions=20, sample_fraction=0.7, random_state=0)
     labels = generator.fit_transform(IRIS)
-    assert labels.dtype == np.int32
+    assert labels.dtype == np.int8
     assert ((labels >= 0).sum(axis=0) == 105).all()
     assert labels.min() == -1
     assert len({tuple(column >= 0) for column in labels.T}) == 20

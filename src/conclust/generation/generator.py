@@ -98,9 +98,10 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     points; ``transform`` then returns the labels of the very points given to ``fit``, and raises for
     others.
 
-    Labels are uint8 if none can be missing or noise and there are at most 254 clusters, else int32
-    with -1 for an object that was not drawn and -2 for noise. The clusters of each partition are
-    numbered by first appearance.
+    Labels of "kmeans" and "mixed" are uint8 if every member takes all objects (up to 254 clusters),
+    int8 with -1 for objects that were not drawn (up to 127 clusters): ensembles use both as they are,
+    without a copy. All others are int32, with -2 for noise. The clusters of each partition are numbered
+    by first appearance.
 
     The two ensembles are those of Lourenco, Rota Bulo, Rebagliati, Fred, Figueiredo & Pelillo
     (2013), "Probabilistic consensus clustering using evidence accumulation", section 7.2.
@@ -281,7 +282,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if self.cache_dir is not None:
             cache = open_cache(self.cache_dir, points_digest(raw), self.scale, n)
 
-        self._dtype = np.dtype(np.uint8 if plan.compact else np.int32)
+        self._dtype = plan.label_type
         members: dict[int, Member] = {}
         seen: dict[int, NDArray[np.int32]] = {}
         matrix = None

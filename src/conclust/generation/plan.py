@@ -39,7 +39,7 @@ class Plan:
 
     tasks: tuple[Task, ...]
     n_partitions: int
-    compact: bool  # whether labels fit uint8: none missing, no noise, at most 254 clusters
+    label_type: np.dtype[Any]  # the narrowest integers that hold all labels the plan can give
     prefer: str | None  # what joblib should prefer
 
 
@@ -173,15 +173,18 @@ def _plan_kmeans(
     seeds = spawn_seeds(root, total)
     recipe = KMeansRecipe()
     tasks = [sizes.task(recipe, [u], [_pick(choices, seed)], seed) for u, seed in enumerate(seeds)]
-    return Plan(tuple(tasks), total, _compact(sizes, choices), "threads")
+    return Plan(tuple(tasks), total, _label_type(sizes, choices), "threads")
 
 
 def _pick(choices: Sequence[int], seed: int) -> int:
     return int(choices[int(streams(seed)[0].integers(len(choices)))])
 
 
-def _compact(sizes: _Sizes, choices: Sequence[int]) -> bool:
-    return sizes.n_objects == sizes.n and _extent(choices)[1] <= 254
+def _label_type(sizes: _Sizes, choices: Sequence[int]) -> np.dtype[Any]:
+    most = _extent(choices)[1]
+    if sizes.n_objects == sizes.n and most <= 254:
+        return np.dtype(np.uint8)
+    return np.dtype(np.int8 if most <= 127 else np.int32)
 
 
 def _plan_mixed(
@@ -224,7 +227,7 @@ def _plan_mixed(
         sizes.task(kmeans, [at[-1] + i], [k], seed)
         for i, (k, seed) in enumerate(zip(ks, seeds[len(runs) :], strict=True))
     ]
-    return Plan(tuple(tasks), total, _compact(sizes, ks), None)
+    return Plan(tuple(tasks), total, _label_type(sizes, ks), None)
 
 
 def _clusterers(method: Any) -> list[Any]:
@@ -278,4 +281,5 @@ def _plan_clusterers(
         which = u % len(clusterers)
         asked = _pick(choices, seed) if choices is not None and takes[which] else None
         tasks.append(sizes.task(recipes[which], [u], [asked], seed))
-    return Plan(tuple(tasks), total, False, None)
+    # What clusterers of others may call noise, and how many clusters they find, is not known before.
+    return Plan(tuple(tasks), total, np.dtype(np.int32), None)
