@@ -13,14 +13,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double dust = 1e-12;          // memberships that start below this start as zero
 constexpr std::int64_t refresh_every = 16;  // steps per object
 constexpr int most_confirmations = 50;
-
-void prefetch(const void* address) {
-#if defined(__GNUC__)
-    __builtin_prefetch(address);
-#else
-    (void)address;
-#endif
-}
+constexpr double nearly = 0.5;  // gaps above this share of the next one's may overtake it
 
 std::size_t longest_row(const GreedyInput& in) {
     if (in.indptr == nullptr) {
@@ -33,22 +26,28 @@ std::size_t longest_row(const GreedyInput& in) {
     return static_cast<std::size_t>(longest);
 }
 
+// The first whole cache line.
+double* aligned(std::vector<double>& memory) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    return memory.data() + (64 - address % 64) % 64 / sizeof(double);
+}
+
 }  // namespace
 
 GreedySolver::GreedySolver(const GreedyInput& input, const double* Y)
     : in_(input),
-      stride_((input.k + pack_lanes - 1) / pack_lanes * pack_lanes),
+      stride_((input.k + pack_lanes) / pack_lanes * pack_lanes),
       memory_(input.n * 2 * stride_ + 8, 0.0),
+      records_(aligned(memory_)),
       evidence_(input.n, 0.0),
-      queue_(input.n),
+      queue_(records_ + stride_ - 1, 2 * stride_, input.n),
       row_(longest_row(input)),
       old_(stride_),
+      new_(stride_),
       sums_(stride_) {
     if (in_.indptr != nullptr) {
-        lay_entries();
+        pattern_ = GreedyPattern(in_.n, in_.indptr, in_.indices, in_.c, in_.N);
     }
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    records_ = memory_.data() + (64 - address % 64) % 64 / sizeof(double);
     for (std::size_t i = 0; i < in_.n; ++i) {
         double* y = record(i);
         double sum = 0.0;
@@ -63,77 +62,42 @@ GreedySolver::GreedySolver(const GreedyInput& input, const double* Y)
     }
 }
 
-// Copies the pattern, so that what belongs to an entry lies together: a row is a few cache lines.
-void GreedySolver::lay_entries() {
-    const auto count = static_cast<std::size_t>(in_.indptr[in_.n]);
-    constexpr std::size_t chunk = 4096;
-    std::vector<double> c(chunk);
-    std::vector<double> N(chunk);
-    const auto each = [&](auto take) {
-        for (std::size_t from = 0; from < count; from += chunk) {
-            const std::size_t some = std::min(chunk, count - from);
-            to_doubles(in_.c, from, some, c.data());
-            to_doubles(in_.N, from, some, N.data());
-            for (std::size_t e = 0; e < some; ++e) {
-                take(in_.indices[from + e], c[e], N[e]);
-            }
-        }
-    };
-    bool small = in_.c.bytes < 8 && in_.N.bytes < 8;
-    each([&](std::int32_t, double, double present) { small = small && present < 65536.0; });
-    if (small) {
-        small_.reserve(count);
-        each([&](std::int32_t j, double matches, double present) {
-            small_.push_back({j, static_cast<std::uint16_t>(matches), static_cast<std::uint16_t>(present)});
-        });
-    } else {
-        large_.reserve(count);
-        each([&](std::int32_t j, double matches, double present) { large_.push_back({j, matches, present}); });
-    }
-}
-
 // The partners of object i and their counts. Returns how many there are.
 std::size_t GreedySolver::fetch(std::size_t i) {
-    if (in_.indptr == nullptr) {
-        to_doubles(in_.c, i * in_.n, in_.n, row_.c);
-        to_doubles(in_.N, i * in_.n, in_.n, row_.N);
-        std::size_t count = 0;
-        for (std::size_t j = 0; j < in_.n; ++j) {
-            row_.partners[count] = static_cast<std::int32_t>(j);
-            row_.c[count] = row_.c[j];
-            row_.N[count] = row_.N[j];
-            count += row_.N[j] > 0.0 && j != i;
-        }
-        finish_row(row_, count);
-    } else if (small_.empty()) {
-        read_entries(large_.data(), i);
-    } else {
-        read_entries(small_.data(), i);
+    if (in_.indptr != nullptr) {
+        const std::size_t count = pattern_.count(i);
+        const Counts counts = pattern_.counts(i);
+        row_.partners = pattern_.partners(i);
+        row_.count = count;
+        row_.whole = (count + 7) / 8 * 8;
+        to_doubles(counts, 0, row_.whole, row_.c);
+        to_doubles(counts, row_.whole, row_.whole, row_.N);
+        return count;
     }
-    return row_.count;
-}
-
-template <class Value>
-void GreedySolver::read_entries(const GreedyEntry<Value>* entries, std::size_t i) {
-    entries += in_.indptr[i];
-    const auto count = static_cast<std::size_t>(in_.indptr[i + 1] - in_.indptr[i]);
-    for (std::size_t e = 0; e < count; ++e) {
-        const auto j = static_cast<std::size_t>(entries[e].partner);
-        prefetch(record(j));
-        prefetch(queue_.place(j));
-        row_.partners[e] = entries[e].partner;
-        row_.c[e] = static_cast<double>(entries[e].c);
-        row_.N[e] = static_cast<double>(entries[e].N);
+    to_doubles(in_.c, i * in_.n, in_.n, row_.c);
+    to_doubles(in_.N, i * in_.n, in_.n, row_.N);
+    std::size_t count = 0;
+    for (std::size_t j = 0; j < in_.n; ++j) {
+        row_.own_partners[count] = static_cast<std::int32_t>(j);
+        row_.c[count] = row_.c[j];
+        row_.N[count] = row_.N[j];
+        count += row_.N[j] > 0.0 && j != i;
     }
+    row_.partners = row_.own_partners.data();
     finish_row(row_, count);
+    return count;
 }
 
 std::size_t GreedySolver::refresh_row(std::size_t i) {
+    if (i + 1 < in_.n) {
+        ask_for_partners(i + 1);
+    }
     const std::size_t count = fetch(i);
     double* y = record(i);
     double* g = y + stride_;
     const GreedyRecords records{records_, stride_};
-    products(records, y, row_);
+    std::copy(y, y + in_.k, new_.begin());
+    products(records, new_.data(), row_);
     slopes(in_.divergence, in_.a, row_, row_.before);
     gradient(records, row_, g);
     std::fill(g + in_.k, g + stride_, infinity);
@@ -143,31 +107,13 @@ std::size_t GreedySolver::refresh_row(std::size_t i) {
     return count;
 }
 
-// The object that has the second largest gap comes next more often than not: what its step will read
-// is asked for, stage by stage, while this step computes.
+// What the next step will read is asked for, stage by stage, while this step computes: the object with
+// the second largest gap comes next, unless one that this step changes overtakes it.
 void GreedySolver::ask_for_object(std::size_t i) const {
     prefetch(record(i));
     prefetch(&evidence_[i]);
     if (in_.indptr != nullptr) {
-        prefetch(in_.indptr + i);
-    }
-}
-
-void GreedySolver::ask_for_entries(std::size_t i) const {
-    if (in_.indptr == nullptr) {
-        return;
-    }
-    const auto begin = static_cast<std::size_t>(in_.indptr[i]);
-    const auto end = static_cast<std::size_t>(in_.indptr[i + 1]);
-    const auto lines = [&](const auto& entries) {
-        for (std::size_t e = begin; e < end; e += 64 / sizeof(entries[0])) {
-            prefetch(&entries[e]);
-        }
-    };
-    if (small_.empty()) {
-        lines(large_);
-    } else {
-        lines(small_);
+        pattern_.ask(i);
     }
 }
 
@@ -175,16 +121,36 @@ void GreedySolver::ask_for_partners(std::size_t i) const {
     if (in_.indptr == nullptr) {
         return;
     }
-    for (std::int64_t e = in_.indptr[i]; e < in_.indptr[i + 1]; ++e) {
-        const auto at = static_cast<std::size_t>(e);
-        const auto j = static_cast<std::size_t>(small_.empty() ? large_[at].partner : small_[at].partner);
-        prefetch(record(j));
-        prefetch(queue_.place(j));
+    const std::int32_t* partners = pattern_.partners(i);
+    const std::size_t count = pattern_.count(i);
+    for (std::size_t e = 0; e < count; ++e) {
+        const auto j = static_cast<std::size_t>(partners[e]);
+        const double* near = record(j);
+        for (std::size_t at = 0; at < 2 * stride_; at += 8) {
+            prefetch(near + at);
+        }
     }
 }
 
-std::size_t GreedySolver::step(std::size_t J, std::size_t likely) {
+// Asks for the rows of partners whose gaps are already near that of `likely`.
+void GreedySolver::ask_for_rising(std::size_t likely) const {
+    if (in_.indptr == nullptr) {
+        return;
+    }
+    const double near = nearly * queue_.key(likely);
+    for (std::size_t e = 0; e < row_.count; ++e) {
+        const auto j = static_cast<std::size_t>(row_.partners[e]);
+        if (queue_.key(j) > near) {
+            pattern_.ask(j);
+        }
+    }
+}
+
+std::size_t GreedySolver::step(std::size_t J) {
+    std::size_t likely = queue_.likely_second();
     ask_for_object(likely);
+    queue_.ask(likely);
+    queue_.ask(J);
     const std::size_t count = fetch(J);
     double* y = record(J);
     double* g = y + stride_;
@@ -203,44 +169,53 @@ std::size_t GreedySolver::step(std::size_t J, std::size_t likely) {
         }
     }
     const GreedyRecords records{records_, stride_};
-    ask_for_entries(likely);
-    products_along(records, y, U, V, row_);
-    slopes(in_.divergence, in_.a, row_, row_.before);
+    std::copy(y, y + in_.k, old_.begin());
+    products_along(records, old_.data(), U, V, row_);
+    ask_for_rising(likely);
     const double most = y[V];
     const double moved = line_search(in_.divergence, in_.a, row_, most);
+    if (!queue_.leads(likely)) {
+        queue_.play_again(likely);
+        likely = queue_.likely_second();
+        ask_for_object(likely);
+    }
     const double rest = moved < most ? most - moved : 0.0;
     if (rest == most) {
         // Nothing to gain beyond rounding: aside until a partner moves.
         queue_.set(J, 0.0);
         return count;
     }
-    std::copy(y, y + stride_, old_.begin());
     y[V] = rest;
     y[U] += moved;
-    products(records, y, row_);
+    std::copy(y, y + in_.k, new_.begin());
+    products(records, new_.data(), row_);
     slopes(in_.divergence, in_.a, row_, row_.after);
-    move_gradients(records, old_.data(), y, row_, sums_.data());
+    ask_for_partners(likely);
+    const double largest = move_gradients(records, old_.data(), new_.data(), row_, sums_.data());
     std::copy(sums_.begin(), sums_.begin() + static_cast<std::ptrdiff_t>(in_.k), g);
     queue_.set(J, gap_of(y, g, stride_));
-    // Who has the largest gap among those that changed? If it is larger, that object comes next.
-    std::size_t highest = 0;
-    for (std::size_t e = 1; e < count; ++e) {
-        highest = row_.first[e] > row_.first[highest] ? e : highest;
-    }
-    const bool other = count > 0 && row_.first[highest] > queue_.key(likely);
-    const std::size_t next = other ? static_cast<std::size_t>(row_.partners[highest]) : likely;
-    if (other) {
+    queue_.play_again(J);
+    set_keys(likely, largest);
+    return count;
+}
+
+// Puts the partners' gaps, of which `largest` is the largest, into the queue.
+void GreedySolver::set_keys(std::size_t likely, double largest) {
+    const std::size_t count = row_.count;
+    std::size_t next = likely;
+    std::size_t half = count;
+    if (largest > queue_.key(likely)) {
+        const double* gaps = row_.first;
+        next = static_cast<std::size_t>(row_.partners[std::find(gaps, gaps + count, largest) - gaps]);
         ask_for_object(next);
-    } else {
-        ask_for_partners(next);
+        half = 0;
     }
     for (std::size_t e = 0; e < count; ++e) {
-        if (other && e == count / 2) {
-            ask_for_entries(next);
+        if (e == half) {
+            ask_for_partners(next);
         }
         queue_.set(static_cast<std::size_t>(row_.partners[e]), row_.first[e]);
     }
-    return count;
 }
 
 bool GreedySolver::run(std::int64_t visits) {
@@ -271,7 +246,7 @@ bool GreedySolver::run(std::int64_t visits) {
             refreshed_sum_ = 0.0;
             continue;
         }
-        const std::size_t count = step(next, queue_.runner_up(next));
+        const std::size_t count = step(next);
         ++steps_;
         ++since_refresh_;
         visited_ += static_cast<std::int64_t>(count);

@@ -6,12 +6,16 @@
 // and moves mass from the first cluster to the second, by an exact line search. Objects whose gap per
 // unit of evidence, gap / sum_j N_Jj, is at most `tol` are left alone: with none left, Y is stationary.
 //
-// Memberships and gradients are kept side by side, one record an object: at K <= 4 a cache line. The
-// inner products y_J'y_i are computed again at each step, because y_i is read for the line search
-// anyway; so there is no table of them, no index of twin entries, and nothing of theirs drifts. The
-// product of two rows has the same bits from either side, so that what a later step takes off a
-// gradient is what an earlier one put on it. A step with l partners costs O(l K) for the gradients,
-// O(l) for each of the evaluations of the line search, and O(l log n) at worst for the queue.
+// Memberships, gradients and keys of the queue are kept side by side, one record an object: at K <= 3 a
+// cache line, and what a step reads of each partner. The inner products y_J'y_i are computed again at
+// each step, because y_i is read for the line search anyway; so there is no table of them, no index of
+// twin entries, and nothing of theirs drifts. The product of two rows has the same bits from either
+// side, so that what a later step takes off a gradient is what an earlier one put on it. A step with l
+// partners costs O(l K) for the gradients, O(l) for each of the evaluations of the line search, and
+// O(l log n) at worst for the queue.
+//
+// At a size beyond the caches a step would wait for memory most of its time: who comes next is guessed
+// early, and what that step will read is asked for while this one computes.
 //
 // The gradients, the gaps and f are computed from scratch now and then, and before the end: what
 // `objective` and `residual` say of a finished solver is free of accumulated rounding.
@@ -25,6 +29,7 @@
 #include <vector>
 
 #include "divergence.h"
+#include "greedy_pattern.h"
 #include "greedy_queue.h"
 #include "greedy_step.h"
 
@@ -51,14 +56,6 @@ struct GreedyRecord {
     double residual;
 };
 
-// An entry of the pattern.
-template <class Value>
-struct GreedyEntry {
-    std::int32_t partner;
-    Value c;
-    Value N;
-};
-
 class GreedySolver {
   public:
     // Y: n x k, rows on the simplex. Values below 1e-12 start as exact zeros.
@@ -83,26 +80,24 @@ class GreedySolver {
   private:
     double* record(std::size_t i) { return records_ + i * 2 * stride_; }
     const double* record(std::size_t i) const { return records_ + i * 2 * stride_; }
-    void lay_entries();
     std::size_t fetch(std::size_t i);
-    template <class Value>
-    void read_entries(const GreedyEntry<Value>* entries, std::size_t i);
     std::size_t refresh_row(std::size_t i);
-    std::size_t step(std::size_t J, std::size_t likely);
+    std::size_t step(std::size_t J);
+    void set_keys(std::size_t likely, double largest);
     void ask_for_object(std::size_t i) const;
-    void ask_for_entries(std::size_t i) const;
     void ask_for_partners(std::size_t i) const;
+    void ask_for_rising(std::size_t likely) const;
 
     GreedyInput in_;
-    std::size_t stride_;           // k rounded up to whole packs
+    std::size_t stride_;           // k + 1 rounded up to whole packs
     std::vector<double> memory_;
-    double* records_;              // n records of y and g, each `stride_` long, on cache lines
+    double* records_;              // n records as in greedy_step.h, on cache lines
     std::vector<double> evidence_;  // sum_j N_ij
     GreedyQueue queue_;             // gaps; 0 of an object found stationary, until a partner moves
     GreedyRow row_;
-    std::vector<GreedyEntry<std::uint16_t>> small_;  // the pattern: one of the two
-    std::vector<GreedyEntry<double>> large_;
-    std::vector<double> old_;
+    GreedyPattern pattern_;
+    std::vector<double> old_;      // memberships before and after a step
+    std::vector<double> new_;
     std::vector<double> sums_;
     std::vector<GreedyRecord> trace_;
     std::size_t refreshed_ = 0;     // objects that the refresh under way has done

@@ -21,7 +21,13 @@ CONCLUST_INLINE double lanes_of(const Pack& x) {
 template <class Value>
 CONCLUST_INLINE void convert(const void* data, std::size_t from, std::size_t count, double* out) {
     const Value* values = static_cast<const Value*>(data) + from;
-    for (std::size_t e = 0; e < count; ++e) {
+    std::size_t e = 0;
+    for (; e + 8 <= count; e += 8) {
+        for (std::size_t j = 0; j < 8; ++j) {
+            out[e + j] = static_cast<double>(values[e + j]);
+        }
+    }
+    for (; e < count; ++e) {
         out[e] = static_cast<double>(values[e]);
     }
 }
@@ -72,7 +78,7 @@ template <int S, bool Along>
 CONCLUST_INLINE void gather(const GreedyRecords& records, const double* y, std::size_t U, std::size_t V,
                             GreedyRow& row) {
     const std::size_t s = S ? static_cast<std::size_t>(S) : records.stride;
-    const std::int32_t* partners = row.partners.data();
+    const std::int32_t* partners = row.partners;
     const double* data = records.data;
     double* a = row.a;
     double* d = row.d;
@@ -119,10 +125,10 @@ CONCLUST_INLINE void weighted_sum(const GreedyRecords& records, const GreedyRow&
 }
 
 template <int S>
-CONCLUST_INLINE void spread_move(const GreedyRecords& records, const double* y_old, const double* y_new,
+CONCLUST_INLINE double spread_move(const GreedyRecords& records, const double* y_old, const double* y_new,
                                  GreedyRow& row, double* g) {
     const std::size_t s = S ? static_cast<std::size_t>(S) : records.stride;
-    const std::int32_t* partners = row.partners.data();
+    const std::int32_t* partners = row.partners;
     const double* before = row.before;
     const double* after = row.after;
     double* gaps = row.first;
@@ -132,6 +138,7 @@ CONCLUST_INLINE void spread_move(const GreedyRecords& records, const double* y_o
     for (std::size_t c = 0; c < s; ++c) {
         sum[c] = 0.0;
     }
+    double largest = 0.0;
     for (std::size_t e = 0; e < count; ++e) {
         double* x = records.data + static_cast<std::size_t>(partners[e]) * 2 * s;
         double* gx = x + s;
@@ -142,12 +149,14 @@ CONCLUST_INLINE void spread_move(const GreedyRecords& records, const double* y_o
             store(gx + c, load(gx + c) + (new_slope * load(y_new + c) - old_slope * load(y_old + c)));
         }
         gaps[e] = gap<S>(x, gx, s);
+        largest = gaps[e] > largest ? gaps[e] : largest;
     }
     if constexpr (S != 0) {
         for (std::size_t c = 0; c < s; ++c) {
             g[c] = sum[c];
         }
     }
+    return largest;
 }
 
 #define CONCLUST_STEP(S)                                                                             \
@@ -161,9 +170,9 @@ CONCLUST_INLINE void spread_move(const GreedyRecords& records, const double* y_o
     CONCLUST_CLONES void gradient_##S(const GreedyRecords& records, const GreedyRow& row, double* g) { \
         weighted_sum<S>(records, row, g);                                                            \
     }                                                                                                \
-    CONCLUST_CLONES void move_##S(const GreedyRecords& records, const double* y_old,                 \
-                                  const double* y_new, GreedyRow& row, double* g) {                  \
-        spread_move<S>(records, y_old, y_new, row, g);                                               \
+    CONCLUST_CLONES double move_##S(const GreedyRecords& records, const double* y_old,               \
+                                    const double* y_new, GreedyRow& row, double* g) {                \
+        return spread_move<S>(records, y_old, y_new, row, g);                                        \
     }
 
 CONCLUST_STEP(4)
@@ -171,14 +180,6 @@ CONCLUST_STEP(8)
 CONCLUST_STEP(12)
 CONCLUST_STEP(16)
 CONCLUST_STEP(0)
-
-template <Divergence D>
-CONCLUST_INLINE void all_slopes(const GreedyRow& row, double power, double* __restrict out) {
-    const std::size_t count = row.whole;
-    for (std::size_t e = 0; e < count; ++e) {
-        out[e] = divergence_slope<D>(row.c[e], row.N[e], row.a[e], power);
-    }
-}
 
 template <Divergence D>
 CONCLUST_INLINE double all_values(GreedyRow& row, double power) {
@@ -190,41 +191,57 @@ CONCLUST_INLINE double all_values(GreedyRow& row, double power) {
     return lane_sum(term, count);
 }
 
-// Slope and curvature of N d at q. For kl by one division instead of four.
+// Slope and curvature of N d at q: all slopes of this file are these, to the bit. For kl by one division
+// instead of four.
 template <Divergence D>
-CONCLUST_INLINE void slope_and_curvature(double c, double N, double q, double power, double& slope,
-                                         double& curvature) {
+CONCLUST_INLINE double slope_and_curvature(double c, double N, double q, double power, double& curvature) {
     if constexpr (D == Divergence::kl) {
         const double in = at_least(q, least);
         const double out = at_least(1.0 - q, least);
         const double scale = 1.0 / (in * out);
-        slope = ((N - c) * in - c * out) * scale;
         curvature = ((N - c) * (in * in) + c * (out * out)) * scale * scale;
+        return ((N - c) * in - c * out) * scale;
     } else {
-        slope = divergence_slope<D>(c, N, q, power);
         curvature = divergence_curvature<D>(c, N, q, power);
+        return divergence_slope<D>(c, N, q, power);
     }
 }
 
-// Slope and curvature of the sum along the line, at `step`.
 template <Divergence D>
+CONCLUST_INLINE void all_slopes(const GreedyRow& row, double power, double* __restrict out) {
+    const std::size_t count = row.whole;
+    for (std::size_t e = 0; e < count; ++e) {
+        double curvature;  // left out by the compiler
+        out[e] = slope_and_curvature<D>(row.c[e], row.N[e], row.a[e], power, curvature);
+    }
+}
+
+// Slope and curvature of the sum along the line, at `step`. At the start the slopes of the partners go
+// to row.before.
+template <Divergence D, bool Start>
 CONCLUST_INLINE void along(GreedyRow& row, double power, double step, double& slope, double& curvature) {
     const std::size_t count = row.whole;
     const double* c = row.c;
     const double* N = row.N;
     const double* a = row.a;
     const double* d = row.d;
-    double* __restrict first = row.first;
-    double* __restrict second = row.second;
-    for (std::size_t e = 0; e < count; ++e) {
-        double one = 0.0;
-        double two = 0.0;
-        slope_and_curvature<D>(c[e], N[e], a[e] + step * d[e], power, one, two);
-        first[e] = one * d[e];
-        second[e] = two * (d[e] * d[e]);
+    double* __restrict before = row.before;
+    double lanes[2][8] = {};
+    for (std::size_t e = 0; e < count; e += 8) {
+        for (std::size_t lane = 0; lane < 8; ++lane) {
+            const std::size_t j = e + lane;
+            double bend;
+            const double q = Start ? a[j] : a[j] + step * d[j];
+            const double one = slope_and_curvature<D>(c[j], N[j], q, power, bend);
+            if constexpr (Start) {
+                before[j] = one;
+            }
+            lanes[0][lane] += one * d[j];
+            lanes[1][lane] += bend * (d[j] * d[j]);
+        }
     }
-    slope = lane_sum(first, count);
-    curvature = lane_sum(second, count);
+    slope = lanes_of(load(lanes[0]) + load(lanes[0] + 4));
+    curvature = lanes_of(load(lanes[1]) + load(lanes[1] + 4));
 }
 
 // Newton's method within a bracket: the slope rises along the line.
@@ -232,14 +249,14 @@ template <Divergence D>
 CONCLUST_INLINE double search(GreedyRow& row, double power, double most) {
     double slope = 0.0;
     double curvature = 0.0;
-    along<D>(row, power, 0.0, slope, curvature);
+    along<D, true>(row, power, 0.0, slope, curvature);
     if (!(slope < 0.0)) {
         return 0.0;
     }
     if constexpr (D == Divergence::l2) {
         return curvature * most > -slope ? -slope / curvature : most;
     }
-    const double enough = 1e-6 * -slope;
+    const double enough = 1e-3 * -slope;  // one more step of Newton's squares it
     double left = 0.0;     // the slope is negative here
     double right = most;   // and positive here, once it is known
     bool known = false;
@@ -250,13 +267,11 @@ CONCLUST_INLINE double search(GreedyRow& row, double power, double most) {
         } else if (!(step > left && step < right) || evaluation % 4 == 3) {
             step = 0.5 * (left + right);
         }
-        along<D>(row, power, step, slope, curvature);
+        along<D, false>(row, power, step, slope, curvature);
         if (slope <= 0.0 && step == most) {
             return most;
         }
-        if (std::fabs(slope) <= enough) {
-            return step;
-        }
+        const bool near = std::fabs(slope) <= enough;
         if (slope < 0.0) {
             left = step;
         } else {
@@ -267,6 +282,9 @@ CONCLUST_INLINE double search(GreedyRow& row, double power, double most) {
             break;
         }
         step -= slope / curvature;
+        if (near && step > left && step < right) {
+            return step;
+        }
     }
     return left;
 }
@@ -327,8 +345,8 @@ void gradient(const GreedyRecords& records, const GreedyRow& row, double* g) {
     }
 }
 
-void move_gradients(const GreedyRecords& records, const double* y_old, const double* y_new, GreedyRow& row,
-                    double* g) {
+double move_gradients(const GreedyRecords& records, const double* y_old, const double* y_new,
+                      GreedyRow& row, double* g) {
     switch (records.stride) {
         case 4: return move_4(records, y_old, y_new, row, g);
         case 8: return move_8(records, y_old, y_new, row, g);

@@ -22,7 +22,8 @@ struct GreedyRow {
         : GreedyRow((partners_at_most + 7) / 8 * 8, 0) {}
     std::size_t count = 0;
     std::size_t whole = 0;  // count rounded up to eights
-    std::vector<std::int32_t> partners;
+    const std::int32_t* partners = nullptr;
+    std::vector<std::int32_t> own_partners;  // for those that lie nowhere else
     std::vector<double> memory;
     double *c, *N;
     double* a;                 // y_J'y_i
@@ -32,13 +33,14 @@ struct GreedyRow {
 
   private:
     GreedyRow(std::size_t capacity, int)
-        : partners(capacity), memory(8 * capacity), c(memory.data()), N(c + capacity), a(N + capacity),
+        : own_partners(capacity), memory(8 * capacity), c(memory.data()), N(c + capacity), a(N + capacity),
           d(a + capacity), before(d + capacity), after(before + capacity), first(after + capacity),
           second(first + capacity) {}
 };
 
-// Objects' records: y then g, each of `stride` doubles (a multiple of 4). In the padding beyond the
-// k clusters y is 0 and g is +infinity, which no minimum takes.
+// Objects' records: y then g, each of `stride` doubles (a multiple of 4, above k). In the padding beyond
+// the k clusters y is 0 and g is +infinity, which no minimum takes; but the last place of y holds minus
+// the object's key in the queue. Memberships that are given to the functions below have a 0 there.
 struct GreedyRecords {
     double* data;
     std::size_t stride;
@@ -65,19 +67,19 @@ void slopes(Divergence divergence, double power, const GreedyRow& row, double* o
 // Sum of N d(c / N, a).
 double value(Divergence divergence, double power, GreedyRow& row);
 
-// The step in [0, most] that minimises the sum of N d(c / N, a + step d), given `before`. It is
-// `most` itself only if the minimum is not inside.
+// The step in [0, most] that minimises the sum of N d(c / N, a + step d). It is `most` itself only if
+// the minimum is not inside. Leaves the slopes at a in row.before.
 double line_search(Divergence divergence, double power, GreedyRow& row, double most);
 
 // g = sum of before_i y_i (stride places, padding 0).
 void gradient(const GreedyRecords& records, const GreedyRow& row, double* g);
 
 // Puts the object's move from `y_old` to `y_new` into the gradients of its partners, writes their
-// gaps to row.first, and g = sum of after_i y_i.
-void move_gradients(const GreedyRecords& records, const double* y_old, const double* y_new, GreedyRow& row,
+// gaps to row.first and returns the largest, and sets g = sum of after_i y_i.
+double move_gradients(const GreedyRecords& records, const double* y_old, const double* y_new, GreedyRow& row,
                     double* g);
 
-// max_{k: y_k > 0} g_k - min_k g_k.
+// max_{k: y_k > 0} g_k - min_k g_k of a record.
 double gap_of(const double* y, const double* g, std::size_t stride);
 
 }  // namespace conclust
