@@ -20,7 +20,7 @@ NAMES = (
     "generation",
     "labelvectors",
 )
-LONG = ("landmark", "greedy")
+LONG = ("landmark", "greedy", "pairwise")
 
 
 def main(names: list[str]) -> None:

@@ -13,8 +13,6 @@
 // `a` is the parameter of power, in (1, 2]; the others ignore it.
 #pragma once
 
-#include <cmath>
-
 #include "clones.h"
 #include "special.h"
 
@@ -26,9 +24,11 @@ inline constexpr double least = 1e-12;
 
 CONCLUST_INLINE double at_least(double x, double low) { return x < low ? low : x; }
 
-// (x^a - y^a - a (x - y) y^(a-1)) / (a (a-1)): one of the two halves of the power divergence.
+// (x^a - y^a - a (x - y) y^(a-1)) / (a (a-1)), one of the two halves of the power divergence, for y > 0.
 CONCLUST_INLINE double power_half(double x, double y, double a) {
-    return (std::pow(x, a) - std::pow(y, a) - a * (x - y) * std::pow(y, a - 1.0)) / (a * (a - 1.0));
+    const double from = raised(at_least(x, 1e-290), a - 1.0);
+    const double to = raised(y, a - 1.0);
+    return (x * (from - to) - (a - 1.0) * to * (x - y)) / (a * (a - 1.0));
 }
 
 // N d(c / N, q)
@@ -61,7 +61,7 @@ CONCLUST_INLINE double divergence_slope(double c, double N, double q, double a) 
     } else {
         const double in = at_least(q, least);
         const double out = at_least(1.0 - q, least);
-        return (std::pow(in, a - 2.0) + std::pow(out, a - 2.0)) * (N * q - c);
+        return (raised(in, a - 2.0) + raised(out, a - 2.0)) * (N * q - c);
     }
 }
 
@@ -77,8 +77,8 @@ CONCLUST_INLINE double divergence_curvature(double c, double N, double q, double
     } else {
         const double in = at_least(q, least);
         const double out = at_least(1.0 - q, least);
-        return std::pow(in, a - 3.0) * ((a - 1.0) * N * in + (2.0 - a) * c) +
-               std::pow(out, a - 3.0) * ((a - 1.0) * N * out + (2.0 - a) * (N - c));
+        return raised(in, a - 2.0) / in * ((a - 1.0) * N * in + (2.0 - a) * c) +
+               raised(out, a - 2.0) / out * ((a - 1.0) * N * out + (2.0 - a) * (N - c));
     }
 }
 
@@ -90,7 +90,7 @@ CONCLUST_INLINE double divergence_fisher(double N, double q, double a) {
     } else if constexpr (D == Divergence::kl) {
         return N / (at_least(q, least) * at_least(1.0 - q, least));
     } else {
-        return N * (std::pow(at_least(q, least), a - 2.0) + std::pow(at_least(1.0 - q, least), a - 2.0));
+        return N * (raised(at_least(q, least), a - 2.0) + raised(at_least(1.0 - q, least), a - 2.0));
     }
 }
 

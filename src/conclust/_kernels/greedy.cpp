@@ -1,7 +1,6 @@
 #include "greedy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "pack.h"

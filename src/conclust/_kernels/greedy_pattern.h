@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "greedy_step.h"
+#include "counts.h"
 #include "prefetch.h"
 
 namespace conclust {

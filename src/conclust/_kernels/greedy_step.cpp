@@ -18,30 +18,6 @@ CONCLUST_INLINE double lanes_of(const Pack& x) {
     return (lane[0] + lane[1]) + (lane[2] + lane[3]);
 }
 
-template <class Value>
-CONCLUST_INLINE void convert(const void* data, std::size_t from, std::size_t count, double* out) {
-    const Value* values = static_cast<const Value*>(data) + from;
-    std::size_t e = 0;
-    for (; e + 8 <= count; e += 8) {
-        for (std::size_t j = 0; j < 8; ++j) {
-            out[e + j] = static_cast<double>(values[e + j]);
-        }
-    }
-    for (; e < count; ++e) {
-        out[e] = static_cast<double>(values[e]);
-    }
-}
-
-CONCLUST_CLONES
-void convert_all(const Counts& counts, std::size_t from, std::size_t count, double* out) {
-    switch (counts.bytes) {
-        case 1: return convert<std::uint8_t>(counts.data, from, count, out);
-        case 2: return convert<std::uint16_t>(counts.data, from, count, out);
-        case 4: return convert<std::uint32_t>(counts.data, from, count, out);
-        default: return convert<double>(counts.data, from, count, out);
-    }
-}
-
 // Sum over two packs of lanes; the rest goes to the lanes in order.
 CONCLUST_INLINE double lane_sum(const double* values, std::size_t count) {
     Pack low = spread(0.0);
@@ -305,10 +281,6 @@ CONCLUST_DIVERGENCE(kl)
 CONCLUST_DIVERGENCE(power)
 
 }  // namespace
-
-void to_doubles(const Counts& counts, std::size_t from, std::size_t count, double* out) {
-    convert_all(counts, from, count, out);
-}
 
 double sum_of(const double* values, std::size_t count) {
     return sum_all(values, count);

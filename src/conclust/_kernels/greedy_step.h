@@ -5,15 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "counts.h"
 #include "divergence.h"
 
 namespace conclust {
-
-// Counts or sums of weights, of one of four types.
-struct Counts {
-    const void* data = nullptr;
-    int bytes = 8;  // 1, 2, 4: unsigned integers; 8: double
-};
 
 // An object's partners and what is computed of each. Arrays have room for a whole number of eights:
 // places beyond the partners hold a pair without evidence, which adds zeros to every sum.
@@ -45,9 +40,6 @@ struct GreedyRecords {
     double* data;
     std::size_t stride;
 };
-
-// Converts `count` values from place `from` on.
-void to_doubles(const Counts& counts, std::size_t from, std::size_t count, double* out);
 
 // Sets the number of partners, whose partners, c and N are there, and what is beyond them.
 void finish_row(GreedyRow& row, std::size_t count);

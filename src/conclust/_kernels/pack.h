@@ -45,4 +45,34 @@ inline void store(double* p, const Pack& x) {
 
 inline constexpr std::size_t pack_lanes = 4;
 
+// Four rows of four become four columns.
+CONCLUST_INLINE void transpose(Pack& a, Pack& b, Pack& c, Pack& d) {
+#if defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)
+    const Pack low = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+    const Pack high = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const Pack other_low = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+    const Pack other_high = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    a = __builtin_shufflevector(low, other_low, 0, 1, 4, 5);
+    b = __builtin_shufflevector(high, other_high, 0, 1, 4, 5);
+    c = __builtin_shufflevector(low, other_low, 2, 3, 6, 7);
+    d = __builtin_shufflevector(high, other_high, 2, 3, 6, 7);
+#else
+    double rows[4][4];
+    double columns[4][4];
+    store(rows[0], a);
+    store(rows[1], b);
+    store(rows[2], c);
+    store(rows[3], d);
+    for (std::size_t i = 0; i < 4; ++i) {
+        for (std::size_t j = 0; j < 4; ++j) {
+            columns[j][i] = rows[i][j];
+        }
+    }
+    a = load(columns[0]);
+    b = load(columns[1]);
+    c = load(columns[2]);
+    d = load(columns[3]);
+#endif
+}
+
 }  // namespace conclust

@@ -2,27 +2,16 @@
 
 #include <algorithm>
 
+#include "pairwise_gather.h"
+#include "prefetch.h"
+
 namespace conclust {
 namespace {
 
 // Objects are collected for one call of an outside divergence until they have this many partners.
 constexpr std::size_t batch_partners = 8192;
-
-template <class T>
-void widen(const T* from, std::size_t count, double* to) {
-    for (std::size_t j = 0; j < count; ++j) {
-        to[j] = static_cast<double>(from[j]);
-    }
-}
-
-void read(const Numbers& numbers, std::size_t begin, std::size_t count, double* to) {
-    switch (numbers.bytes) {
-        case 1: return widen(static_cast<const std::uint8_t*>(numbers.data) + begin, count, to);
-        case 2: return widen(static_cast<const std::uint16_t*>(numbers.data) + begin, count, to);
-        case 4: return widen(static_cast<const std::uint32_t*>(numbers.data) + begin, count, to);
-        default: return widen(static_cast<const double*>(numbers.data) + begin, count, to);
-    }
-}
+// What this many objects further on need is asked for.
+constexpr std::size_t ahead = 1;
 
 std::size_t round_up(std::size_t x, std::size_t to) { return (x + to - 1) / to * to; }
 
@@ -112,26 +101,18 @@ void PairwiseSolver::read_column(const double* Y, std::size_t i, bool later, Pai
         }
         count = static_cast<std::size_t>(end - partners);
         const auto begin = static_cast<std::size_t>(partners - in_.partners);
-        read(in_.counts, begin, count, col.c);
-        read(in_.copresence, begin, count, col.N);
+        to_doubles(in_.counts, begin, count, col.c);
+        to_doubles(in_.copresence, begin, count, col.N);
         col.length = round_up(count, 8);
         col.ld = col.length;
         double* yt = yt_.data() + at * s;
         col.yt = yt;
-        for (std::size_t j = 0; j < count; ++j) {
-            const double* row = Y + static_cast<std::size_t>(partners[j]) * s;
-            for (std::size_t c = 0; c < s; ++c) {
-                yt[c * col.ld + j] = row[c];
-            }
-        }
-        for (std::size_t c = 0; c < s; ++c) {
-            std::fill(yt + c * col.ld + count, yt + c * col.ld + col.length, 0.0);
-        }
+        gather_columns(Y, s, partners, count, yt, col.ld);
     } else {
         const std::size_t first = later ? i / 8 * 8 : 0;
         count = in_.n - first;
-        read(in_.counts, i * in_.n + first, count, col.c);
-        read(in_.copresence, i * in_.n + first, count, col.N);
+        to_doubles(in_.counts, i * in_.n + first, count, col.c);
+        to_doubles(in_.copresence, i * in_.n + first, count, col.N);
         for (std::size_t j = later ? 0 : i; j <= i - first; ++j) {
             col.c[j] = col.N[j] = 0.0;
         }
@@ -152,6 +133,21 @@ void PairwiseSolver::read_column(const double* Y, std::size_t i, bool later, Pai
     col.degree = (degree[0] + degree[1]) + (degree[2] + degree[3]);
 }
 
+// Asks for the partners' memberships of an object that comes soon.
+void PairwiseSolver::ask(const double* Y, std::size_t i) const {
+    if (!in_.starts) {
+        return;
+    }
+    const std::size_t s = columns_[0].stride;
+    for (std::int64_t e = in_.starts[i]; e < in_.starts[i + 1]; ++e) {
+        const double* row = Y + static_cast<std::size_t>(in_.partners[e]) * s;
+        for (std::size_t c = 0; c < s; c += 8) {
+            prefetch(row + c);
+        }
+        prefetch(row + s - 1);
+    }
+}
+
 // Reads the next objects, as many as fit and are no partners of each other; returns their number.
 std::size_t PairwiseSolver::read_batch(const double* Y, const std::int32_t* objects, std::size_t count,
                                        bool later, bool apart) {
@@ -162,6 +158,9 @@ std::size_t PairwiseSolver::read_batch(const double* Y, const std::int32_t* obje
         const std::size_t length = length_of(i);
         if (some > 0 && (at + length > room_ || (apart && meets_batch(i)))) {
             break;
+        }
+        if (some + ahead < count) {
+            ask(Y, static_cast<std::size_t>(objects[some + ahead]));
         }
         read_column(Y, i, later, columns_[some], at);
         at += length;

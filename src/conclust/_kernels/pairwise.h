@@ -21,22 +21,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "counts.h"
 #include "divergence.h"
 #include "pairwise_column.h"
 
 namespace conclust {
 
-// Numbers in an array of unsigned integers (1, 2 or 4 bytes) or of doubles (8 bytes).
-struct Numbers {
-    const void* data;
-    int bytes;
-};
-
 struct PairwiseInput {
     std::size_t n;
     std::size_t k;
-    Numbers counts;      // c_ij: n x n, or one per entry of the pattern
-    Numbers copresence;  // N_ij >= c_ij up to rounding, alike
+    Counts counts;       // c_ij: n x n, or one per entry of the pattern
+    Counts copresence;   // N_ij >= c_ij up to rounding, alike
     const std::int64_t* starts;    // n + 1 of them; null: dense, and the diagonal is ignored
     const std::int32_t* partners;  // sorted within a row
     Divergence divergence;
@@ -83,6 +78,7 @@ class PairwiseSolver {
     std::vector<char> in_batch_;
 
     std::size_t length_of(std::size_t i) const;
+    void ask(const double* Y, std::size_t i) const;
     void write_dense(const double* Y, std::size_t i);
     // later: only the partners with a larger number.
     void read_column(const double* Y, std::size_t i, bool later, PairColumn& column, std::size_t at);

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "divergence.h"
+#include "step_search.h"
 
 namespace conclust {
 
@@ -19,24 +20,6 @@ struct OutsideDivergence {
     double* p = nullptr;  // scratch for one call: as long as all columns of a batch together
     double* q = nullptr;
     double* out = nullptr;
-};
-
-// The search for a step t in (0, full] with rho(t) <= 0 and, unless t = full, rho(t) >= accept * rho(0),
-// by secants (Illinois) and bisections of a bracket. rho never falls, and rho(0) < 0.
-struct StepSearch {
-    double low;   // the result: the largest t known to be good
-    double high;
-    double t;     // where rho is wanted next
-    double full;
-    double at_low;
-    double at_high;
-    double target;
-    double guess;
-    int steps;
-
-    void start(double rho0, double whole, double accept, double first_guess);
-    // Takes rho(t); returns whether another is wanted.
-    bool feed(double rho);
 };
 
 // One object. The partners lie side by side: arrays of `length` doubles, a multiple of 8 with no

@@ -35,6 +35,33 @@ CONCLUST_INLINE double natural_log(double x) {
     return exponent * ln2_high + (exponent * ln2_low + (2.0 * s + 2.0 * s * z * tail));
 }
 
+// e^x for |x| < 700 to about a unit in the last place.
+CONCLUST_INLINE double natural_exp(double x) {
+    constexpr double shift = 0x1.8p52;  // adding it leaves a whole number in the last bits
+    constexpr double ln2_high = 0x1.62e42fee00000p-1;
+    constexpr double ln2_low = 0x1.a39ef35793c76p-33;
+    const double shifted = x * 0x1.71547652b82fep0 + shift;
+    const double exponent = shifted - shift;
+    const double r = (x - exponent * ln2_high) - exponent * ln2_low;  // |r| < 0.347
+    double sum = 1.0 / 6227020800.0;  // of r^i / i! from 13 down
+    sum = sum * r + 1.0 / 479001600.0;
+    sum = sum * r + 1.0 / 39916800.0;
+    sum = sum * r + 1.0 / 3628800.0;
+    sum = sum * r + 1.0 / 362880.0;
+    sum = sum * r + 1.0 / 40320.0;
+    sum = sum * r + 1.0 / 5040.0;
+    sum = sum * r + 1.0 / 720.0;
+    sum = sum * r + 1.0 / 120.0;
+    sum = sum * r + 1.0 / 24.0;
+    sum = sum * r + 1.0 / 6.0;
+    sum = sum * r + 0.5;
+    sum = sum * (r * r) + r + 1.0;
+    return sum * std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
+}
+
+// x^b for normal x > 0.
+CONCLUST_INLINE double raised(double x, double b) { return natural_exp(b * natural_log(x)); }
+
 struct GammaLogs {
     double value;       // log Gamma(x)
     double derivative;  // digamma(x)

@@ -47,7 +47,9 @@ def solve(
     """Minimise f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j) from Y0.
 
     Ends when a sweep over all objects lowers f by less than `tol` of it, or when no gap met in it is
-    above `tol_kkt`. Now and then the step of a whole sweep is tried at greater length; f never rises. Objects that are stuck are then finished, largest gap first.
+    above `tol_kkt`. Now and then the step of a whole sweep is tried at greater length; f never rises.
+    Objects that are stuck are then finished, largest gap first. f is known, and is in the trace, where
+    it is needed: at the start, at every fourth sweep and at the end.
     `Y0` should lie inside the simplex unless the divergence is l2 (``starts.inside``).
     """
     work = _Work(evidence, Y0, divergence)
@@ -63,14 +65,12 @@ def solve(
         met, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, finish=False)
         converged = about <= enough or met <= tol_kkt
         leap = leap and not converged
-        if leap or converged or n_iter == max_iter or not work.dear:
+        if leap or converged or n_iter == max_iter:
             f = work.objective()
             if leap:
                 f = known = work.leap(before_sweep, f, about / last)
             trace.append((f, met))
-        report(
-            f"sweep {n_iter}: objective {f:.10g}, lowered by about {about:.3g}, residual {met:.3g}"
-        )
+        report(f"sweep {n_iter}: objective lowered by about {about:.3g}, residual {met:.3g}")
         last = about
     residual = work.measure()
     for _ in range(_FINISHES):
@@ -99,7 +99,6 @@ class _Work:
         self.n, self.k = Y0.shape
         kernel = divergence._kernel
         self.scale = 1.0 if kernel is None else kernel.scale
-        self.dear = kernel is None
         if isinstance(evidence, SparseEvidence):
             self.lengths = np.diff(evidence.indptr)
             numbers = (evidence.counts, evidence.copresence)

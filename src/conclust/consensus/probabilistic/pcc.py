@@ -126,8 +126,9 @@ class PCC(PlacingClusterer):
     solver_ : str
         The solver used and why.
     trace_ : ndarray of shape (n_rows, 2)
-        Objective after each sweep (the first row: at the start), and the largest violation met
-        during it (NaN in the first row). Fewer rows for "greedy" and for divergences of your own.
+        Objective after a sweep (the first row: at the start), and the largest violation met during
+        it (NaN in the first row). "factored" has a row for each sweep, "pairwise" for every fourth
+        and the last, "greedy" for each time all is computed from scratch.
 
     Raises
     ------

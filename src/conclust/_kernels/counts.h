@@ -1,0 +1,16 @@
+// Counts of partitions, or sums of their weights, in arrays of one of four types.
+#pragma once
+
+#include <cstddef>
+
+namespace conclust {
+
+struct Counts {
+    const void* data = nullptr;
+    int bytes = 8;  // 1, 2, 4: unsigned integers; 8: double
+};
+
+// Converts `count` values from place `from` on.
+void to_doubles(const Counts& counts, std::size_t from, std::size_t count, double* out);
+
+}  // namespace conclust

@@ -1,0 +1,148 @@
+// Sums over an object's partners: products, gradient and curvature of a column.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "clones.h"
+#include "pack.h"
+#include "pairwise_column.h"
+
+namespace conclust {
+
+// Elements worked on between two sums.
+inline constexpr std::size_t tile = 64;
+
+CONCLUST_INLINE double sum_of(const Pack& p) {
+    double lane[4];
+    store(lane, p);
+    return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+}
+
+// The sum of a tile of doubles over eight lanes.
+CONCLUST_INLINE double sum_tile(const double* values, std::size_t count) {
+    Pack even = spread(0.0);
+    Pack odd = spread(0.0);
+    for (std::size_t j = 0; j < count; j += 8) {
+        even += load(values + j);
+        odd += load(values + j + 4);
+    }
+    return sum_of(even + odd);
+}
+
+// out_j = sum_k x_k y_jk
+CONCLUST_INLINE void products(const PairColumn& col, const double* x, double* out) {
+    const std::size_t ld = col.ld;
+    for (std::size_t r = 0; r < col.stride; r += 4) {
+        const double* t0 = col.yt + r * ld;
+        const double* t1 = t0 + ld;
+        const double* t2 = t1 + ld;
+        const double* t3 = t2 + ld;
+        const Pack x0 = spread(x[r]), x1 = spread(x[r + 1]), x2 = spread(x[r + 2]), x3 = spread(x[r + 3]);
+        for (std::size_t j = 0; j < col.length; j += pack_lanes) {
+            const Pack s = (x0 * load(t0 + j) + x1 * load(t1 + j)) + (x2 * load(t2 + j) + x3 * load(t3 + j));
+            store(out + j, r ? load(out + j) + s : s);
+        }
+    }
+}
+
+// g_k = sum_j w_j y_jk
+CONCLUST_INLINE void gradient(const PairColumn& col) {
+    const std::size_t ld = col.ld;
+    for (std::size_t r = 0; r < col.stride; r += 4) {
+        const double* t0 = col.yt + r * ld;
+        const double* t1 = t0 + ld;
+        const double* t2 = t1 + ld;
+        const double* t3 = t2 + ld;
+        Pack s0 = spread(0.0), s1 = s0, s2 = s0, s3 = s0, u0 = s0, u1 = s0, u2 = s0, u3 = s0;
+        for (std::size_t j = 0; j < col.length; j += 8) {
+            const Pack w = load(col.w + j);
+            const Pack v = load(col.w + j + 4);
+            s0 += w * load(t0 + j);
+            u0 += v * load(t0 + j + 4);
+            s1 += w * load(t1 + j);
+            u1 += v * load(t1 + j + 4);
+            s2 += w * load(t2 + j);
+            u2 += v * load(t2 + j + 4);
+            s3 += w * load(t3 + j);
+            u3 += v * load(t3 + j + 4);
+        }
+        col.g[r] = sum_of(s0 + u0);
+        col.g[r + 1] = sum_of(s1 + u1);
+        col.g[r + 2] = sum_of(s2 + u2);
+        col.g[r + 3] = sum_of(s3 + u3);
+    }
+}
+
+// H_kl = sum_j h_j y_jk y_jl, in tiles of partners that stay in the nearest cache.
+CONCLUST_INLINE void curvature(const PairColumn& col) {
+    constexpr std::size_t near = 256;
+    const std::size_t s = col.stride;
+    const std::size_t ld = col.ld;
+    std::fill(col.H, col.H + s * s, 0.0);
+    for (std::size_t begin = 0; begin < col.length; begin += near) {
+        const std::size_t end = std::min(col.length, begin + near);
+        for (std::size_t r = 0; r < s; r += 2) {
+            const double* p0 = col.yt + r * ld;
+            const double* p1 = p0 + ld;
+            for (std::size_t l = r & ~std::size_t{3}; l < s; l += 4) {
+                const double* t0 = col.yt + l * ld;
+                const double* t1 = t0 + ld;
+                const double* t2 = t1 + ld;
+                const double* t3 = t2 + ld;
+                Pack a0 = spread(0.0), a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
+                for (std::size_t j = begin; j < end; j += pack_lanes) {
+                    const Pack h = load(col.h + j);
+                    const Pack x = h * load(p0 + j);
+                    const Pack y = h * load(p1 + j);
+                    const Pack v0 = load(t0 + j), v1 = load(t1 + j), v2 = load(t2 + j), v3 = load(t3 + j);
+                    a0 += x * v0;
+                    b0 += y * v0;
+                    a1 += x * v1;
+                    b1 += y * v1;
+                    a2 += x * v2;
+                    b2 += y * v2;
+                    a3 += x * v3;
+                    b3 += y * v3;
+                }
+                double* H0 = col.H + r * s + l;
+                double* H1 = H0 + s;
+                H0[0] += sum_of(a0);
+                H0[1] += sum_of(a1);
+                H0[2] += sum_of(a2);
+                H0[3] += sum_of(a3);
+                H1[0] += sum_of(b0);
+                H1[1] += sum_of(b1);
+                H1[2] += sum_of(b2);
+                H1[3] += sum_of(b3);
+            }
+        }
+    }
+    for (std::size_t r = 0; r < s; ++r) {
+        for (std::size_t l = 0; l < r; ++l) {
+            col.H[r * s + l] = col.H[l * s + r];
+        }
+    }
+}
+
+CONCLUST_INLINE void find_gap(PairColumn& col) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    double mean = 0.0;
+    for (std::size_t c = 0; c < col.k; ++c) {
+        if (col.g[c] < low) {
+            low = col.g[c];
+            col.U = c;
+        }
+        if (col.y[c] > 0.0 && col.g[c] > high) {
+            high = col.g[c];
+            col.V = c;
+        }
+        mean += col.y[c] * col.g[c];
+    }
+    col.gap = high - low;
+    col.possible = mean - low;
+}
+
+}  // namespace conclust
