@@ -76,7 +76,8 @@ class PCC(PlacingClusterer):
         share of all pairs. Or evidence from :func:`conclust.evidence.sample_pairs`.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
         Where to start. "auto": `n_init` random memberships for l2; for the others its solution moved
-        inside the simplex. "random": `n_init` random memberships, the best solution is kept.
+        inside the simplex, and on up to a million pairs `n_init` random memberships besides, if
+        `n_init` is above 1. "random": `n_init` random memberships, the best solution is kept.
         "spectral": away from the uniform membership, which is stationary, where the objective falls
         most. Or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
@@ -256,7 +257,7 @@ class PCC(PlacingClusterer):
             self._model: _Model = placed.model
         else:
             known = evidence_of(task, pairs, "PCC")
-            solution = solve(task, known, start_of(task, self.init, known, given), solver)
+            solution = solve(task, known, start_of(task, self.init, known, given, solver), solver)
             self._model = model_of(task, solution.membership)
         self.objective_constant_: float | None = None
         self.objective_ = solution.objective

@@ -39,6 +39,9 @@ DENSE_LIMIT = 8000
 _MAX_DENSE = 20_000
 # Pairs drawn per object for a spectral start that cannot have them all.
 _SPECTRAL_PAIRS = 30
+# Where the least-squares solution is the start, random ones are tried too up to so many entries of
+# evidence (all pairs of 1,400 objects): there they cost little, and data are small enough to be odd.
+_FEW_ENTRIES = 1 << 21
 # New objects are placed against at most this many fitted ones.
 _ANCHORS = 2000
 
@@ -76,15 +79,17 @@ def evidence_of(task: Task, pairs: Any, owner: str) -> PairEvidence:
 
 
 def start_of(
-    task: Task, init: Any, known: PairEvidence, given: NDArray[np.float64] | None
+    task: Task,
+    init: Any,
+    known: PairEvidence,
+    given: NDArray[np.float64] | None,
+    solver: str = "pairwise",
 ) -> list[NDArray[np.float64]]:
     """Return the memberships to start from: the best solution of all is kept."""
     if given is not None:
         found = [given]
     elif init == "random":
-        drawers = spawn_generators(task.seed, task.n_init)
-        n = task.ensemble.n_samples
-        return [factored.random_membership(n, task.n_clusters, drawer) for drawer in drawers]
+        return _random_starts(task)
     elif init == "spectral":
         found = [starts.spectral_start(known, task.n_clusters, task.seed)]
     else:
@@ -98,7 +103,22 @@ def start_of(
                 report=task.report,
             )
         ]
-    return found if is_squared(task.divergence) else [starts.inside(Y) for Y in found]
+    if not is_squared(task.divergence):
+        found = [starts.inside(Y) for Y in found]
+    few = _entries(known) <= _FEW_ENTRIES and task.n_init > 1
+    if given is None and init == "auto" and solver == "pairwise" and few:
+        found += _random_starts(task)
+    return found
+
+
+def _random_starts(task: Task) -> list[NDArray[np.float64]]:
+    n = task.ensemble.n_samples
+    drawers = spawn_generators(task.seed, task.n_init)
+    return [factored.random_membership(n, task.n_clusters, drawer) for drawer in drawers]
+
+
+def _entries(known: PairEvidence) -> int:
+    return len(known.indices) if isinstance(known, SparseEvidence) else known[0].size
 
 
 def spectral_evidence(task: Task) -> PairEvidence:

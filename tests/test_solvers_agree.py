@@ -1,0 +1,104 @@
+"""The solvers of the pair objective against each other: on easy data, on hard data, on patterns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conclust import PCC, EnsembleGenerator
+from conclust.consensus.probabilistic import factored, greedy, pairwise, starts
+from conclust.divergences import Divergence, kl, l2, power
+from conclust.evidence import evidence, sample_pairs
+
+OWN = Divergence(kl.value, kl.derivative, kl.curvature, name="own kl")
+POWER = power(1.5)
+
+
+def planted(seed, n=150, m=20, k=3, wrong=0.15):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    drawn = [np.where(rng.random(n) < wrong, rng.integers(0, k, n), truth) for _ in range(m)]
+    return np.column_stack(drawn)
+
+
+def ensemble_of(points, n_clusters, seed):
+    generator = EnsembleGenerator(n_partitions=25, n_clusters=n_clusters, random_state=seed)
+    return generator.fit_transform(points)
+
+
+def micro_blocks(seed):
+    """Many small clusters in every partition: nearly everyone is apart from nearly everyone."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(200, 2)) + 4 * rng.integers(0, 2, (200, 2))
+    return ensemble_of(points, 25, seed)
+
+
+def overlapping(seed):
+    rng = np.random.default_rng(seed)
+    corners = 1.8 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    return ensemble_of(rng.normal(size=(200, 2)) + corners[rng.integers(0, 4, 200)], (2, 8), seed)
+
+
+def unbalanced(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(5, 240, p=[0.7, 0.15, 0.08, 0.04, 0.03])
+    points = rng.normal(size=(240, 3)) + rng.normal(0, 3, (5, 3))[truth]
+    return ensemble_of(points, (2, 8), seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("divergence", [kl, l2, POWER], ids=lambda d: d.name)
+def test_from_one_start_all_solvers_find_the_same_on_easy_data(divergence, seed):
+    labels = planted(seed)
+    known = evidence(labels)
+    Y = starts.inside(np.eye(3)[labels[:, 0]])
+    reference = greedy.solve(known, Y, divergence, tol=1e-6).objective
+    solvers = ["pairwise", "greedy", "landmark"] + ["factored"] * (divergence is l2)
+    for solver in solvers:
+        model = PCC(3, divergence=divergence, solver=solver, init=Y, random_state=0).fit(labels)
+        assert model.objective_ == pytest.approx(reference, rel=1e-3), solver
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("make", [micro_blocks, overlapping, unbalanced])
+@pytest.mark.parametrize("divergence", [kl, l2], ids=lambda d: d.name)
+def test_on_hard_data_no_start_of_greedy_ends_lower(divergence, make, seed):
+    labels = make(seed)
+    known = evidence(labels)
+    found = PCC(5, divergence=divergence, n_init=5, random_state=0).fit(labels).objective_
+    for other in range(2):
+        Y = factored.random_membership(len(known[0]), 5, np.random.default_rng(other))
+        assert found <= 1.001 * greedy.solve(known, Y, divergence, tol=1e-6).objective
+
+
+@pytest.mark.parametrize(
+    ("solver", "divergence"),
+    [
+        *(("pairwise", divergence) for divergence in (kl, l2, POWER, OWN)),
+        *(("greedy", divergence) for divergence in (kl, l2, POWER)),
+    ],
+    ids=str,
+)
+def test_a_pattern_of_all_pairs_gives_what_all_pairs_give(solver, divergence):
+    labels = planted(5, n=60)
+    pattern = sample_pairs(labels, 59, random_state=0)
+    Y = starts.inside(np.eye(3)[labels[:, 0]])
+    how = {"divergence": divergence, "solver": solver, "init": Y, "random_state": 0}
+    all_pairs, given = (PCC(3, pairs=pairs, **how).fit(labels) for pairs in (None, pattern))
+    assert given.objective_ == pytest.approx(all_pairs.objective_, rel=1e-6)
+    np.testing.assert_allclose(given.membership_, all_pairs.membership_, atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 8, 11, 13])
+@pytest.mark.parametrize("k", [2, 4, 5, 12, 14])
+def test_rows_of_any_length_are_gathered_whole(n, k):
+    # Objects with 1 to n partners, and memberships of one to four packs.
+    labels = planted(n, n=n + 1, k=2)
+    Y = starts.inside(np.random.default_rng(n).dirichlet(np.ones(k), n + 1))
+    c, N = evidence(labels)
+    dense = pairwise._Work((c, N), Y, kl)
+    sparse = pairwise._Work(sample_pairs(labels, n, random_state=0), Y, kl)
+    for work in (dense, sparse):
+        work.visit(work.everyone, 0.0, 0.0, finish=False)
+    np.testing.assert_allclose(sparse.Y, dense.Y, atol=1e-10)
+    assert sparse.objective() == pytest.approx(dense.objective(), rel=1e-10)
