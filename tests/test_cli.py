@@ -254,7 +254,7 @@ def test_wrong_command_lines_exit_with_2(capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["demo", "cluster", "combine", "compare"])
+@pytest.mark.parametrize("command", ["demo", "cluster", "combine", "compare", "methods"])
 def test_help(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._threads import thread_count
+from conclust.cli.choice import Choice, choose
 from conclust.cli.csvfile import DELIMITERS
 from conclust.cli.inputs import Reading, read_ensemble, read_points
 from conclust.cli.outputs import OutputFolder, write_labels, write_memberships, write_result
@@ -52,7 +53,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
     """Points in, consensus out."""
     from conclust.generation import EnsembleGenerator
 
-    _check_method(arguments)
+    choice = choose(arguments)
     talk = Talk(arguments)
     clock = _Clock()
     with OutputFolder(arguments.out, force=arguments.force) as folder:
@@ -84,6 +85,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
             talk,
             clock,
             folder,
+            choice,
             ensemble,
             points.ids,
             points.classes,
@@ -94,7 +96,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
 
 def run_combine(arguments: argparse.Namespace) -> None:
     """Label matrix in, consensus out."""
-    _check_method(arguments)
+    choice = choose(arguments)
     talk = Talk(arguments)
     clock = _Clock()
     with OutputFolder(arguments.out, force=arguments.force) as folder:
@@ -117,6 +119,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             talk,
             clock,
             folder,
+            choice,
             ensemble,
             labels.ids,
             labels.classes,
@@ -160,40 +163,12 @@ def versions() -> dict[str, str]:
     }
 
 
-def _check_method(arguments: argparse.Namespace) -> None:
-    if arguments.method == "pcc":
-        if arguments.clusters is not None or arguments.linkage is not None:
-            arguments.usage_error(
-                "--clusters and --linkage belong to --method eac. With pcc give --max-clusters: it "
-                "finds how many of them are needed."
-            )
-    elif arguments.max_clusters is not None:
-        arguments.usage_error(
-            "--max-clusters belongs to --method pcc. With eac give --clusters for exactly so many, "
-            "or neither: the tree is then cut where the gap between two merges is widest."
-        )
-
-
-def _model(arguments: argparse.Namespace) -> Any:
-    if arguments.method == "pcc":
-        from conclust.consensus.probabilistic import PCC
-
-        return PCC(arguments.max_clusters, random_state=arguments.seed, n_jobs=jobs(arguments))
-    from conclust.consensus.linkage import EAC
-
-    return EAC(
-        arguments.clusters,
-        linkage=arguments.linkage or "average",
-        random_state=arguments.seed,
-        n_jobs=jobs(arguments),
-    )
-
-
 def _finish(
     arguments: argparse.Namespace,
     talk: Talk,
     clock: _Clock,
     folder: OutputFolder,
+    choice: Choice,
     ensemble: Ensemble,
     ids: list[str] | None,
     classes: list[str] | None,
@@ -201,8 +176,9 @@ def _finish(
     settings: dict[str, Any],
 ) -> None:
     """Fit, write all files, and say what came out."""
-    model = _model(arguments)
-    talk.step(f"Combining {count(ensemble.n_partitions, 'clustering')} ({arguments.method}).")
+    name = choice.method.estimator
+    model = choice.estimator(seed=arguments.seed, jobs=jobs(arguments))
+    talk.step(f"Combining {count(ensemble.n_partitions, 'clustering')} ({name}).")
     with _recorded_warnings() as told:
         model.fit(ensemble)
     clock.lap("combine")
@@ -228,7 +204,7 @@ def _finish(
     content = {
         "command": arguments.command,
         "input": source,
-        "settings": {**settings, "method": arguments.method, "consensus": _parameters(model)},
+        "settings": {**settings, "method": name.lower(), "consensus": _parameters(model)},
         "seed": arguments.seed,
         "ensemble": {
             "objects": ensemble.n_samples,

@@ -23,6 +23,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_cluster(commands)
     _add_combine(commands)
     _add_compare(commands)
+    _add_methods(commands)
     return parser
 
 
@@ -146,6 +147,20 @@ def _add_compare(commands: Any) -> None:
     parser.set_defaults(run=_run_compare)
 
 
+def _add_methods(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "methods",
+        "the consensus methods that there are",
+        "List the consensus methods: what each needs, takes and gives; or, of one of them, also "
+        "its cost, its source and its parameters.",
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="tell all of this one")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    _add_talking(parser)
+    parser.set_defaults(run=_run_methods)
+
+
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(
         name, help=summary, description=description, allow_abbrev=False
@@ -158,26 +173,36 @@ def _add_consensus(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("consensus")
     group.add_argument(
         "--method",
-        choices=("pcc", "eac"),
         default="pcc",
-        help="pcc: probabilistic, gives memberships; eac: evidence accumulation, a tree [%(default)s]",
+        metavar="NAME",
+        help="any that 'conclust methods' lists: pcc (probabilities), eac (a tree), hbgf, voting, "
+        "... [%(default)s]",
     )
     group.add_argument(
         "--max-clusters",
         type=_whole(1),
         metavar="K",
-        help="pcc: at most so many clusters [the most that any clustering has]",
+        help="at most so many clusters, for pcc and its kin [the most that any clustering has]",
     )
     group.add_argument(
+        "-k",
         "--clusters",
         type=_whole(1),
         metavar="K",
-        help="eac: exactly so many clusters [where the tree is cut most clearly]",
+        help="exactly so many clusters, for all other methods; eac and its kin can do without "
+        "[where the tree is cut most clearly]",
     )
     group.add_argument(
         "--linkage",
         choices=("single", "average", "complete", "ward"),
-        help="eac: how the tree is built [average]",
+        help="how a tree is built, for eac and its kin [average]",
+    )
+    group.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of the method, as 'conclust methods NAME' lists them; as often as needed",
     )
 
 
@@ -204,7 +229,8 @@ def _add_writing(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="DIR",
-        help="folder for labels.csv, memberships.csv (pcc), ensemble.npz and result.json",
+        help="folder for labels.csv, memberships.csv (of methods that give probabilities), "
+        "ensemble.npz and result.json",
     )
     group.add_argument(
         "--force", action="store_true", help="replace the results in a folder that is not empty"
@@ -297,5 +323,11 @@ def _run_combine(arguments: argparse.Namespace) -> None:
 
 def _run_compare(arguments: argparse.Namespace) -> None:
     from conclust.cli.compare import run
+
+    run(arguments)
+
+
+def _run_methods(arguments: argparse.Namespace) -> None:
+    from conclust.cli.listing import run
 
     run(arguments)

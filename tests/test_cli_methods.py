@@ -1,0 +1,198 @@
+"""--method, --set and ``conclust methods``: every method of the registry, by its name."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import conclust
+from conclust.cli import main
+from conclust.cli.choice import settable
+
+METHODS = {method.estimator: method for method in conclust.methods()}
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    """Twelve partitions of forty objects in three plain clusters, one label in twenty wrong."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], [14, 13, 13])
+    wrong = rng.random((40, 12)) < 0.05
+    labels = np.where(wrong, rng.integers(0, 3, (40, 12)), truth[:, np.newaxis])
+    path = tmp_path / "labels.csv"
+    np.savetxt(path, labels, fmt="%d", delimiter=",")
+    return path
+
+
+@pytest.fixture
+def gaps(tmp_path):
+    """Labels of which one is missing."""
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b,c\n" + "0,0,1\n" * 3 + "0,,1\n" + "1,2,0\n" * 4)
+    return path
+
+
+def combine(path, *more):
+    return main(["combine", str(path), "--jobs", "1", *more, "--out", str(path.parent / "out")])
+
+
+def result(path):
+    return json.loads((path.parent / "out" / "result.json").read_text())
+
+
+def clusters_of(path):
+    with (path.parent / "out" / "labels.csv").open(newline="") as file:
+        return [row["label"] for row in csv.DictReader(file)]
+
+
+def number(method):
+    return {
+        "exact": ["--clusters", "3"],
+        "optional": ["-k", "3"],
+        "upper bound": ["--max-clusters", "3"],
+        "emerges": [],
+    }[method.n_clusters]
+
+
+def usage(capsys, *arguments):
+    """Return what a wrong command line is told."""
+    with pytest.raises(SystemExit) as ended:
+        main(["combine", "absent.csv", "--out", "absent", *arguments])
+    assert ended.value.code == 2
+    return " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_by_its_name(name, matrix):
+    method = METHODS[name]
+    assert combine(matrix, "--method", name.lower(), *number(method), "-q") == 0
+    assert (matrix.parent / "out" / "memberships.csv").exists() == method.membership
+    written = result(matrix)
+    assert written["settings"]["method"] == name.lower()
+    if "random_state" in getattr(conclust, name)().get_params():
+        assert written["settings"]["consensus"]["random_state"] == 0
+    found = clusters_of(matrix)
+    assert len(set(found)) == written["clusters"]
+    # Where one label in twenty is wrong, most methods find the three clusters and all find some.
+    assert written["clusters"] > 1
+    if method.n_clusters in ("exact", "optional"):
+        assert written["clusters"] == 3
+
+
+def test_names_in_any_letters(matrix):
+    assert combine(matrix, "--method", "Fuzzy-Rows", "-k", "3", "-q") == 0
+    assert result(matrix)["settings"]["method"] == "fuzzyrows"
+
+
+def test_parameters_are_set(matrix):
+    given = ["--set", "balance=0.5", "--set", "partitioner = internal", "--set", "joint=False"]
+    assert combine(matrix, "--method", "hbgf", "-k", "3", *given, "--set", "n_init=3", "-q") == 0
+    used = result(matrix)["settings"]["consensus"]
+    assert (used["balance"], used["partitioner"], used["joint"]) == (0.5, "internal", False)
+    assert (used["n_init"], used["n_clusters"]) == (3, 3)
+
+
+def test_nothing_and_words_are_read_as_the_parameter_takes_them(matrix):
+    given = ["--set", "max_dense=none", "--max-clusters", "3"]
+    assert combine(matrix, "--method", "baumeagon", *given, "-q") == 0
+    assert result(matrix)["settings"]["consensus"]["max_dense"] is None
+    more = ["--force", "-q", "--set", "scale_shift=none", "--set", "starts=all"]
+    assert combine(matrix, "--method", "addremadd", "-k", "3", *more) == 0
+    used = result(matrix)["settings"]["consensus"]
+    assert (used["scale_shift"], used["starts"]) == ("none", "all")
+
+
+def test_linkage_is_a_parameter_of_all_trees(matrix, capsys):
+    assert combine(matrix, "--method", "multieac", "--linkage", "ward", "-q") == 0
+    assert result(matrix)["settings"]["consensus"]["linkage"] == "ward"
+    twice = ["--method", "eac", "--linkage", "ward", "--set", "linkage=single"]
+    assert "'linkage' is given twice" in usage(capsys, *twice)
+    assert "HBGF builds no tree" in usage(
+        capsys, "--method", "hbgf", "-k", "2", "--linkage", "ward"
+    )
+
+
+def test_a_value_that_does_not_fit_is_told_by_the_method(matrix, capsys):
+    for text, got in (("balance=wide", "'wide'"), ("balance=-1", "-1"), ("balance=nan", "nan")):
+        assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", text) == 1
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert said.startswith("conclust combine: The 'balance' parameter of HBGF must be a float")
+        assert said.endswith(f"Got {got} instead.")
+    assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", "joint=1") == 1
+    assert "'joint' parameter of HBGF must be a bool. Got '1'" in capsys.readouterr().err
+
+
+def test_wrong_choices_are_told_how_to_be_right(capsys):
+    hbgf = ["--method", "hbgf", "-k", "2", "--set"]
+    for arguments, sentence in (
+        (["--method", "hgbf"], "There is no method 'hgbf'. Is it HBGF"),
+        (["--method", "xyzzy"], "There is no method 'xyzzy'. 'conclust methods' lists them all."),
+        (["--method", "hbgf"], "HBGF must be told how many clusters to make: give --clusters."),
+        (["--method", "hbgf", "--max-clusters", "3"], "give --clusters."),
+        (["--clusters", "3"], "PCC finds how many are needed: give --max-clusters."),
+        (["--method", "medianpartition", "-k", "3"], "leave their number out."),
+        (["--method", "fcaconsensus", "--max-clusters", "3"], "leave their number out."),
+        ([*hbgf, "width=3"], "HBGF has no parameter 'width'. It has: partitioner, joint, balance"),
+        ([*hbgf, "width"], "--set takes NAME=VALUE, got 'width'."),
+        ([*hbgf, "=3"], "--set takes NAME=VALUE, got '=3'."),
+        ([*hbgf, "random_state=3"], "--set random_state: give --seed instead."),
+        ([*hbgf, "n_clusters=3"], "--set n_clusters: give --clusters or --max-clusters instead."),
+        ([*hbgf, "n_init=3", "--set", "n_init=4"], "'n_init' is given twice."),
+        (["--method", "weightedeac", "--set", "data=x"], "WeightedEAC has no parameter 'data'."),
+    ):
+        assert sentence in usage(capsys, *arguments), arguments
+
+
+def test_missing_labels_are_refused_by_those_that_take_none(gaps, capsys):
+    refusing = [name for name, method in METHODS.items() if not method.missing]
+    assert refusing
+    for name in refusing:
+        assert combine(gaps, "--method", name, "-k", "2") == 1
+        said = capsys.readouterr().err
+        assert f"{name} takes no missing labels, and the ensemble has them. PCC and EAC do" in said
+        assert not (gaps.parent / "out").exists()
+
+
+def test_all_parameters_but_arrays_can_be_set():
+    told_otherwise = {"n_clusters", "random_state", "n_jobs", "missing", "verbose"}
+    arrays = {("WeightedEAC", "data"), ("WeightedEAC", "indices")}
+    for name, method in METHODS.items():
+        there = set(getattr(conclust, name)().get_params()) - told_otherwise
+        there -= {parameter for owner, parameter in arrays if owner == name}
+        assert set(settable(method)) == there, name
+
+
+def test_points_through_another_method(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + 9 * np.repeat(np.eye(3, 2), 20, axis=0)
+    np.save(tmp_path / "x.npy", X)
+    arguments = ["cluster", str(tmp_path / "x.npy"), "--partitions", "10", "--jobs", "1", "-q"]
+    arguments += ["--method", "voting", "-k", "3", "--set", "hard=true"]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    found = clusters_of(tmp_path / "x.npy")
+    assert found == ["0"] * 20 + ["1"] * 20 + ["2"] * 20
+
+
+def test_the_list_of_methods(capsys):
+    assert main(["methods"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1 : 1 + len(METHODS)]] == list(METHODS)
+    assert main(["methods", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["estimator"] for one in told] == list(METHODS)
+    assert told[0].keys() >= {"n_clusters", "membership", "missing", "weights", "cost", "citation"}
+
+
+def test_all_about_one_method(capsys):
+    assert main(["methods", "hbgf"]) == 0
+    said = capsys.readouterr().out
+    for part in ("Fern and Brodley 2004", METHODS["HBGF"].cost, "  joint=true", "  balance=0.05"):
+        assert part in said
+    assert "random_state" not in said
+    assert main(["methods", "PCC", "--json"]) == 0
+    assert [one["estimator"] for one in json.loads(capsys.readouterr().out)] == ["PCC"]
+    with pytest.raises(SystemExit) as ended:
+        main(["methods", "nonesuch"])
+    assert ended.value.code == 2
+    assert "There is no method 'nonesuch'" in capsys.readouterr().err
