@@ -60,7 +60,9 @@ void contingency_gram(const Code* codes, std::size_t n, std::size_t m, const std
     }
     edges.push_back(m);
     const auto tasks = static_cast<std::ptrdiff_t>(edges.size() - 1);
-#pragma omp parallel default(none) num_threads(threads) shared(codes, n, m, offsets, gram, edges, tasks)
+    // No thread without a task: on a busy machine threads that only wait cost more than small work.
+    [[maybe_unused]] const int team = static_cast<int>(std::min<std::ptrdiff_t>(threads, tasks));
+#pragma omp parallel default(none) num_threads(team) shared(codes, n, m, offsets, gram, edges, tasks)
     {
         std::vector<std::uint32_t> table;
         std::vector<std::uint32_t> columns;

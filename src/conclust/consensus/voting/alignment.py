@@ -82,14 +82,17 @@ class _Table:
     def block(self, u: int) -> slice:
         return slice(int(self.offsets[u]), int(self.offsets[u + 1]))
 
-    def objective(self, votes: NDArray[np.float64]) -> float:
+    def shared(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what each cluster shares with each cluster of the consensus (T, K)."""
+        return np.asarray(self.gram @ (self.per_cluster[:, None] * votes))
+
+    def objective(self, votes: NDArray[np.float64], shared: NDArray[np.float64]) -> float:
         """Return f at the best M for these votes."""
         cast = self.per_cluster[:, None] * votes
         own = float(self.per_cluster @ (self.squares * votes.sum(axis=1)))
-        shared = self.gram @ cast
         total = cast.sum(axis=1)
         explained = float(np.sum(cast * shared))
-        kept = float(total @ (self.gram @ total))
+        kept = float(total @ shared.sum(axis=1))
         # With M_i = mean_i + (1 - sum of mean_i) / K: f = own - explained + what is lost, squared, / K.
         lost = float(self.heard.sum()) - 2.0 * float(total @ self.sizes) + kept
         return max(own - explained + lost / self.k, 0.0)
@@ -144,7 +147,8 @@ def _start_from(table: _Table, u: int, m: int) -> NDArray[np.float64]:
     votes = np.zeros((len(table.sizes), table.k))
     for v in range(m):
         block = table.block(v)
-        _put(votes, block, assign(2.0 * shared[block] - table.squares[block, None]))
+        benefit = 2.0 * shared[block] - table.squares[block, None]
+        votes[block] = _matched(assign(benefit), table.k)
     votes[own] = reference
     return votes
 
@@ -153,60 +157,61 @@ def _random_votes(table: _Table, m: int, rng: np.random.Generator) -> NDArray[np
     votes = np.zeros((len(table.sizes), table.k))
     for v in range(m):
         block = table.block(v)
-        _put(votes, block, assign(rng.random((block.stop - block.start, table.k))))
+        votes[block] = _matched(assign(rng.random((block.stop - block.start, table.k))), table.k)
     return votes
 
 
-def _put(votes: NDArray[np.float64], block: slice, columns: NDArray[np.int64]) -> None:
-    votes[block] = 0.0
-    matched = np.flatnonzero(columns >= 0)
-    votes[block.start + matched, columns[matched]] = 1.0
+def _matched(columns: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """Return a 1 for each cluster in the column that it stands for; -1: stands for none."""
+    chosen = np.zeros((len(columns), k))
+    rows = np.flatnonzero(columns >= 0)
+    chosen[rows, columns[rows]] = 1.0
+    return chosen
 
 
 def _descend(
     table: _Table, votes: NDArray[np.float64], m: int, max_iter: int, tol: float
 ) -> Alignment:
     start = votes.copy()
-    value = table.objective(votes)
     scale = float(table.heard.sum())
+    shared = table.shared(votes)
+    value = table.objective(votes, shared)
+    blocks = [table.block(u) for u in range(m)]
+    # All else of G is needed only when a partition changes, which few do.
+    own = [table.gram[block, block] for block in blocks]
     trace: list[float] = []
     converged = False
     while not converged and len(trace) < max_iter:
         moved = False
-        for u in range(m):
-            block = table.block(u)
-            benefit = _benefit(table, votes, u)
-            columns = assign(benefit)
-            before = float(np.sum(benefit * votes[block]))
-            matched = np.flatnonzero(columns >= 0)
-            if float(benefit[matched, columns[matched]].sum()) > before + _ROUNDING * scale:
-                _put(votes, block, columns)
+        for u, block in enumerate(blocks):
+            benefit = _benefit(table, own[u], votes[block], shared[block], u)
+            change = _matched(assign(benefit), table.k) - votes[block]
+            if float((benefit * change).sum()) > _ROUNDING * scale:
+                votes[block] += change
+                shared += table.gram[:, block] @ (table.weights[u] * change)
                 moved = True
-        reached = table.objective(votes)
+        shared = table.shared(votes)
+        reached = table.objective(votes, shared)
         converged = not moved or value - reached <= tol * max(value, _ROUNDING * scale)
         value = reached
         trace.append(value)
     return Alignment(votes, value, len(trace), converged, trace, start)
 
 
-def _benefit(table: _Table, votes: NDArray[np.float64], u: int) -> NDArray[np.float64]:
+def _benefit(
+    table: _Table, own: Any, votes: NDArray[np.float64], shared: NDArray[np.float64], u: int
+) -> NDArray[np.float64]:
     """Return what matching each cluster of u to each cluster of the consensus is worth.
 
     Where u has no more clusters than the consensus, all are matched: what they add to M beside
     the others is the same however they are, and the others alone decide. Where it has more, those
     left out change what is lost, and M stands while u is matched anew. Either never raises f.
     """
+    if len(votes) <= table.k:
+        return np.asarray(2.0 * (shared - own @ (table.weights[u] * votes)))
     block = table.block(u)
-    rows = table.gram[block]
-    cast = table.per_cluster[:, None] * votes
-    shared = np.asarray(rows @ cast)
-    benefit: NDArray[np.float64]
-    if block.stop - block.start <= table.k:
-        benefit = 2.0 * (shared - np.asarray(rows[:, block] @ cast[block]))
-    else:
-        lost = table.sizes[block] - shared.sum(axis=1)
-        benefit = 2.0 * (shared + lost[:, None] / table.k) - table.squares[block, None]
-    return benefit
+    lost = table.sizes[block] - shared.sum(axis=1)
+    return np.asarray(2.0 * (shared + lost[:, None] / table.k) - table.squares[block, None])
 
 
 def harden(
@@ -233,7 +238,7 @@ def harden(
         votes = np.zeros_like(votes)
         for u in range(ensemble.n_partitions):
             block = slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
-            _put(votes, block, assign(benefit[block]))
+            votes[block] = _matched(assign(benefit[block]), k)
     return Alignment(votes, trace[-1], len(trace), converged, trace, start), M
 
 
@@ -274,7 +279,7 @@ def one_pass(ensemble: Ensemble, n_clusters: int, order: NDArray[np.int64]) -> N
                 mean = np.divide(
                     sums, heard[:, None], out=np.zeros_like(sums), where=heard[:, None] > 0
                 )
-            _put(votes, block, assign(np.asarray(part.T @ mean)))
+            votes[block] = _matched(assign(np.asarray(part.T @ mean)), k)
         if weights[u] > 0:
             sums += weights[u] * np.asarray(part @ votes[block])
             heard += weights[u] * ensemble.present[:, u]

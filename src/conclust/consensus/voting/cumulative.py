@@ -137,7 +137,7 @@ class CumulativeVoting(VotingClusterer):
         self.reference_ = int(order[0])
         with threadpool_limits(1):
             votes, U = _vote(ensemble, order, self.scheme)
-        merged = information_bottleneck(*_pooled(ensemble, U), self.n_clusters)
+            merged = information_bottleneck(*_pooled(ensemble, U), self.n_clusters)
         self.reference_membership_ = U
         self.merged_ = merged
         into = np.zeros((U.shape[1], self.n_clusters))
