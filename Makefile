@@ -4,6 +4,7 @@
 #   make lint      style, types
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
+#   make docs      the pages that are written from the code
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
 
 PYTHON ?= python3
@@ -19,7 +20,7 @@ endif
 
 EXPERIMENT_ARGS ?= --quick
 
-.PHONY: demo test lint bench experiments sanitize setup check-tools clean FORCE
+.PHONY: demo test lint bench experiments docs sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -39,6 +40,9 @@ bench: setup
 experiments: setup
 	$(BIN)/python -m experiments --list
 	$(BIN)/python -m experiments $(EXPERIMENT_ARGS)
+
+docs: setup
+	$(BIN)/python -m tools.methods_table
 
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools

@@ -135,8 +135,8 @@ class FCAConsensus(ConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=False,
-        cost="m^2 N for m distinct rows of labels",
-        citation="Bocharov, Gnatyshak, Ignatov, Mirkin and Shestakov 2016",
+        cost="m^2 N for m <= n distinct rows of labels",
+        citation="Bocharov, Gnatyshak, Ignatov, Mirkin and Shestakov 2016, CLA",
     )
 
     def __init__(

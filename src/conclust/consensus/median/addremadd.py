@@ -154,7 +154,7 @@ class AddRemAdd(ConsensusClusterer):
         weights=True,
         soft_members=True,
         cost="n N K a pass",
-        citation="Mirkin and Muchnik 1981; Mirkin and Shestakov 2013",
+        citation="Mirkin and Shestakov 2014, Clusters, Orders, and Trees",
     )
 
     def __init__(

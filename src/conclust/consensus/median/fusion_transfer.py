@@ -113,7 +113,7 @@ class MedianPartition(ConsensusClusterer):
         weights=True,
         soft_members=True,
         cost="n N K a pass",
-        citation="Guénoche 2011",
+        citation="Guénoche 2011, Advances in Data Analysis and Classification 5",
     )
 
     def __init__(

@@ -150,7 +150,7 @@ class WeightedNMF(SoftConsensusClusterer):
         weights=True,
         soft_members=True,
         cost="n (N K + K^2) an update (missing: n N K^2), n N^2 once",
-        citation="Li and Ding 2008; Li, Ding and Jordan 2007",
+        citation="Li and Ding 2008, SDM; Li, Ding and Jordan 2007, ICDM",
     )
 
     def __init__(

@@ -137,7 +137,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
         weights=True,
         soft_members=True,
         cost="n (N K + K^2) a step",
-        citation="Nepusz, Petróczi, Négyessy and Bazsó 2008",
+        citation="Nepusz, Petróczi, Négyessy and Bazsó 2008, Physical Review E 77",
     )
 
     def __init__(

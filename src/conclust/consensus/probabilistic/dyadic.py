@@ -123,7 +123,7 @@ class DyadicAspect(SoftConsensusClusterer):
         weights=True,
         soft_members=True,
         cost="n^2 K an iteration",
-        citation="Lourenço, Fred and Figueiredo 2011",
+        citation="Lourenço, Fred and Figueiredo 2011, SIMBAD",
     )
 
     def __init__(

@@ -122,7 +122,7 @@ class FuzzyRows(SoftConsensusClusterer):
         weights=True,
         soft_members=True,
         cost="n N K an iteration",
-        citation="Bezdek 1981; Mei and Chen 2010",
+        citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
     )
 
     def __init__(

@@ -134,7 +134,7 @@ class LeftStochastic(SoftConsensusClusterer):
         weights=True,
         soft_members=True,
         cost="n (N K + K^2) a step, n N^2 + T^3 once",
-        citation="Arora, Gupta, Kapila and Fazel 2011, 2013",
+        citation="Arora, Gupta, Kapila and Fazel 2013, JMLR 14",
     )
 
     def __init__(

@@ -121,7 +121,7 @@ class PEACE(PlacingClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="as PCC with the KL divergence",
+        cost="n^2 K a sweep; p K for p pairs given or sampled",
         citation="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
     )
 

@@ -1,0 +1,47 @@
+"""The registry tells the truth about the estimators, and docs/methods.md is what it tells."""
+
+import inspect
+import re
+
+import pytest
+from tests.registry import public_estimators
+from tools import methods_table
+
+import conclust
+from conclust.consensus.base import SoftConsensusClusterer
+
+METHODS = conclust.methods()
+
+
+def test_every_estimator_is_listed_once_in_order():
+    assert [method.estimator for method in METHODS] == sorted(public_estimators())
+
+
+def test_the_page_is_what_the_methods_say():
+    told = methods_table.PAGE.read_text(encoding="utf-8")
+    assert told == methods_table.text(), "run: make docs"
+    assert "docs/methods.md" in (methods_table.PAGE.parents[1] / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.estimator)
+def test_what_a_method_says_of_itself_is_so(method):
+    estimator = getattr(conclust, method.estimator)
+    assert method.membership == issubclass(estimator, SoftConsensusClusterer)
+    number = inspect.signature(estimator).parameters.get("n_clusters")
+    if method.n_clusters == "emerges":
+        assert number is None
+    elif method.n_clusters == "exact":
+        assert isinstance(number.default, int)
+    else:
+        assert number.default is None
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.estimator)
+def test_titles_costs_and_sources_can_be_read_in_a_table(method):
+    for text in (method.title, method.cost, method.citation):
+        assert text == " ".join(text.split())
+        assert "|" not in text
+    assert re.search(r"\bn\b", method.cost)
+    # Of every source its year and, after a comma, where it is.
+    for source in method.citation.split("; "):
+        assert re.search(r"\b(18|19|20)\d\d, [A-Z]", source), source

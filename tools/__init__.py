@@ -1,0 +1,1 @@
+"""What the project's files are made and checked with."""

@@ -1,0 +1,75 @@
+"""Write docs/methods.md, the table of the methods, from what the methods say of themselves.
+
+python -m tools.methods_table
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conclust import methods
+from tools.markdown import table
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "methods.md"
+
+HEAD = """\
+# The consensus methods
+
+Written by `python -m tools.methods_table` from `conclust.methods()`, which the methods fill in
+themselves; the common battery of tests and `--method` of the command line come from the same list
+(`conclust methods NAME` tells the parameters of one).
+
+"""
+
+FOOT = """
+- **Clusters**: *K*: exactly `n_clusters`. *K or found*: `n_clusters`, or chosen by the method where it is
+  None. *at most K*: `n_clusters` is an upper bound. *found*: the method has no such parameter.
+- **Gives**: *memberships*: a probability for every object and cluster, and labels by them. *labels*: a
+  partition only.
+- **Missing**: takes objects that some partitions did not observe. **Weights**: the weights of the
+  partitions count. **Soft members**: takes partitions that are memberships themselves.
+  What a method does not take it refuses.
+- **Time**: n objects, N partitions, T clusters of all partitions together, K clusters of the consensus.
+  Methods of n^2 refuse more objects than their `max_dense`, where they need all pairs at once.
+"""
+
+CLUSTERS = {"exact": "K", "optional": "K or found", "upper bound": "at most K", "emerges": "found"}
+
+
+def text() -> str:
+    """Return the page."""
+    head = (
+        "Class",
+        "What it is",
+        "Clusters",
+        "Gives",
+        "Missing",
+        "Weights",
+        "Soft members",
+        "Time",
+        "Source",
+    )
+    rows = [
+        (
+            f"`{method.estimator}`",
+            method.title,
+            CLUSTERS[method.n_clusters],
+            "memberships" if method.membership else "labels",
+            yes(method.missing),
+            yes(method.weights),
+            yes(method.soft_members),
+            method.cost,
+            method.citation,
+        )
+        for method in methods()
+    ]
+    return HEAD + table(head, rows) + FOOT
+
+
+def yes(value: bool) -> str:
+    """Return yes or no."""
+    return "yes" if value else "no"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(text(), encoding="utf-8")
