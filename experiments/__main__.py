@@ -8,7 +8,13 @@ from pathlib import Path
 
 from conclust.exceptions import DatasetNotFoundError
 
-NAMES = ("pcc2013.planted", "pcc2013.kdd", "robust2013.random_partitions", "fca2016.comparison")
+NAMES = (
+    "pcc2013.planted",
+    "pcc2013.kdd",
+    "robust2013.random_partitions",
+    "fca2016.comparison",
+    "lwea2018.pools",
+)
 
 
 def main() -> None:

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools.markdown import table
+
 import conclust
 
 Row = dict[str, Any]
+Formats = dict[str, str | Callable[[Any], str]]
 
 
 @dataclass
@@ -48,10 +51,8 @@ def options(doc: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def show(
-    rows: Sequence[Row], title: str, formats: dict[str, str | Callable[[Any], str]] | None = None
-) -> None:
-    """Print rows of the same keys as a table."""
+def as_text(rows: Sequence[Row], formats: Formats | None) -> tuple[list[list[str]], list[bool]]:
+    """Return names and rows as words, and which columns hold words to begin with."""
     formats = formats or {}
 
     def cell(name: str, value: Any) -> str:
@@ -62,8 +63,13 @@ def show(
 
     names = list(rows[0])
     lines = [names, *([cell(name, row[name]) for name in names] for row in rows)]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(names))]
-    left = [isinstance(rows[0][name], str) for name in names]
+    return lines, [isinstance(rows[0][name], str) for name in names]
+
+
+def show(rows: Sequence[Row], title: str, formats: Formats | None = None) -> None:
+    """Print rows of the same keys as a table."""
+    lines, left = as_text(rows, formats)
+    widths = [max(len(line[k]) for line in lines) for k in range(len(left))]
     print(f"\n{title}")
     for line in lines:
         cells = (
@@ -74,8 +80,10 @@ def show(
     sys.stdout.flush()
 
 
-def write(rows: Sequence[Row], name: str, arguments: argparse.Namespace) -> None:
-    """Write rows as NAME.csv, and what they were made with as NAME.json, if --out was given."""
+def write(
+    rows: Sequence[Row], name: str, arguments: argparse.Namespace, formats: Formats | None = None
+) -> None:
+    """Write rows as NAME.csv and NAME.md, what they were made with as NAME.json, if --out was given."""
     if arguments.out is None:
         return
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -83,6 +91,9 @@ def write(rows: Sequence[Row], name: str, arguments: argparse.Namespace) -> None
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+    (head, *lines), left = as_text(rows, formats)
+    right = [k for k, is_text in enumerate(left) if not is_text]
+    (arguments.out / f"{name}.md").write_text(table(head, lines, right=right), encoding="utf-8")
     made_with = {key: value for key, value in vars(arguments).items() if key != "out"}
     text = json.dumps({"conclust": conclust.__version__, "options": made_with}, indent=2)
     (arguments.out / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from experiments import __main__ as everything
 from experiments.fca2016 import comparison
+from experiments.lwea2018 import pools
 from experiments.pcc2013 import kdd, planted
 from experiments.robust2013 import random_partitions
 
-from conclust.datasets import Dataset
+from conclust.datasets import Dataset, available
 from conclust.exceptions import DatasetNotFoundError
 
 
@@ -69,6 +70,70 @@ def test_fca_consensus_beside_the_others(tmp_path, capsys):
     assert len(best) > 1  # "the best is not constant"
     assert next(row["members' k"] for row in rows_of(tmp_path / "figure_3.csv")) == "2"
     assert "Figure 4" in capsys.readouterr().out
+
+
+@pytest.fixture
+def made_up_pool(monkeypatch):
+    """A pool of 100 partitions of 200 objects, each with more clusters than the four classes."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 50)
+    X = 2 * y[:, np.newaxis] + rng.integers(0, 2, (200, 100))
+    X[rng.random(X.shape) < 0.1] = 0
+    data = Dataset("pool_lwea_mfeat", X, y, tuple(map(str, range(100))), tuple("abcd"), "made up")
+    monkeypatch.setattr(pools, "available", lambda: ["pool_lwea_mfeat"])
+    monkeypatch.setattr(pools, "load", lambda name: data)
+
+
+def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
+    few = ["--methods", "EAC", "HBGF", "PCC", "--pools", "usps", "mfeat", "--draws", "3"]
+    pools.main([*few, "--jobs", "1", "--limit", "60", "--out", str(tmp_path)])
+    told = capsys.readouterr().out
+    assert "Not here, left out: usps" in told
+    assert "mfeat: mean NMI beside published means" in told
+    rows = {row["method"]: row for row in rows_of(tmp_path / "pools_long.csv")}
+    assert list(rows) == ["mean member", "EAC", "HBGF", "PCC"]
+    for name in ("EAC", "HBGF", "PCC"):
+        assert (rows[name]["draws"], rows[name]["left out"]) == ("3", "")
+        assert float(rows[name]["NMI"]) > float(rows["mean member"]["NMI"])
+    lines = (tmp_path / "pools.md").read_text().splitlines()
+    assert lines[0] == "| method | mfeat |"
+    mean, spread = (float(rows["HBGF"][key]) for key in ("NMI", "spread"))
+    assert f"| HBGF | {mean:.3f} ±{spread:.3f} |" in lines
+
+
+def test_what_takes_too_long_is_left_out_and_said(made_up_pool, tmp_path, capsys):
+    pools.main(["--quick", "--methods", "EAC", "HBGF", "--limit", "0", "--out", str(tmp_path)])
+    told = capsys.readouterr().out
+    assert "EAC left out of mfeat: " in told
+    assert " CPU s a fit" in told
+    rows = rows_of(tmp_path / "pools_long.csv")
+    assert [(row["draws"], row["NMI"]) for row in rows[1:]] == [("0", ""), ("0", "")]
+    assert all("CPU s a fit" in row["left out"] for row in rows[1:])
+
+
+def test_a_method_of_all_pairs_is_foretold_by_the_square():
+    (eac,) = (method for method in pools.told_the_number() if method.estimator == "EAC")
+    pace = pools.Pace(eac, 1.0)
+    assert not pace.known
+    pace.took(100, [0.5, 0.9, 7.0])
+    pace.check(200)  # 3.6 s, within the roughness
+    with pytest.raises(pools.TooLong, match="about 8 CPU s a fit, by what 100 objects take"):
+        pace.check(300)
+    with pytest.raises(pools.TooLong, match=r"2\.0 CPU s a fit"):
+        pace.took(100, [0.1, 2.0, 3.0])
+
+
+@pytest.mark.skipif(
+    "pool_lwea_mfeat" not in available(),
+    reason="the mfeat pool is not in the folder that CONCLUST_DATA names",
+)
+def test_mfeat_is_as_good_as_published(tmp_path, capsys):
+    pools.main(["--pools", "mfeat", "--methods", *pools.PUBLISHED, "--out", str(tmp_path)])
+    rows = {row["method"]: row for row in rows_of(tmp_path / "pools_long.csv")}
+    for name, published in pools.PUBLISHED.items():
+        assert rows[name]["draws"] == "20"
+        assert float(rows[name]["NMI"]) >= published - pools.SLACK, name
+    assert capsys.readouterr().out.count(" yes\n") == len(pools.PUBLISHED)
 
 
 def test_the_list_names_every_script(capsys, monkeypatch):

@@ -1,0 +1,1 @@
+"""Locally weighted ensemble clustering (2018): its pools of ready partitions."""
