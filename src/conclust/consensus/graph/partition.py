@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heapreplace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,9 @@ __all__ = [
 ]
 
 _MAX_PASSES = 50
+# Capacities, in mean parts, with which full parts are loosened; on up to so many vertices.
+_ROOMS = (1.2, 1.1)
+_ROOMS_UP_TO = 5000
 
 
 @dataclass(frozen=True)
@@ -231,8 +235,14 @@ def part_capacity(mass: NDArray[np.float64], k: int, balance: float) -> float:
     allowed = (1.0 + balance) * mean
     if (mass == np.floor(mass)).all():
         allowed = float(np.ceil(allowed - 1e-9))
-    # Filling up, heaviest first, never needs more than this.
-    return max(allowed, mean + float(mass.max()) * (1.0 - 1.0 / k))
+    # Filling up, heaviest first and always the lightest part, never needs more than `enough`.
+    enough = mean + float(mass.max()) * (1.0 - 1.0 / k)
+    if enough <= allowed:
+        return allowed
+    loads = [0.0] * k
+    for weight in np.sort(mass)[::-1].tolist():
+        heapreplace(loads, loads[0] + weight)
+    return max(allowed, max(loads))
 
 
 def cut_weight(W: Any, labels: NDArray[np.int64]) -> float:
@@ -311,6 +321,24 @@ def _fill(
 def _refined(
     W: Any, labels: NDArray[np.int64], k: int, mass: NDArray[np.float64], capacity: float
 ) -> NDArray[np.int64]:
+    """Refine; then again from parts with more room, filled back into the capacities.
+
+    Where parts are full a single move finds no room, and refinement ends early.
+    """
+    found = [_moved(W, labels, k, mass, capacity)]
+    mean = float(mass.sum()) / k
+    for room in _ROOMS if len(labels) <= _ROOMS_UP_TO else ():
+        if room * mean > capacity:
+            loose = _moved(W, found[-1].copy(), k, mass, room * mean)
+            ties = np.asarray(W @ np.eye(k)[loose]) / np.where(mass > 0, mass, 1.0)[:, None]
+            found.append(_moved(W, _fill(ties, mass, capacity), k, mass, capacity))
+    return min(found, key=lambda labels: cut_weight(W, labels))
+
+
+def _moved(
+    W: Any, labels: NDArray[np.int64], k: int, mass: NDArray[np.float64], capacity: float
+) -> NDArray[np.int64]:
+    """Refine by single moves, in place; return the labels."""
     patience = max(200, len(labels) // 20)
     if is_sparse(W):
         refine_sparse(W.indptr, W.indices, W.data, mass, k, capacity, _MAX_PASSES, patience, labels)
