@@ -96,7 +96,7 @@ PARTICULAR: dict[tuple[str, str], str] = {
             "noise_is_evidence_of_being_apart": "who took an object for noise cannot vouch for it",
         }.items()
     },
-    ("CSPA", "learned_weights_take_bad_partitions_out"): (
+    ("CSPA", "planted_clusters_are_found"): (
         "its parts may differ from the mean size by 5 %, those that are planted differ by more"
     ),
     **{
