@@ -52,19 +52,24 @@ def connections(per_class: int, rng: np.random.Generator) -> tuple[Any, Any]:
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), np.repeat([0, 1, 2], per_class)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    per_class, n_partitions = (2_000, 20) if arguments.quick else (40_000, 100)
-    X, y = connections(per_class, np.random.default_rng(arguments.seed))
+def partitions(X: Any, n_partitions: int, seed: int, jobs: int | None) -> Any:
+    """Return the labels of k-means with 2 to 10 clusters on random halves of the points."""
     generator = EnsembleGenerator(
         "kmeans",
         n_partitions=n_partitions,
         n_clusters=range(2, 11),
         sample_fraction=0.5,
-        random_state=arguments.seed,
-        n_jobs=arguments.jobs,
+        random_state=seed,
+        n_jobs=jobs,
     )
+    return generator.fit_transform(X)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    per_class, n_partitions = (2_000, 20) if arguments.quick else (40_000, 100)
+    X, y = connections(per_class, np.random.default_rng(arguments.seed))
     with stopwatch() as taken:
-        labels = generator.fit_transform(X)
+        labels = partitions(X, n_partitions, arguments.seed, arguments.jobs)
     members = [consistency_index(y, labels[:, u]) for u in range(n_partitions)]
     print(
         f"{len(X):,} objects, {X.shape[1]} features; {n_partitions} partitions in "

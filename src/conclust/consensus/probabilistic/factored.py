@@ -26,9 +26,10 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["FactoredModel", "FactoredSolution", "padded", "random_membership", "solve", "uniform"]
 
-# Starts are compared, and the paper's objective is estimated, on this many objects: more changes the
-# choice rarely and costs each time.
-SUBSET = 4000
+# Starts are compared, and the paper's objective is estimated, on this many objects a cluster, within
+# bounds: more changes the choice rarely and costs each time.
+SUBSET = 500
+SUBSET_BOUNDS = (2000, 4000)
 # The rest of the evidence is added in parts that grow by this factor, each solved before the next: what
 # takes many sweeps is done where they are cheap. A part is at its end when a sweep lowers the
 # objective by less than this share of it.
@@ -74,7 +75,8 @@ def solve(
     model = FactoredModel.of(ensemble)
     chooser, escaper, *drawers = spawn_generators(seed, n_init + 2)
     order = chooser.permutation(n)
-    chosen = order[:SUBSET].copy()  # shuffled, also when it is everything
+    low, high = SUBSET_BOUNDS
+    chosen = order[: min(max(SUBSET * n_clusters, low), high)].copy()  # shuffled, also if it is all
     few = ensemble._some(chosen)
     explained = squared(few, threads)
     solver = _solver(model, ensemble, n_clusters)
@@ -167,7 +169,7 @@ def _grown(
     """
     n = ensemble.n_samples
     sizes: list[int] = []
-    while (size := n // GROWTH ** (len(sizes) + 1)) >= 2 * SUBSET:
+    while (size := n // GROWTH ** (len(sizes) + 1)) >= 2 * SUBSET_BOUNDS[1]:
         sizes.append(size)
     for size in reversed(sizes):
         part = ensemble._some(np.sort(order[:size]))
