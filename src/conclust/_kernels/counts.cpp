@@ -1,5 +1,6 @@
 #include "counts.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "clones.h"
@@ -16,8 +17,14 @@ CONCLUST_INLINE void convert(const void* data, std::size_t from, std::size_t cou
             out[e + j] = static_cast<double>(values[e + j]);
         }
     }
-    for (; e < count; ++e) {
-        out[e] = static_cast<double>(values[e]);
+    if (e < count) {  // as one more vector: converting one by one takes as long as all the rest
+        Value last[8] = {};
+        std::copy(values + e, values + count, last);
+        double converted[8];
+        for (std::size_t j = 0; j < 8; ++j) {
+            converted[j] = static_cast<double>(last[j]);
+        }
+        std::copy(converted, converted + (count - e), out + e);
     }
 }
 

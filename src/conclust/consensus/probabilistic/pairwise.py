@@ -62,7 +62,7 @@ def solve(
         leap = n_iter % _LEAP_EVERY == 0
         before_sweep = work.Y.copy() if leap else work.Y
         enough = tol * known
-        met, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, finish=False)
+        met, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n)
         converged = about <= enough or met <= tol_kkt
         leap = leap and not converged
         if leap or converged or n_iter == max_iter:
@@ -73,17 +73,20 @@ def solve(
         report(f"sweep {n_iter}: objective lowered by about {about:.3g}, residual {met:.3g}")
         last = about
     residual = work.measure()
+    finished = False
     for _ in range(_FINISHES):
         stuck = work.stuck(tol_kkt)
         if not len(stuck):
             break
+        finished = True
         aim = max(tol_kkt, float(np.median(work.gaps)))
         work.visit(stuck, aim, 0.0, finish=True)
         before, residual = residual, work.measure()
         report(f"finished {len(stuck)} objects that were stuck: residual {residual:.3g}")
         if residual > 0.5 * before:
             break
-    f = work.objective()
+    if finished:
+        f = work.objective()
     trace[-1] = (f, residual) if n_iter else (f, np.nan)
     Y = work.Y[:, : work.k]
     Y = Y / Y.sum(axis=1, keepdims=True)
@@ -108,7 +111,7 @@ class _Work:
             self.lengths = np.full(self.n, self.n)
             numbers = evidence
             starts = partners = None
-        c, N = (np.ascontiguousarray(part) for part in numbers)
+        c, N = _narrowest(*numbers)
         self.solver = PairwiseSolver(
             self.n,
             self.k,
@@ -126,7 +129,12 @@ class _Work:
         self.gaps = np.zeros(self.n)
 
     def visit(
-        self, objects: NDArray[np.int32], tol: float, negligible: float, *, finish: bool
+        self,
+        objects: NDArray[np.int32],
+        tol: float,
+        negligible: float,
+        *,
+        finish: bool = False,
     ) -> tuple[float, float]:
         """Visit objects in this order; return the largest gap met and about how much f fell."""
         met, fell = 0.0, 0.0
@@ -190,6 +198,15 @@ class _Work:
             end = max(begin + 1, int(np.searchsorted(total, done + _AT_ONCE, side="right")))
             yield slice(begin, end)
             begin = end
+
+
+def _narrowest(c: NDArray[Any], N: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return counts in the fewest bytes that hold them: every sweep reads them all."""
+    if c.dtype.kind == "u" and N.dtype.kind == "u":
+        fits = np.min_scalar_type(int(N.max(initial=0)))  # c is at most N
+        if fits.itemsize < N.dtype.itemsize:
+            c, N = c.astype(fits), N.astype(fits)
+    return np.ascontiguousarray(c), np.ascontiguousarray(N)
 
 
 def place_against(
