@@ -92,17 +92,7 @@ def solve(
         else:
             objective = max(best.loss + explained, 0.0) / _pairs(len(chosen))
             solver.take_sums(
-                _grown(
-                    best.solver,
-                    ensemble,
-                    order,
-                    n_clusters,
-                    model,
-                    objective,
-                    max(PART_TOL, tol),
-                    threads,
-                    report,
-                )
+                _grown(best.solver, ensemble, order, n_clusters, model, objective, threads, report)
             )
             Y = uniform(n, n_clusters)
             solver.assign(Y, 1e-3, threads)
@@ -170,11 +160,10 @@ def _grown(
     n_clusters: int,
     model: FactoredModel,
     objective: float,
-    tol: float,
     threads: int,
     report: Callable[[str], None],
 ) -> FactoredSolver:
-    """Solve growing parts of the objects to `tol`, each from the sums of the one before.
+    """Solve growing parts of the objects, each from the sums of the one before.
 
     `objective` is f per pair, about.
     """
@@ -189,7 +178,7 @@ def _grown(
         Y = uniform(size, n_clusters)
         solver.assign(Y, 1e-3, threads)
         solver.rebuild(Y, threads)
-        enough = tol * objective * _pairs(size)
+        enough = PART_TOL * objective * _pairs(size)
         for _ in range(PART_SWEEPS):
             change, _, _ = solver.sweep(Y, 1e-7, enough / size, threads)
             if -change <= enough:
