@@ -172,7 +172,9 @@ std::size_t GreedySolver::step(std::size_t J) {
     products_along(records, old_.data(), U, V, row_);
     ask_for_rising(likely);
     const double most = y[V];
+    const std::int64_t evaluated = row_.evaluations;
     const double moved = line_search(in_.divergence, in_.a, row_, most);
+    evaluated_ += (row_.evaluations - evaluated) * static_cast<std::int64_t>(row_.count);
     if (!queue_.leads(likely)) {
         queue_.play_again(likely);
         likely = queue_.likely_second();

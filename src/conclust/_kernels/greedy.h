@@ -69,7 +69,9 @@ class GreedySolver {
     bool run(std::int64_t visits);
 
     std::int64_t steps() const { return steps_; }
-    std::int64_t visits() const { return visited_; }  // of pairs, by steps
+    // Visits of a pair: as the partner in a step, and in each evaluation of a line search.
+    std::int64_t visits() const { return visited_; }
+    std::int64_t evaluations() const { return evaluated_; }
     // Largest gap per unit of evidence, from the gradients as they are tracked.
     double residual() const;
     // f and the residual from scratch at the start, now and then, and at the end.
@@ -105,6 +107,7 @@ class GreedySolver {
     std::int64_t steps_ = 0;
     std::int64_t since_refresh_ = 0;
     std::int64_t visited_ = 0;
+    std::int64_t evaluated_ = 0;
     int confirmations_ = 0;
 };
 

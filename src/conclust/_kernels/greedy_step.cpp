@@ -196,6 +196,7 @@ CONCLUST_INLINE void all_slopes(const GreedyRow& row, double power, double* __re
 // to row.before.
 template <Divergence D, bool Start>
 CONCLUST_INLINE void along(GreedyRow& row, double power, double step, double& slope, double& curvature) {
+    ++row.evaluations;
     const std::size_t count = row.whole;
     const double* c = row.c;
     const double* N = row.N;

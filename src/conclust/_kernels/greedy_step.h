@@ -17,6 +17,7 @@ struct GreedyRow {
         : GreedyRow((partners_at_most + 7) / 8 * 8, 0) {}
     std::size_t count = 0;
     std::size_t whole = 0;  // count rounded up to eights
+    std::int64_t evaluations = 0;  // of the slope along a line, by all searches so far
     const std::int32_t* partners = nullptr;
     std::vector<std::int32_t> own_partners;  // for those that lie nowhere else
     std::vector<double> memory;

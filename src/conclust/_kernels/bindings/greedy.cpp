@@ -55,6 +55,8 @@ void bind_greedy(nb::module_& m) {
             return self.solver.run(visits);
         }, nb::arg("visits"))
         .def_prop_ro("steps", [](const BoundGreedy& self) { return self.solver.steps(); })
+        .def_prop_ro("evaluations",
+                     [](const BoundGreedy& self) { return self.solver.evaluations(); })
         .def_prop_ro("visits", [](const BoundGreedy& self) { return self.solver.visits(); })
         .def_prop_ro("residual", [](const BoundGreedy& self) { return self.solver.residual(); })
         .def_prop_ro("trace", [](const BoundGreedy& self) {
