@@ -104,22 +104,6 @@ PARTICULAR: dict[tuple[str, str], str] = {
         for form in ("CSPA", "CSPA wide", "CSPA spectral")
     },
     **{
-        ("WeightedNMF", test): "learns no weights with missing labels; at given ones it takes them"
-        for test in (
-            "unanimity_survives_30_percent_missing",
-            "missing_everywhere_is_minus_one_and_said",
-            "what_a_method_does_not_take_is_refused_by_name",
-        )
-    },
-    **{
-        ("FuzzyRows cmedoids", test): "takes no missing labels, which the other kind does"
-        for test in (
-            "unanimity_survives_30_percent_missing",
-            "missing_everywhere_is_minus_one_and_said",
-            "what_a_method_does_not_take_is_refused_by_name",
-        )
-    },
-    **{
         (form, test): "under label noise all clusters meet all parts: the criterion is flat"
         for form in ("HGPA", "HGPA wide")
         for test in (
@@ -151,7 +135,7 @@ def exemptions() -> dict[tuple[str, str], str]:
                 "bad_numbers_of_clusters_are_refused",
                 "first_parameter_is_the_number_of_clusters",
             )
-        if not method.missing:
+        if not make(form, None)._takes_missing():
             exempt["takes no missing labels, and says so"] = (
                 "unanimity_survives_30_percent_missing",
                 "missing_everywhere_is_minus_one_and_said",

@@ -468,12 +468,13 @@ def test_every_estimator_says_what_it_is(form):
 
 def test_what_a_method_does_not_take_is_refused_by_name(form):
     labels, _ = planted()
-    method = type(make(form, 3)).method
+    estimator = make(form, 3)
+    method = estimator.method
     missing = labels.copy()
     missing[3, 1] = -1
     memberships = [np.eye(3)[column] for column in labels.T]
     for taken, ensemble, word in (
-        (method.missing, Ensemble(missing), "missing labels"),
+        (estimator._takes_missing(), Ensemble(missing), "missing labels"),
         (method.weights, Ensemble(labels, weights=np.ones(labels.shape[1])), "weights"),
         (method.soft_members, Ensemble.from_memberships(memberships), "soft members"),
     ):

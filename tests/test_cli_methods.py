@@ -150,7 +150,8 @@ def test_missing_labels_are_refused_by_those_that_take_none(gaps, capsys):
     for name in refusing:
         assert combine(gaps, "--method", name, "-k", "2") == 1
         said = capsys.readouterr().err
-        assert f"{name} takes no missing labels, and the ensemble has them. PCC and EAC do" in said
+        assert f"{name} takes no missing labels, and the ensemble has them." in said
+        assert "PCC and EAC do" in said
         assert not (gaps.parent / "out").exists()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.registry import public_estimators
 
 from conclust import (
     CSPA,
@@ -11,6 +12,7 @@ from conclust import (
     HGPA,
     MCLA,
     PCC,
+    PEACE,
     QMI,
     AddRemAdd,
     BaumEagon,
@@ -51,48 +53,53 @@ def expected(estimator):
     return {check: why for check, why in OF_LABELS.items() if check not in skipped}
 
 
-@parametrize_with_checks(
-    [
-        PCC(),
-        WeightedPCC(),
-        WeightedPCC(regularization="l2"),
-        BaumEagon(n_init=1, max_iter=20_000),
-        EAC(),
-        EAC(linkage="single"),
-        EAC(n_clusters=2, linkage="ward"),
-        QMI(),
-        InformationTheoreticKMeans(),
-        MixtureModel(),
-        BayesianEnsemble(),
-        NonparametricBayesianEnsemble(),
-        FCAConsensus(),
-        HBGF(),
-        HBGF(partitioner="internal"),
-        MCLA(),
-        CSPA(),
-        HGPA(),
-        AddRemAdd(),
-        DyadicAspect(),
-        FuzzyCommunities(),
-        FuzzyRows(),
-        KernelWeightedPartition(),
-        LeftStochastic(),
-        WeightedNMF(),
-        AddRemAdd(2, criterion="combined"),
-        MedianPartition(),
-        FCAConsensus(threshold="auto", order="size"),
-        MultiEAC(),
-        WeightedEAC(),
-        CumulativeVoting(),
-        CumulativeVoting(scheme="rcv"),
-        PositionalVoting(),
-        Voting(),
-        Voting(hard=True),
-        Voting(algorithm="one_pass"),
-        ConsensusClustering(generator=EnsembleGenerator(n_partitions=8)),
-        ConsensusClustering(EAC(2), EnsembleGenerator(n_partitions=8)),
-    ],
-    expected_failed_checks=expected,
-)
+CHECKED = [
+    PCC(),
+    PEACE(n_init=1),
+    WeightedPCC(),
+    WeightedPCC(regularization="l2"),
+    BaumEagon(n_init=1, max_iter=20_000),
+    EAC(),
+    EAC(linkage="single"),
+    EAC(n_clusters=2, linkage="ward"),
+    QMI(),
+    InformationTheoreticKMeans(),
+    MixtureModel(),
+    BayesianEnsemble(),
+    NonparametricBayesianEnsemble(),
+    FCAConsensus(),
+    HBGF(),
+    HBGF(partitioner="internal"),
+    MCLA(),
+    CSPA(),
+    HGPA(),
+    AddRemAdd(),
+    DyadicAspect(),
+    FuzzyCommunities(),
+    FuzzyRows(),
+    KernelWeightedPartition(),
+    LeftStochastic(),
+    WeightedNMF(),
+    AddRemAdd(2, criterion="combined"),
+    MedianPartition(),
+    FCAConsensus(threshold="auto", order="size"),
+    MultiEAC(),
+    WeightedEAC(),
+    CumulativeVoting(),
+    CumulativeVoting(scheme="rcv"),
+    PositionalVoting(),
+    Voting(),
+    Voting(hard=True),
+    Voting(algorithm="one_pass"),
+    ConsensusClustering(generator=EnsembleGenerator(n_partitions=8)),
+    ConsensusClustering(EAC(2), EnsembleGenerator(n_partitions=8)),
+]
+
+
+def test_every_public_estimator_is_checked():
+    assert set(public_estimators().values()) <= {type(estimator) for estimator in CHECKED}
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=expected)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

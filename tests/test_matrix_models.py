@@ -273,7 +273,7 @@ def test_rows_worked_examples(kind):
 def test_rows_refusals_and_warnings():
     missing = E1.copy()
     missing[2, 2] = -1
-    with pytest.raises(UnsupportedEnsembleError, match="kind='cmeans' does"):
+    with pytest.raises(UnsupportedEnsembleError, match="With kind='cmeans' it does"):
         FuzzyRows(2, kind="cmedoids").fit(missing)
     assert FuzzyRows(2, random_state=0).fit(missing).labels_.shape == (4,)
     with pytest.raises(ParameterError, match="'fuzziness'"):

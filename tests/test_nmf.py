@@ -50,7 +50,7 @@ def test_objective_with_missing_labels_is_its_definition_and_never_rises():
 
 def test_learning_weights_with_missing_labels_is_refused():
     labels, _ = planted(1)
-    with pytest.raises(UnsupportedEnsembleError, match="with missing labels"):
+    with pytest.raises(UnsupportedEnsembleError, match="With learn_weights=False it does"):
         WeightedNMF(3).fit(labels)
 
 

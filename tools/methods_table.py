@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from conclust import methods
+from conclust.consensus.base import Method
 from tools.markdown import table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "methods.md"
@@ -28,7 +29,7 @@ FOOT = """
   partition only.
 - **Missing**: takes objects that some partitions did not observe. **Weights**: the weights of the
   partitions count. **Soft members**: takes partitions that are memberships themselves.
-  What a method does not take it refuses.
+  What a method does not take it refuses. What is told here is true of its default parameters.
 - **Time**: n objects, N partitions, T clusters of all partitions together, K clusters of the consensus.
   Methods of n^2 refuse more objects than their `max_dense`, where they need all pairs at once.
 """
@@ -55,7 +56,7 @@ def text() -> str:
             method.title,
             CLUSTERS[method.n_clusters],
             "memberships" if method.membership else "labels",
-            yes(method.missing),
+            with_missing(method),
             yes(method.weights),
             yes(method.soft_members),
             method.cost,
@@ -64,6 +65,13 @@ def text() -> str:
         for method in methods()
     ]
     return HEAD + table(head, rows) + FOOT
+
+
+def with_missing(method: Method) -> str:
+    """Return whether missing labels are taken, and by which parameters if not by default."""
+    if method.missing or not method.missing_with:
+        return yes(method.missing)
+    return f"with `{method.missing_with}`"
 
 
 def yes(value: bool) -> str:

@@ -62,7 +62,7 @@ def _described(method: Method) -> list[str]:
     facts = (
         ("clusters", _CLUSTERS[method.n_clusters]),
         ("gives", _gives(method)),
-        ("missing labels", _yes(method.missing)),
+        ("missing labels", _missing(method)),
         ("weights", _yes(method.weights)),
         ("time", method.cost),
         ("source", method.citation),
@@ -87,6 +87,12 @@ def _default(parameter: inspect.Parameter) -> str:
 
 def _gives(method: Method) -> str:
     return "probabilities" if method.membership else "labels"
+
+
+def _missing(method: Method) -> str:
+    if method.missing or not method.missing_with:
+        return _yes(method.missing)
+    return f"with --set {method.missing_with}"
 
 
 def _yes(value: bool) -> str:

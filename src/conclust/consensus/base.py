@@ -50,7 +50,7 @@ class Method:
     membership : bool
         Whether it gives probabilities over clusters, or labels only.
     missing : bool
-        Whether it takes objects that some partitions did not observe.
+        Whether it takes objects that some partitions did not observe, with its default parameters.
     weights : bool
         Whether the weights of the partitions count.
     soft_members : bool
@@ -59,6 +59,8 @@ class Method:
         Time in n objects, N partitions, T clusters of all partitions, K clusters of the consensus.
     citation : str
         Authors, year, where.
+    missing_with : str, default=""
+        Where parameters decide about missing labels: those with which it takes them.
     estimator : str, default=""
         Name of the class; filled in by :func:`conclust.methods`.
     """
@@ -71,6 +73,7 @@ class Method:
     soft_members: bool
     cost: str
     citation: str
+    missing_with: str = ""
     estimator: str = ""
 
 
@@ -140,17 +143,23 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 )
         return self
 
+    def _takes_missing(self) -> bool:
+        """Tell whether missing labels are taken with the parameters given."""
+        return self.method.missing
+
     def _check_support(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble of a kind that the method does not take."""
-        for kind, there, taken in (
-            ("missing labels", ensemble.has_missing, self.method.missing),
-            ("soft members", ensemble.is_soft, self.method.soft_members),
-            ("weights of partitions", ensemble.weights is not None, self.method.weights),
+        method, name = self.method, type(self).__name__
+        for kind, there, taken, parameters in (
+            ("missing labels", ensemble.has_missing, self._takes_missing(), method.missing_with),
+            ("soft members", ensemble.is_soft, method.soft_members, ""),
+            ("weights of partitions", ensemble.weights is not None, method.weights, ""),
         ):
             if there and not taken:
+                way = f"With {parameters} it does. " if parameters else ""
                 raise UnsupportedEnsembleError(
-                    f"{type(self).__name__} takes no {kind}, and the ensemble has them. PCC and EAC "
-                    "do; conclust.methods() says which others."
+                    f"{name} takes no {kind}, and the ensemble has them. {way}PCC and EAC do; "
+                    "conclust.methods() says which others."
                 )
 
     def _read(self, X: Any) -> Ensemble:
@@ -183,7 +192,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = self.method.missing
+        tags.input_tags.allow_nan = self._takes_missing()
         tags.input_tags.positive_only = True  # but for the two codes -1 and -2
         tags.input_tags.string = True
         return tags

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from conclust.consensus.median.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
 from conclust.consensus.restarts import distinct_rows, few_rows
 from conclust.ensemble import Ensemble
-from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["WeightedNMF"]
 
@@ -113,7 +111,7 @@ class WeightedNMF(SoftConsensusClusterer):
 
     With missing labels and given weights, each M_u is compared with HH' over the pairs that u
     observed, which is the criterion above up to a constant where nothing is missing; an update costs
-    O(n N K^2). Weights are not learned then: A and b would be counted over other objects for every
+    O(n N K^2). Weights are not learned then (:class:`conclust.WeightedPCC` learns them): A and b would be counted over other objects for every
     partition, and that sampling error is larger than the differences that decide.
 
     An object that a partition took for noise is with nobody in it, not even itself. Partitions of
@@ -146,11 +144,12 @@ class WeightedNMF(SoftConsensusClusterer):
         title="Weighted consensus by non-negative matrix factorisation",
         n_clusters="exact",
         membership=True,
-        missing=True,
+        missing=False,
         weights=True,
         soft_members=True,
         cost="n (N K + K^2) an update (missing: n N K^2), n N^2 once",
         citation="Li and Ding 2008, SDM; Li, Ding and Jordan 2007, ICDM",
+        missing_with="learn_weights=False",
     )
 
     def __init__(
@@ -174,11 +173,6 @@ class WeightedNMF(SoftConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = not self.learn_weights
-        return tags
-
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_int(self.n_clusters, "n_clusters", "WeightedNMF", high=ensemble.n_samples)
         check_bool(self.learn_weights, "learn_weights", "WeightedNMF")
@@ -187,13 +181,8 @@ class WeightedNMF(SoftConsensusClusterer):
         check_int(self.max_iter, "max_iter", "WeightedNMF")
         check_real(self.tol, "tol", "WeightedNMF")
 
-    def _check_support(self, ensemble: Ensemble) -> None:
-        super()._check_support(ensemble)
-        if self.learn_weights is True and ensemble.has_missing:
-            raise UnsupportedEnsembleError(
-                "WeightedNMF learns no weights from an ensemble with missing labels. WeightedPCC does; "
-                "with learn_weights=False, WeightedNMF takes missing labels at given weights."
-            )
+    def _takes_missing(self) -> bool:
+        return self.learn_weights is not True
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         draw = generator(self.random_state, "WeightedNMF")

@@ -15,7 +15,6 @@ from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import normalized_rows, start_labels
 from conclust.consensus.restarts import check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
-from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["FuzzyRows"]
 
@@ -91,7 +90,8 @@ class FuzzyRows(SoftConsensusClusterer):
     partitions that did not observe an object out of its distances, and the object out of what its
     cluster's centroid says of them. A medoid, however, stands for its cluster by its own labels alone:
     where it has none, objects could be compared with it by nothing, or by fewer partitions than with
-    another, so that objects of few labels would be near to everybody. Noise is a row of zeros in that partition: apart from everybody.
+    another, so that objects of few labels would be near to everybody. Noise is a row of zeros in that
+    partition: apart from everybody.
 
     References
     ----------
@@ -123,6 +123,7 @@ class FuzzyRows(SoftConsensusClusterer):
         soft_members=True,
         cost="n N K an iteration",
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
+        missing_with="kind='cmeans'",
     )
 
     def __init__(
@@ -150,11 +151,9 @@ class FuzzyRows(SoftConsensusClusterer):
         check_iteration(self, ensemble)
         check_option(self.kind, "kind", "FuzzyRows", ("cmeans", "cmedoids"))
         check_real(self.fuzziness, "fuzziness", "FuzzyRows", low=1.0, closed="neither")
-        if self.kind == "cmedoids" and ensemble.has_missing:
-            raise UnsupportedEnsembleError(
-                "FuzzyRows(kind='cmedoids') takes no missing labels, and the ensemble has them. "
-                "kind='cmeans' does; conclust.methods() says which others."
-            )
+
+    def _takes_missing(self) -> bool:
+        return self.kind != "cmedoids"
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         k, power = self.n_clusters, self.fuzziness
