@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,17 +19,21 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["FuzzyRows"]
 
+# Rows of the evidence that are measured together.
+_AT_ONCE = 1 << 12
+
 
 class FuzzyRows(SoftConsensusClusterer):
     """Fuzzy k-means or fuzzy k-medoids on the evidence: a baseline with memberships.
 
-    "cmeans" groups the rows of labels, as indicators of all clusters of all partitions, around
-    centroids; "cmedoids" groups objects around K of them by the dissimilarity 1 - s_ij, with s_ij
-    the share of the partitions that put i and j together [1]_ [2]_. Both lower ::
+    With s_ij the share of the partitions that put i and j together, "cmeans" groups the rows of s
+    around centroids; "cmedoids" groups objects around K of them by the dissimilarity 1 - s_ij [1]_
+    [2]_. Both lower ::
 
         J(Y) = sum over objects i and clusters k of y_ik^fuzziness d_ik
 
-    with d_ik the squared distance to the centroid, or the dissimilarity to the medoid.
+    with d_ik the mean over all j of the squared difference of s_ij from the centroid, or the
+    dissimilarity to the medoid.
 
     Parameters
     ----------
@@ -36,8 +41,10 @@ class FuzzyRows(SoftConsensusClusterer):
         Number of clusters, K.
     kind : {"cmeans", "cmedoids"}, default="cmeans"
         What clusters are gathered around.
-    fuzziness : float, default=1.5
-        Above 1: near 1 memberships are nearly labels, the larger the evener they are.
+    fuzziness : float, default=1.2
+        Above 1: near 1 memberships are nearly labels, the larger the evener they are. Where many
+        clusters are hard to tell apart, 1.5 or 2, usual in a few dimensions, lets centroids fall
+        together, and fewer than `n_clusters` are found [3]_.
     n_init : int, default=5
         Starts (k-means++) of the search for the partition at which Y starts: that of :class:`QMI`.
         Where more than 5,000 rows of labels differ they are run on 5,000 objects drawn at random,
@@ -86,18 +93,25 @@ class FuzzyRows(SoftConsensusClusterer):
 
     Notes
     -----
-    No matrix of pairs is formed, for medoids neither: O(n N K) an iteration. "cmeans" leaves
-    partitions that did not observe an object out of its distances, and the object out of what its
-    cluster's centroid says of them. A medoid, however, stands for its cluster by its own labels alone:
-    where it has none, objects could be compared with it by nothing, or by fewer partitions than with
-    another, so that objects of few labels would be near to everybody. Noise is a row of zeros in that
-    partition: apart from everybody.
+    No matrix of pairs is formed, for centroids neither: rows of s are rows of labels times one matrix,
+    and their distances need the contingency tables of the partitions only. Rows of labels by
+    themselves, which :class:`QMI` groups, are nearly as far from each other within a cluster as
+    between clusters where partitions have more clusters than the consensus: fuzzy centroids of theirs
+    fall together at much lower fuzziness.
+
+    With missing labels s_ij is c_ij / (v_i v_j), for "cmeans": c_ij the share of all partitions that put
+    them together, v_i the share that observed i. Where labels are missing independently that is c_ij
+    over the share that observed both, on average. A medoid, however, stands for its cluster by its own
+    labels alone: where it has few, nearly everybody is near to it or nobody. Noise is apart from
+    everybody, itself included.
 
     References
     ----------
     .. [1] J. C. Bezdek: Pattern recognition with fuzzy objective function algorithms. 1981.
     .. [2] J.-P. Mei, L. Chen: Fuzzy clustering with weighted medoids for relational data. Pattern
        Recognition 43, 2010; here with one medoid a cluster.
+    .. [3] J. Yu, Q. Cheng, H. Huang: Analysis of the weighting exponent in the FCM. IEEE Transactions
+       on Systems, Man, and Cybernetics B 34(1), 2004.
 
     Examples
     --------
@@ -121,7 +135,7 @@ class FuzzyRows(SoftConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n N K an iteration",
+        cost="n N K an iteration, n N^2 once",
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
         missing_with="kind='cmeans'",
     )
@@ -131,7 +145,7 @@ class FuzzyRows(SoftConsensusClusterer):
         n_clusters: int = 2,
         *,
         kind: str = "cmeans",
-        fuzziness: float = 1.5,
+        fuzziness: float = 1.2,
         n_init: int = 5,
         max_iter: int = 500,
         tol: float = 1e-8,
@@ -199,31 +213,39 @@ def _memberships(distances: NDArray[np.float64], power: float) -> NDArray[np.flo
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows A of all objects, squared by partition; who saw whom; the partition of each column."""
+    """A, so that AA' are the shares s, and the squared lengths of its rows."""
 
     A: sp.csr_array
     own: NDArray[np.float64]
-    seen: NDArray[np.float64]
-    group: NDArray[np.int64]
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> _Rows:
         A = normalized_rows(ensemble)
-        own = np.asarray(A.multiply(A).sum(axis=1)).ravel()
         if ensemble.has_missing:
-            group = np.repeat(np.arange(ensemble.n_partitions), ensemble.cluster_counts)
-            return cls(A, own, ensemble.present.astype(np.float64), group)
-        return cls(A, own, np.ones((len(own), 1)), np.zeros(A.shape[1], dtype=np.int64))
+            each = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+            heard = ensemble.present @ (each / each.sum())
+            A = sp.csr_array(sp.diags_array(1.0 / np.where(heard > 0, heard, 1.0)) @ A)
+        return cls(A, _lengths(A))
+
+    @cached_property
+    def gram(self) -> sp.csr_array:
+        """A'A / n: it measures the distances of the rows of AA', over n, by the rows of A."""
+        return sp.csr_array(self.A.T @ self.A / self.A.shape[0])
+
+    @cached_property
+    def evidence(self) -> NDArray[np.float64]:
+        """The squared lengths of the rows of AA', over n."""
+        blocks = (self.A[start : start + _AT_ONCE] for start in range(0, len(self.own), _AT_ONCE))
+        return np.concatenate([_lengths(rows, rows @ self.gram) for rows in blocks])
 
     def to_centroids(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return squared distances to the means of the rows with these shares."""
-        mass = (self.seen.T @ shares)[self.group]
+        """Return squared distances, over n, of the rows of AA' to their means with these shares."""
+        mass = shares.sum(axis=0)
         sums = np.asarray(self.A.T @ shares)
         centers = np.divide(sums, mass, out=np.zeros_like(sums), where=mass > 0)
-        squares = np.zeros((self.seen.shape[1], shares.shape[1]))
-        np.add.at(squares, self.group, centers**2)
-        found = self.own[:, np.newaxis] - 2.0 * (self.A @ centers) + self.seen @ squares
-        return _cleaned(found)
+        turned = self.gram @ centers
+        lengths = (centers * turned).sum(axis=0)
+        return _cleaned(self.evidence[:, np.newaxis] - 2.0 * (self.A @ turned) + lengths)
 
     def medoids(self, shares: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the objects with the least shared dissimilarity to all others."""
@@ -235,6 +257,11 @@ class _Rows:
         found = 1.0 - (self.A @ self.A[objects].T).toarray()
         found[objects, np.arange(len(objects))] = 0.0
         return _cleaned(found)
+
+
+def _lengths(A: sp.csr_array, other: sp.csr_array | None = None) -> NDArray[np.float64]:
+    """Return the inner products of the rows of A with those of another, by default its own."""
+    return np.asarray(A.multiply(A if other is None else other).sum(axis=1)).ravel()
 
 
 def _cleaned(distances: NDArray[np.float64]) -> NDArray[np.float64]:
