@@ -215,31 +215,47 @@ def _benefit(
 
 
 def harden(
-    ensemble: Ensemble, votes: NDArray[np.float64], *, max_iter: int
+    ensemble: Ensemble, starts: list[NDArray[np.float64]], *, max_iter: int
 ) -> tuple[Alignment, NDArray[np.float64]]:
-    """Descend from votes with M restricted to partitions; return the alignment and M."""
-    B = ensemble.indicator
-    squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
-    rows = np.arange(ensemble.n_samples)
-    start = votes
-    k = votes.shape[1]
+    """Descend from votes with M restricted to partitions; return the best alignment and its M."""
+    table = _Objects(ensemble)
+    found = [_descend_hard(table, votes, max_iter) for votes in starts]
+    return min(found, key=lambda pair: pair[0].objective)
+
+
+class _Objects:
+    """What the descent over the objects needs to know of the ensemble."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        self.B = ensemble.indicator
+        self.clusters = sp.csr_array(self.B.T)
+        self.squares = np.asarray(self.B.multiply(self.B).sum(axis=0), dtype=np.float64)
+        self.weights = np.repeat(weights_of(ensemble), ensemble.cluster_counts)[:, np.newaxis]
+        self.heard = float(voices(ensemble).sum())
+        ends = ensemble.offsets.tolist()
+        self.blocks = [slice(*block) for block in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def _descend_hard(
+    table: _Objects, votes: NDArray[np.float64], max_iter: int
+) -> tuple[Alignment, NDArray[np.float64]]:
+    start, k = votes, votes.shape[1]
+    rows = np.arange(table.B.shape[0])
     trace: list[float] = []
-    converged = False
-    M = np.zeros((ensemble.n_samples, k))
-    while not converged and len(trace) < max_iter:
-        M[:] = 0.0
-        M[rows, tally(ensemble, votes).argmax(axis=1)] = 1.0
-        value = squared_distance(ensemble, votes, M)
+    while True:
+        cast = table.weights * votes
+        sums = table.B @ cast
+        winners = sums.argmax(axis=1)
+        M = np.zeros(sums.shape)
+        M[rows, winners] = 1.0
+        own = float(table.squares @ cast.sum(axis=1))
+        value = max(table.heard - 2.0 * float(sums[rows, winners].sum()) + own, 0.0)
         converged = bool(trace) and value >= trace[-1] - _ROUNDING * max(value, 1.0)
         trace.append(value)
-        if converged:
-            break
-        benefit = 2.0 * np.asarray(B.T @ M) - squares[:, None]
-        votes = np.zeros_like(votes)
-        for u in range(ensemble.n_partitions):
-            block = slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
-            votes[block] = _matched(assign(benefit[block]), k)
-    return Alignment(votes, trace[-1], len(trace), converged, trace, start), M
+        if converged or len(trace) == max_iter:
+            return Alignment(votes, value, len(trace), converged, trace, start), M
+        benefit = 2.0 * (table.clusters @ M) - table.squares[:, np.newaxis]
+        votes = np.concatenate([_matched(assign(benefit[u]), k) for u in table.blocks])
 
 
 def squared_distance(

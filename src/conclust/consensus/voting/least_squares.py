@@ -208,8 +208,7 @@ class Voting(VotingClusterer):
         starts = [found[0].votes]
         if ensemble.n_samples <= _EVERY_START:
             starts = [votes for one in found for votes in (one.votes, one.start)]
-        hardened = [harden(ensemble, votes, max_iter=self.max_iter) for votes in starts]
-        return min(hardened, key=lambda pair: pair[0].objective)
+        return harden(ensemble, starts, max_iter=self.max_iter)
 
     def _read_votes(
         self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
