@@ -6,7 +6,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from conclust._threads import one_library_thread
 
 PROGRAM = """
 import hashlib, sys
@@ -68,3 +72,15 @@ def digests():
 def test_bits_do_not_depend_on_threads(digests):
     assert len(digests[0]) == 64
     assert set(digests) == {digests[0]}
+
+
+def test_libraries_are_held_to_one_thread_and_let_go():
+    def threads():
+        return {library["num_threads"] for library in threadpool_info()}
+
+    with threadpool_limits(2):
+        for _ in range(2):
+            with one_library_thread():
+                assert threads() == {1}
+                np.eye(3) @ np.eye(3)
+            assert threads() == {2}

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
+
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._validation import refuse
 
-__all__ = ["thread_count"]
+__all__ = ["one_library_thread", "thread_count"]
 
 
 def thread_count(n_jobs: Any, owner: str = "this function") -> int:
@@ -24,6 +29,18 @@ def thread_count(n_jobs: Any, owner: str = "this function") -> int:
     if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
         refuse("n_jobs", owner, "a non-zero int or None", n_jobs)
     return n_jobs if n_jobs > 0 else max(1, processors + 1 + n_jobs)
+
+
+def one_library_thread() -> AbstractContextManager[Any]:
+    """Hold BLAS, and OpenMP where others use it, to one thread: their sums depend on the number."""
+    limit: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1)
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Find the libraries that have been loaded, which takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _processors() -> int:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.agreement import partition_similarities
 from conclust.ensemble import Ensemble
@@ -443,7 +443,7 @@ def _with_consensus(
 def _spectral(S: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
     degree = S.sum(axis=1)
     scaled = S / np.sqrt(degree[:, None] * degree)
-    with threadpool_limits(1):
+    with one_library_thread():
         _, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
         rows = vectors[:, -k:]
         rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-10)

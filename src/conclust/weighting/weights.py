@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, refuse
 from conclust.contingency import signed_codes
 from conclust.ensemble import Ensemble
@@ -127,7 +127,7 @@ def validity_weights(
     rng = spawn_generators(seed_sequence(random_state, owner), 1)[0]
     drawn = np.sort(rng.permutation(len(points))[:max_samples])
     values = np.full((len(names), members.n_partitions), np.nan)
-    with threadpool_limits(1):
+    with one_library_thread():
         for u in range(members.n_partitions):
             codes = signed_codes(members.codes[:, u])
             for row, name in enumerate(names):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, generator
+from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import kmeans, nearest_center
@@ -145,7 +145,7 @@ class HBGF(ConsensusClusterer):
         if not edges.data.any():  # noise only: nobody is with anybody
             labels = np.zeros(ensemble.n_samples, dtype=np.int64)
         elif self.partitioner == "spectral":
-            with threadpool_limits(limits=1):
+            with one_library_thread():
                 labels = self._spectral(ensemble, edges)
         else:
             labels = self._balanced(edges)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._kernels import fill_parts, refine_dense, refine_hypergraph, refine_sparse
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
 from conclust.consensus.graph.kmeans import kmeans, nearest_center
@@ -138,14 +138,14 @@ def partition_graph(
     if not _has_edges(W):
         return GraphPartition(_by_first(_fill(np.zeros((n, k)), mass, capacity)), 0.0, capacity)
     if method == "spectral":
-        with threadpool_limits(limits=1):
+        with one_library_thread():
             rows = graph_embedding(W, k, rng)
             labels = nearest_center(
                 rows, kmeans(rows, k, rng, weights=_present(mass), n_init=n_init)
             )[0]
             labels = _by_first(labels)
             return GraphPartition(labels, cut_weight(W, labels), np.inf)
-    with threadpool_limits(limits=1):
+    with one_library_thread():
         rows = graph_embedding(W, k, rng)
         starts = _filled_starts(rows, k, mass, capacity, rngs)
         if method == "metis":
@@ -215,7 +215,7 @@ def partition_hypergraph(
     else:
         _, *rngs = spawn_generators(root, n_init + 1)
         half = (n_init + 1) // 2
-        with threadpool_limits(limits=1):
+        with one_library_thread():
             rows = unit_rows(bipartite_spectrum(H, k).objects)
             starts = [
                 *_filled_starts(rows, k, vertex_weights, capacity, rngs[:half]),

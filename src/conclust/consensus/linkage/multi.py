@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike
-from conclust._threads import thread_count
+from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import linkage_of, starting_clusters
@@ -202,7 +201,7 @@ class MultiEAC(ConsensusClusterer):
                 "Use PCC, or EAC with linkage='single' or pairs=, which need no such matrix, or a "
                 "larger max_dense."
             )
-        with threadpool_limits(1):
+        with one_library_thread():
             D, unseen = _dissimilarities(
                 ensemble, self.cluster_weights_, start.representatives, start.counts
             )

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, generator
+from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.median.factors import Criterion, Solution, solve
@@ -190,7 +190,7 @@ class WeightedNMF(SoftConsensusClusterer):
         labels = least_squares_labels(ensemble, self.n_clusters, self.n_init, draw)
         rows, inverse = distinct_rows(ensemble)
         few, kept = few_rows(rows, inverse, draw)
-        with threadpool_limits(1):
+        with one_library_thread():
             criterion = Criterion.of(few, price)
             start = self._start(labels[ensemble.micro_clusters.representatives[kept]], draw)
             found = self._solve(criterion, criterion.scaled(start))

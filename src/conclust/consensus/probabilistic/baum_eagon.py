@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._threads import thread_count
+from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic.factored import random_membership
@@ -194,7 +193,7 @@ class BaumEagon(SoftConsensusClusterer):
 
         generators = spawn_generators(seed, self.n_init)
         # Products of one thread each: BLAS may sum in another order with more.
-        with threadpool_limits(limits=1):
+        with one_library_thread():
             if threads > 1 and len(generators) > 1:
                 with ThreadPoolExecutor(min(threads, len(generators))) as pool:
                     runs = list(pool.map(run, generators))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike
+from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import (
     normalized_gram,
@@ -166,7 +166,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
         rows, inverse = distinct_rows(ensemble)
         first = np.empty(len(rows), dtype=np.int64)
         first[inverse] = labels
-        with threadpool_limits(1):
+        with one_library_thread():
             U = self._descend(_Evidence.of(ensemble, rows), trusted(first, k))
         if not self.converged_:
             warn_unfinished(self, level=2)

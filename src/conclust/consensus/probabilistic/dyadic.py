@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._kernels import aspect_rows
 from conclust._random import RandomStateLike
+from conclust._threads import one_library_thread
 from conclust._validation import check_int
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import start_labels, trusted
@@ -162,7 +162,7 @@ class DyadicAspect(SoftConsensusClusterer):
         rows, inverse = distinct_rows(ensemble)
         first = np.empty(len(rows), dtype=np.int64)
         first[inverse] = labels
-        with threadpool_limits(1):
+        with one_library_thread():
             pairs, counts = _pairs(rows), rows.counts
             total = float(counts @ pairs.sum(axis=1))
             # alpha_r beta_ri, but for the objects' own probabilities, times the sum of shares

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike
+from conclust._threads import one_library_thread
 from conclust._validation import check_option, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import normalized_rows, start_labels
@@ -181,7 +181,7 @@ class FuzzyRows(SoftConsensusClusterer):
         trace: list[float] = []
         self.medoids_ = None
         converged = False
-        with threadpool_limits(1):
+        with one_library_thread():
             while not converged and len(trace) < self.max_iter:
                 shares = Y**power
                 if self.kind == "cmeans":

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, generator, seed_sequence
+from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import normalized_gram, normalized_rows
 from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
@@ -160,7 +160,7 @@ class LeftStochastic(SoftConsensusClusterer):
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "LeftStochastic")
         A = normalized_rows(ensemble)
-        with threadpool_limits(1):
+        with one_library_thread():
             gram = normalized_gram(ensemble)
             leading = _leading(A, gram, self.n_clusters)
             M = A @ leading

@@ -12,6 +12,7 @@ that saw object i: a matrix of clusters by clusters, so that no step costs anyth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -233,7 +234,7 @@ class _Objects:
         self.weights = np.repeat(weights_of(ensemble), ensemble.cluster_counts)[:, np.newaxis]
         self.heard = float(voices(ensemble).sum())
         ends = ensemble.offsets.tolist()
-        self.blocks = [slice(*block) for block in zip(ends[:-1], ends[1:], strict=True)]
+        self.blocks = [slice(*block) for block in pairwise(ends)]
 
 
 def _descend_hard(

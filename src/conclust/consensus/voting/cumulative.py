@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import xlogy
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option
 from conclust.consensus.base import Method
 from conclust.consensus.voting.ballots import VotingClusterer, weights_of
@@ -135,7 +135,7 @@ class CumulativeVoting(VotingClusterer):
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         order = _by_entropy(ensemble, self.n_clusters)
         self.reference_ = int(order[0])
-        with threadpool_limits(1):
+        with one_library_thread():
             votes, U = _vote(ensemble, order, self.scheme)
             merged = information_bottleneck(*_pooled(ensemble, U), self.n_clusters)
         self.reference_membership_ = U

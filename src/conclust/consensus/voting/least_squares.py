@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real
 from conclust.consensus.base import Method
 from conclust.consensus.voting.alignment import (
@@ -168,7 +168,7 @@ class Voting(VotingClusterer):
         check_real(self.tol, "tol", "Voting")
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        with threadpool_limits(1):
+        with one_library_thread():
             best, membership = self._solve(ensemble)
         self._keep(ensemble, best.votes)
         self.objective_ = squared_distance(ensemble, best.votes, membership)

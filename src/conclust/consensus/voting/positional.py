@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option
 from conclust.consensus.base import Method
 from conclust.consensus.voting.alignment import align, match_to
@@ -126,7 +126,7 @@ class PositionalVoting(VotingClusterer):
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "PositionalVoting")
-        with threadpool_limits(1):
+        with one_library_thread():
             if self.reference == "first":
                 votes = match_to(ensemble, self.n_clusters, 0)
             else:
