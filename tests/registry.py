@@ -139,6 +139,7 @@ def exemptions() -> dict[tuple[str, str], str]:
             exempt["takes no missing labels, and says so"] = (
                 "unanimity_survives_30_percent_missing",
                 "missing_everywhere_is_minus_one_and_said",
+                "pairs_that_nobody_saw_leave_all_numbers_finite",
             )
         if not method.weights:
             exempt["takes no weights, and says so"] = (

@@ -377,6 +377,18 @@ def plurality(ensemble, votes):
 
 
 @pytest.mark.parametrize("count", ["borda", "condorcet"])
+def test_positional_voting_of_the_worked_examples(count):
+    model = PositionalVoting(2, count=count, random_state=0).fit(E1)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
+    # Of two clusters a vote is worth 2 points and 1, or, by pairs, all.
+    votes = np.array([3, 3, 1, 0])
+    expected = (votes + 3) / 9 if count == "borda" else votes > 1
+    np.testing.assert_allclose(model.membership_[:, 0], expected)
+    model = PositionalVoting(2, count=count, random_state=0).fit(E2)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
+
+
+@pytest.mark.parametrize("count", ["borda", "condorcet"])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "soft"])
 @pytest.mark.parametrize("reference", ["least_squares", "first"])
 @pytest.mark.parametrize("k", [3, 4])

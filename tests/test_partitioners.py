@@ -1,0 +1,281 @@
+"""The partitioners of graphs: against brute force, their traps, and those of other packages."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+from tests.naive import graph as naive
+
+from conclust import CSPA, HBGF, HGPA, MCLA, Ensemble
+from conclust.consensus.graph import partition_graph
+from conclust.consensus.graph.engines import whole_weights
+from conclust.consensus.graph.partition import (
+    part_capacity,
+    partition_hypergraph,
+)
+from conclust.exceptions import (
+    InputError,
+    MissingExtraError,
+    ParameterError,
+)
+
+E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+E2 = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]])
+METHODS = (HBGF, MCLA, CSPA, HGPA)
+
+
+def planted(seed=0, n=90, m=15, k=3, flip=0.1, missing=0.0):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % k
+    labels = np.column_stack(
+        [np.where(rng.random(n) < flip, rng.integers(0, k, n), truth) for _ in range(m)]
+    )
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[(labels == -1).all(axis=1), 0] = 0
+    return labels, truth
+
+
+def random_graph(rng, n, density=0.6):
+    W = np.triu(rng.integers(1, 9, (n, n)) * (rng.random((n, n)) < density), 1).astype(float)
+    return W + W.T
+
+
+# -- the partitioner against brute force
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_the_lowest_balanced_cut_is_found(form):
+    rng = np.random.default_rng(0)
+    optimal = 0
+    for trial in range(60):
+        k = 2 + trial % 3
+        W = random_graph(rng, 7)
+        capacity = part_capacity(np.ones(7), k, 0.05)
+        found = partition_graph(W if form == "dense" else sp.csr_array(W), k, random_state=trial)
+        assert found.cut == pytest.approx(naive.cut(W, found.labels))
+        assert np.bincount(found.labels, minlength=k).min() > 0
+        assert np.bincount(found.labels).max() <= found.capacity == capacity
+        best = naive.best_balanced(lambda labels, W=W: naive.cut(W, labels), 7, k, capacity)
+        assert found.cut >= best - 1e-9
+        optimal += found.cut <= best + 1e-9
+    assert optimal >= 57
+
+
+def test_the_lowest_connectivity_is_found():
+    rng = np.random.default_rng(0)
+    optimal = 0
+    for trial in range(60):
+        k = 2 + trial % 3
+        columns = rng.integers(0, 3, (7, 5))
+        H = Ensemble(columns).indicator
+        found = partition_hypergraph(
+            H,
+            k,
+            edge_weights=np.ones(H.shape[1]),
+            vertex_weights=np.ones(7),
+            random_state=trial,
+        )
+        assert found.cut == naive.connectivity(columns, found.labels)
+        assert np.bincount(found.labels).max() <= found.capacity
+        best = naive.best_balanced(
+            lambda labels, c=columns: naive.connectivity(c, labels), 7, k, found.capacity
+        )
+        optimal += found.cut == best
+    assert optimal >= 57
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_refinement_never_makes_it_worse(k):
+    # One start, so that the first pass of a start without refinement is the bound.
+    rng = np.random.default_rng(k)
+    W = random_graph(rng, 150, 0.1)
+    whole = partition_graph(W, k, n_init=1, random_state=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("conclust.consensus.graph.partition._MAX_PASSES", 0)
+        start = partition_graph(W, k, n_init=1, random_state=3)
+        patch.setattr("conclust.consensus.graph.partition._MAX_PASSES", 1)
+        once = partition_graph(W, k, n_init=1, random_state=3)
+    assert whole.cut <= once.cut <= start.cut
+    assert whole.cut < start.cut
+    assert np.bincount(whole.labels).max() <= whole.capacity
+
+
+def test_dense_and_sparse_graphs_are_cut_alike():
+    W = random_graph(np.random.default_rng(5), 80, 0.3)
+    a = partition_graph(W, 4, random_state=0)
+    b = partition_graph(sp.csr_array(W), 4, random_state=0)
+    np.testing.assert_array_equal(a.labels, b.labels)
+    assert a.cut == pytest.approx(b.cut)
+
+
+def test_heavy_vertices_are_kept_whole():
+    W = random_graph(np.random.default_rng(5), 12)
+    weights = np.array([30.0, *[1.0] * 11])
+    found = partition_graph(W, 3, vertex_weights=weights, random_state=0)
+    sums = np.bincount(found.labels, weights=weights)
+    assert sums.max() <= found.capacity
+    assert len(sums) == 3
+
+
+# -- the traps of graph partitioning
+
+
+@pytest.mark.parametrize("method", ["internal", "spectral", "metis"])
+def test_more_parts_than_vertices_are_refused(method):
+    with pytest.raises(ParameterError, match=r"'k' parameter of partition_graph .*\[1, 3\]. Got 4"):
+        partition_graph(np.ones((3, 3)), 4, method=method)
+
+
+@pytest.mark.parametrize("method", ["internal", "metis"])
+def test_isolated_vertices_have_a_part(method):
+    if method == "metis":
+        pytest.importorskip("pymetis")
+    W = np.zeros((8, 8))
+    W[:3, :3] = W[3:6, 3:6] = 1
+    found = partition_graph(W, 2, method=method, random_state=0)
+    assert found.cut == 0
+    assert np.bincount(found.labels).max() <= found.capacity == 5
+    empty = partition_graph(np.zeros((6, 6)), 3, method=method, random_state=0)
+    assert np.bincount(empty.labels, minlength=3).min() > 0
+
+
+@pytest.mark.parametrize("method", ["internal", "metis"])
+def test_float_weights_count_as_they_are(method):
+    if method == "metis":
+        pytest.importorskip("pymetis")
+    W = np.full((6, 6), 1e-7)
+    W[:3, :3] = W[3:, 3:] = 3.3e-5
+    found = partition_graph(W, 2, method=method, random_state=0)
+    np.testing.assert_array_equal(found.labels, [0, 0, 0, 1, 1, 1])
+    assert found.cut == pytest.approx(9e-7)
+
+
+def test_whole_weights_stay_and_small_ones_do_not_vanish():
+    np.testing.assert_array_equal(whole_weights(np.array([0.0, 3.0, 7.0])), [0, 3, 7])
+    np.testing.assert_array_equal(whole_weights(np.array([0.0, 1e-9, 0.5])), [0, 1, 10_000])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_malformed_graphs_are_refused(sparse):
+    def give(W):
+        W = np.array(W, dtype=float)
+        return sp.csr_array(W) if sparse else W
+
+    with pytest.raises(InputError, match=r"must be symmetric.* difference of 1"):
+        partition_graph(give([[0, 1], [0, 0]]), 1)
+    with pytest.raises(InputError, match="square"):
+        partition_graph(give([[0, 1, 0], [0, 0, 1]]), 1)
+    with pytest.raises(InputError, match="at least 0"):
+        partition_graph(give([[0, -1], [-1, 0]]), 1)
+    with pytest.raises(InputError, match="finite"):
+        partition_graph(give([[0, np.nan], [np.nan, 0]]), 1)
+    with pytest.raises(InputError, match="weights of vertices"):
+        partition_graph(give([[0, 1], [1, 0]]), 1, vertex_weights=[1, -1])
+
+
+def test_the_graph_given_is_left_alone():
+    W = sp.csr_array(np.array([[5.0, 1.0], [1.0, 0.0]]))
+    D = W.toarray()
+    for graph in (W, D):
+        assert partition_graph(graph, 2, random_state=0).cut == 1
+    assert W[0, 0] == D[0, 0] == 5
+
+
+@pytest.mark.parametrize("method", ["internal", "spectral", "metis"])
+def test_seeds_are_of_the_call_not_of_the_process(method):
+    if method == "metis":
+        pytest.importorskip("pymetis")
+    W = random_graph(np.random.default_rng(2), 60, 0.2)
+    np.random.seed(3)  # noqa: NPY002  (the process-wide generator is what this is about)
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    a = partition_graph(W, 4, method=method, random_state=7)
+    partition_graph(random_graph(np.random.default_rng(8), 30), 3, method=method, random_state=1)
+    b = partition_graph(W, 4, method=method, random_state=7)
+    np.testing.assert_array_equal(a.labels, b.labels)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+
+# -- partitioners of other packages
+
+
+@pytest.mark.parametrize("cls", [HBGF, MCLA, CSPA])
+def test_metis(cls):
+    pytest.importorskip("pymetis")
+    labels, truth = planted()
+    model = cls(3, partitioner="metis", random_state=0).fit(labels)
+    assert adjusted_rand_score(model.labels_, truth) > 0.95
+
+
+def test_metis_is_no_worse_than_the_filled_spectral_start():
+    pytest.importorskip("pymetis")
+    for seed in range(5):
+        W = random_graph(np.random.default_rng(seed), 80, 0.1)
+        found = partition_graph(W, 5, method="metis", random_state=0)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("conclust.consensus.graph.partition._MAX_PASSES", 0)
+            start = partition_graph(W, 5, n_init=1, random_state=0)
+        assert found.cut <= start.cut + 1e-9
+        assert np.bincount(found.labels, minlength=5).min() > 0
+
+
+def test_metis_cuts_k_ways_from_several_seeds_and_the_lowest_cut_is_kept(monkeypatch):
+    # By itself it bisects for few parts, and one run can end anywhere.
+    pymetis = pytest.importorskip("pymetis")
+    given, cuts = [], []
+    original = pymetis.part_graph
+
+    def part_graph(*arguments, **named):
+        cut, labels = original(*arguments, **named)
+        given.append(named)
+        cuts.append(cut)
+        return cut, labels
+
+    monkeypatch.setattr(pymetis, "part_graph", part_graph)
+    W = random_graph(np.random.default_rng(4), 1000, 0.02)
+    found = partition_graph(W, 4, method="metis", n_init=6, random_state=0)
+    assert len({named["options"].seed for named in given}) == len(given) == 6
+    assert not any(named["recursive"] for named in given)
+    assert found.cut <= min(cuts)
+    assert len(set(cuts)) > 1
+
+
+def test_seeds_of_mtkahypar_are_of_the_call_though_its_own_is_of_the_process():
+    pytest.importorskip("mtkahypar")
+    labels, _ = planted(n=60, flip=0.3)
+    first = HGPA(3, partitioner="mtkahypar", n_init=1, random_state=0).fit(labels)
+    HGPA(2, partitioner="mtkahypar", n_init=2, random_state=5).fit(labels)
+    again = HGPA(3, partitioner="mtkahypar", n_init=1, random_state=0).fit(labels)
+    np.testing.assert_array_equal(first.labels_, again.labels_)
+
+
+def test_mtkahypar():
+    pytest.importorskip("mtkahypar")
+    labels, truth = planted(flip=0.0)
+    models = [HGPA(3, partitioner="mtkahypar", n_init=2, random_state=0).fit(labels) for _ in "ab"]
+    np.testing.assert_array_equal(models[0].labels_, truth)
+    noisy, _ = planted(flip=0.2)
+    models = [HGPA(3, partitioner="mtkahypar", n_init=2, random_state=0).fit(noisy) for _ in "ab"]
+    np.testing.assert_array_equal(models[0].labels_, models[1].labels_)
+    assert models[0].objective_ == naive.connectivity(noisy, models[0].labels_)
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "model"),
+    [
+        ("pymetis", "graph", CSPA(2, partitioner="metis")),
+        ("mtkahypar", "hypergraph", HGPA(2, partitioner="mtkahypar")),
+    ],
+)
+def test_absent_packages_are_named_with_their_extra(monkeypatch, package, extra, model):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=rf"{package}.*conclust\[{extra}\]"):
+        model.fit(E1)
+
+
+@pytest.mark.parametrize("cls", METHODS)
+def test_parameters_are_checked(cls):
+    for name, value in {"partitioner": "nonesuch", "balance": -0.1, "n_init": 0}.items():
+        with pytest.raises(ParameterError, match=f"'{name}' parameter of {cls.__name__}"):
+            cls(2, **{name: value}).fit(E1)
