@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from heapq import heapreplace
 from typing import Any
 
 import numpy as np
@@ -239,10 +238,9 @@ def part_capacity(mass: NDArray[np.float64], k: int, balance: float) -> float:
     enough = mean + float(mass.max()) * (1.0 - 1.0 / k)
     if enough <= allowed:
         return allowed
-    loads = [0.0] * k
-    for weight in np.sort(mass)[::-1].tolist():
-        heapreplace(loads, loads[0] + weight)
-    return max(allowed, max(loads))
+    labels = np.zeros(len(mass), dtype=np.int64)
+    fill_parts(np.zeros((len(mass), k)), np.argsort(-mass, kind="stable"), mass, 0.0, labels)
+    return max(allowed, float(np.bincount(labels, weights=mass).max()))
 
 
 def cut_weight(W: Any, labels: NDArray[np.int64]) -> float:

@@ -27,6 +27,10 @@ from conclust.evidence import SparseEvidence
 __all__ = ["PEACE"]
 
 
+# Pairs whose likelihood is worked out together.
+_AT_ONCE = 1 << 20
+
+
 class PEACE(PlacingClusterer):
     """Probabilistic evidence accumulation for clustering ensembles.
 
@@ -222,15 +226,19 @@ class PEACE(PlacingClusterer):
 
 def _best_likelihood(known: PairEvidence) -> float:
     """Return the log-likelihood of y_i'y_j = c_ij / N_ij for all pairs."""
-    counts, present = (
-        (known.counts, known.copresence) if isinstance(known, SparseEvidence) else known
-    )
-    total = 0.0
-    for i in range(len(counts)) if counts.ndim == 2 else [slice(None)]:
-        N = np.asarray(present[i], dtype=np.float64)
-        c = np.minimum(counts[i], N)
-        terms = xlogy(c, c / np.maximum(N, 1e-300)) + xlogy(N - c, 1 - c / np.maximum(N, 1e-300))
-        total += float(terms.sum())
-        if counts.ndim == 2:
-            total -= float(terms[i])
+    if isinstance(known, SparseEvidence):
+        return float(_best_terms(known.counts, known.copresence).sum()) / 2
+    counts, present = known
+    total, step = 0.0, max(1, _AT_ONCE // len(counts))
+    for begin in range(0, len(counts), step):
+        rows = slice(begin, begin + step)
+        terms = _best_terms(counts[rows], present[rows])
+        total += float(terms.sum()) - float(terms.trace(begin))
     return total / 2
+
+
+def _best_terms(counts: NDArray[Any], present: NDArray[Any]) -> NDArray[np.float64]:
+    N = np.asarray(present, dtype=np.float64)
+    c = np.minimum(counts, N)
+    share = c / np.maximum(N, 1e-300)
+    return np.asarray(xlogy(c, share) + xlogy(N - c, 1 - share))
