@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import Relabeller, continues_canonical, count_reserved
@@ -26,6 +27,7 @@ __all__ = [
     "code_type",
     "encode_labels",
     "first_appearance",
+    "indicator_of",
     "missing_code",
     "noise_code",
     "read_new_labels",
@@ -60,6 +62,16 @@ def missing_code(dtype: Any) -> int:
 def noise_code(dtype: Any) -> int:
     """Return the code of noise in `dtype`."""
     return int(np.iinfo(dtype).max) - 1
+
+
+def indicator_of(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_array:
+    """Return the indicator (n, T) of the clusters that objects are in, from their codes (n, N)."""
+    labelled = codes < noise_code(codes.dtype)
+    columns = (codes + offsets[:-1])[labelled]
+    starts = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+    return sp.csr_array(
+        (np.ones(len(columns)), columns, starts), shape=(len(codes), int(offsets[-1]))
+    )
 
 
 def code_type(largest: int) -> type[np.unsignedinteger[Any]]:

@@ -24,6 +24,7 @@ from conclust._labels import (
     code_labels,
     code_type,
     encode_labels,
+    indicator_of,
     missing_code,
     noise_code,
     read_new_labels,
@@ -300,11 +301,7 @@ class Ensemble:
         """B: the sparse indicator (n_samples, T) of every cluster; posteriors if soft."""
         if self._soft is not None:
             return self._soft
-        labelled = self.codes < noise_code(self.codes.dtype)
-        columns = (self.codes + self.offsets[:-1])[labelled]
-        starts = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-        shape = (self.n_samples, int(self.offsets[-1]))
-        return sp.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
+        return indicator_of(self.codes, self.offsets)
 
     @_once
     def gram(self) -> sp.csr_array:

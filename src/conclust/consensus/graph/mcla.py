@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import missing_code, noise_code
+from conclust._labels import indicator_of, missing_code
 from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import Method, PlacingClusterer
@@ -181,11 +181,7 @@ class MCLA(PlacingClusterer):
         self.meta_clusters_[known] = column[self.meta_clusters_[known]]
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        labelled = codes < noise_code(codes.dtype)
-        columns = (codes + self._offsets[:-1])[labelled]
-        starts = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-        shape = (len(codes), len(self._meta))
-        B = sp.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
+        B = indicator_of(codes, self._offsets)
         present = codes != missing_code(codes.dtype)
         return _associations(B, present, self._meta, self._offsets)
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import refine_labels, seed_labels
-from conclust._labels import missing_code, noise_code
+from conclust._labels import indicator_of, missing_code, noise_code
 from conclust._random import seed_sequence
 from conclust.consensus.restarts import Rows, best_of_restarts
 from conclust.ensemble import Ensemble
@@ -20,7 +20,6 @@ __all__ = [
     "RowClusters",
     "cluster_rows",
     "nearest",
-    "new_indicator",
     "normalized_gram",
     "normalized_rows",
     "seeded",
@@ -191,15 +190,6 @@ def _column_scale(ensemble: Ensemble) -> NDArray[np.float64]:
     return np.asarray(np.sqrt(np.repeat(each / each.sum(), ensemble.cluster_counts)))
 
 
-def new_indicator(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_array:
-    """Return the indicator of new objects' codes, by the columns of the fitted ensemble."""
-    labelled = codes < noise_code(codes.dtype)
-    columns = (codes + offsets[:-1])[labelled]
-    starts = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-    shape = (len(codes), int(offsets[-1]))
-    return sp.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
-
-
 def nearest(
     codes: NDArray[Any], offsets: NDArray[np.int64], cost: NDArray[np.float64], block: NDArray[Any]
 ) -> NDArray[np.int64]:
@@ -208,7 +198,7 @@ def nearest(
     cost (T, K) is that of a label, block (N, K) that of having been observed.
     """
     present = codes != missing_code(codes.dtype)
-    total = new_indicator(codes, offsets) @ cost + present @ block
+    total = indicator_of(codes, offsets) @ cost + present @ block
     labels: NDArray[np.int64] = total.argmin(axis=1)
     labels[~present.any(axis=1)] = -1
     return labels

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, polygamma, psi
 
 from conclust._kernels import mixed_membership_round
-from conclust._labels import missing_code
+from conclust._labels import indicator_of, missing_code
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_bool, check_real
 from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.kmeans.label_rows import new_indicator, seeded, trusted
+from conclust.consensus.kmeans.label_rows import seeded, trusted
 from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 
@@ -263,7 +263,7 @@ class _Model:
 
     def first_mass(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Return the mass of objects each of which is of one cluster, not known which."""
-        B = new_indicator(codes, self.offsets)
+        B = indicator_of(codes, self.offsets)
         columns = np.repeat(self.weights, np.diff(self.offsets))
         z = B @ (columns[:, None] * np.log(self.beta)) + np.log(self.alpha / self.alpha.sum())
         z = np.exp(z - z.max(axis=1, keepdims=True))

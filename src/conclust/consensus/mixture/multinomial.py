@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import missing_code
+from conclust._labels import indicator_of, missing_code
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_real
 from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.kmeans.label_rows import new_indicator, seeded, trusted
+from conclust.consensus.kmeans.label_rows import seeded, trusted
 from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 
@@ -196,7 +196,7 @@ class MixtureModel(PlacingClusterer):
         ]
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        B = new_indicator(codes, self._components.offsets)
+        B = indicator_of(codes, self._components.offsets)
         z, _ = self._components.posterior(B, np.ones(len(codes)))
         z[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / z.shape[1]
         return z

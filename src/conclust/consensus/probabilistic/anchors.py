@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import missing_code, noise_code
+from conclust._labels import indicator_of, missing_code
 from conclust.consensus.probabilistic.pairwise import place_against
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
@@ -57,12 +57,6 @@ class Anchors:
         return np.concatenate(parts)
 
     def _evidence(self, codes: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        labelled = codes < noise_code(codes.dtype)
-        columns = (codes.astype(np.int64) + self.offsets[:-1])[labelled]
-        starts = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-        new = sp.csr_array(
-            (np.ones(len(columns)), columns, starts), shape=(len(codes), int(self.offsets[-1]))
-        )
-        c = (new @ self.indicator.T).toarray()
+        c = (indicator_of(codes, self.offsets) @ self.indicator.T).toarray()
         N = (codes != missing_code(codes.dtype)).astype(np.float64) @ self.present.T
         return np.minimum(c, N), N

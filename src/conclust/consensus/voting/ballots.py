@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import missing_code, noise_code
+from conclust._labels import indicator_of, missing_code, noise_code
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
 
@@ -76,14 +76,9 @@ class VotingClusterer(PlacingClusterer):
         self.votes_ = np.ascontiguousarray(self.votes_[:, order])
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        labelled = codes < noise_code(codes.dtype)
-        columns = (codes + self._offsets[:-1])[labelled]
-        starts = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-        indicator = sp.csr_array(
-            (np.ones(len(columns)), columns, starts), shape=(len(codes), int(self._offsets[-1]))
-        )
         observed = np.asarray(codes != missing_code(codes.dtype))
-        return self._read_votes(indicator, observed, observed & ~labelled)
+        noise = np.asarray(codes == noise_code(codes.dtype))
+        return self._read_votes(indicator_of(codes, self._offsets), observed, noise)
 
     def _mean_votes(
         self, indicator: sp.csr_array, heard: NDArray[np.float64]
