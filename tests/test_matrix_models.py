@@ -10,6 +10,7 @@ from tests.naive.least_squares import counts
 
 import conclust
 from conclust import (
+    BaumEagon,
     DyadicAspect,
     Ensemble,
     FuzzyCommunities,
@@ -210,6 +211,16 @@ def test_communities_recover_memberships():
     model = FuzzyCommunities(3, random_state=0).fit(np.minimum(labels, 2))
     order = model.membership_[:30].reshape(3, 10, 3).mean(axis=1).argmax(axis=1)
     assert np.abs(model.membership_[:, order] - U).mean() < 0.05
+
+
+def test_communities_are_least_squares_with_every_objects_own_pair():
+    # BaumEagon climbs the same criterion: half the squares, times the number of partitions.
+    for seed in range(3):
+        labels, _ = planted(seed, n=60, m=9, flip=0.3)
+        ours = FuzzyCommunities(3, random_state=0).fit(labels)
+        theirs = BaumEagon(3, diagonal=True, max_iter=100_000, random_state=0).fit(labels)
+        assert ours.objective_ * 9 / 2 <= theirs.objective_ * (1 + 1e-6)
+        np.testing.assert_allclose(ours.membership_, theirs.membership_, atol=0.02)
 
 
 # -- fuzzy rows
