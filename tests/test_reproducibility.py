@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
-import pytest
+from tests.registry import FORMS
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from conclust._threads import one_library_thread
+
+ROOT = Path(__file__).resolve().parent.parent
 
 PROGRAM = """
 import hashlib, sys
@@ -46,6 +49,23 @@ add(large.membership_, large.objective_)
 print(digest.hexdigest())
 """
 
+EVERY_FORM = """
+import hashlib, warnings
+import numpy as np
+from tests.registry import FORMS, make
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+truth = rng.integers(0, 4, 300)
+labels = np.where(rng.random((300, 15)) < 0.4, rng.integers(0, 6, (300, 15)), truth[:, None])
+for form in sorted(FORMS):
+    digest = hashlib.sha256()
+    for name, value in sorted(vars(make(form, 4).fit(labels)).items()):
+        if name.endswith("_") and isinstance(value, float | np.ndarray):
+            digest.update(np.ascontiguousarray(value).tobytes())
+    print(form, digest.hexdigest())
+"""
+
 SETTINGS = [
     {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
@@ -54,24 +74,29 @@ SETTINGS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def digests():
-    found = []
-    for setting in SETTINGS:
-        run = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env={**os.environ, **setting, "PYTHONWARNINGS": "ignore"},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found.append(run.stdout.strip())
-    return found
+def printed(program, setting):
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **setting, "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout.strip()
 
 
-def test_bits_do_not_depend_on_threads(digests):
+def test_bits_do_not_depend_on_threads():
+    digests = [printed(PROGRAM, setting) for setting in SETTINGS]
     assert len(digests[0]) == 64
     assert set(digests) == {digests[0]}
+
+
+def test_bits_of_every_form_do_not_depend_on_threads():
+    one, many = (
+        printed(EVERY_FORM, setting).splitlines() for setting in (SETTINGS[0], SETTINGS[-1])
+    )
+    assert len(one) == len(FORMS)
+    assert one == many
 
 
 def test_libraries_are_held_to_one_thread_and_let_go():

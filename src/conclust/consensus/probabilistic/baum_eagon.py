@@ -183,7 +183,7 @@ class BaumEagon(SoftConsensusClusterer):
         if k is None:
             k = max(1, min(n, int(ensemble.cluster_counts.max())))
         self.n_clusters_max_ = int(k)
-        pairs = _Pairs(*evidence(ensemble, max_dense=None, n_jobs=threads), self.diagonal)
+        counts = evidence(ensemble, max_dense=None, n_jobs=threads)
 
         def run(generator: np.random.Generator) -> _Run:
             start = random_membership(n, self.n_clusters_max_, generator)
@@ -194,6 +194,7 @@ class BaumEagon(SoftConsensusClusterer):
         generators = spawn_generators(seed, self.n_init)
         # Products of one thread each: BLAS may sum in another order with more.
         with one_library_thread():
+            pairs = _Pairs(*counts, self.diagonal)
             if threads > 1 and len(generators) > 1:
                 with ThreadPoolExecutor(min(threads, len(generators))) as pool:
                     runs = list(pool.map(run, generators))
