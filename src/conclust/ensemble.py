@@ -297,6 +297,11 @@ class Ensemble:
     # -- derived quantities, computed at first use
 
     @_once
+    def _each_weight(self) -> NDArray[np.float64]:
+        """The weight of each partition, 1 where the ensemble has none, (n_partitions,)."""
+        return np.ones(self.n_partitions) if self.weights is None else self.weights
+
+    @_once
     def indicator(self) -> sp.csr_array:
         """B: the sparse indicator (n_samples, T) of every cluster; posteriors if soft."""
         if self._soft is not None:

@@ -63,11 +63,9 @@ class Rows:
 def distinct_rows(ensemble: Ensemble) -> tuple[Rows, NDArray[np.int64]]:
     """Return the different rows of an ensemble, and the row of each object."""
     micro = ensemble.micro_clusters
-    weights = ensemble.weights
-    each = np.ones(ensemble.n_partitions) if weights is None else weights
     whole = len(micro) == ensemble.n_samples
     part = ensemble if whole else ensemble._some(micro.representatives)
-    return Rows(part, micro.counts.astype(np.float64), np.asarray(each)), micro.inverse
+    return Rows(part, micro.counts.astype(np.float64), ensemble._each_weight), micro.inverse
 
 
 def few_rows(

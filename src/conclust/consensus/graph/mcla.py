@@ -145,7 +145,7 @@ class MCLA(PlacingClusterer):
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         B = ensemble.indicator
         T = B.shape[1]
-        weights = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+        weights = ensemble._each_weight
         of_cluster = np.repeat(weights, ensemble.cluster_counts)
         kept = np.flatnonzero(of_cluster > 0)
         self.meta_clusters_ = np.full(T, -1, dtype=np.int64)

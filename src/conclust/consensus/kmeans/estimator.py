@@ -74,7 +74,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         self.n_iter_ = len(found.losses) - 1
         self.converged_ = found.converged
         self._offsets = ensemble.offsets
-        weights = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+        weights = ensemble._each_weight
         cost, block = self._costs(Centroids.of(ensemble, labels))
         self._label_cost = cost * np.repeat(weights, ensemble.cluster_counts)[:, None]
         self._block_cost = block * np.asarray(weights)[:, None]

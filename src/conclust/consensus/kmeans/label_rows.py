@@ -186,7 +186,7 @@ def normalized_gram(ensemble: Ensemble) -> sp.csr_array:
 
 
 def _column_scale(ensemble: Ensemble) -> NDArray[np.float64]:
-    each = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+    each = ensemble._each_weight
     return np.asarray(np.sqrt(np.repeat(each / each.sum(), ensemble.cluster_counts)))
 
 

@@ -116,7 +116,7 @@ class QMI(LabelVectorKMeans):
         self.inertia_ = loss
         n, N = ensemble.shape
         B = ensemble.indicator
-        weights = np.ones(N) if ensemble.weights is None else ensemble.weights
+        weights = ensemble._each_weight
         columns = np.repeat(weights, ensemble.cluster_counts)
         noise = np.zeros(N)
         if ensemble.has_noise:

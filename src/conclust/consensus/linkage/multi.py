@@ -52,7 +52,7 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
     B = ensemble.indicator
     gram = ensemble.gram.tocsr()
     m = ensemble.n_partitions
-    weights = np.ones(m) if ensemble.weights is None else ensemble.weights
+    weights = ensemble._each_weight
     owner = np.repeat(np.arange(m), ensemble.cluster_counts)
     # Objects of each cluster that each partition saw (T, m).
     seen = np.asarray(B.T @ ensemble.present.astype(np.float64))
@@ -247,7 +247,7 @@ def _dissimilarities(
 ) -> tuple[NDArray[np.float64], int]:
     """Return 1 - p of the given objects, and how many pairs of objects nobody speaks of."""
     m = ensemble.n_partitions
-    weights = np.ones(m) if ensemble.weights is None else ensemble.weights
+    weights = ensemble._each_weight
     B = ensemble.indicator[rows]
     owner = np.repeat(np.arange(m), ensemble.cluster_counts)
     blocks = sp.csr_array(

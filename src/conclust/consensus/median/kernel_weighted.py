@@ -226,7 +226,7 @@ class KernelWeightedPartition(ConsensusClusterer):
 
     def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:
         m = ensemble.n_partitions
-        given = np.ones(m) if ensemble.weights is None else ensemble.weights
+        given = ensemble._each_weight
         given = given / given.sum()
         if not self.learn_weights:
             return np.asarray(given)

@@ -123,8 +123,7 @@ def evidence_of(
     `together` has a weight for every cluster of every partition, without w_u; a shift of None is
     the mean: the similarities of all pairs of objects then sum to 0.
     """
-    m = ensemble.n_partitions
-    each = np.ones(m) if ensemble.weights is None else ensemble.weights
+    each = ensemble._each_weight
     voting = np.flatnonzero(each > 0)
     rows = ensemble.indicator[units.first]
     weights = np.repeat(each, ensemble.cluster_counts) * together
@@ -284,7 +283,7 @@ def sweep(search: PartitionSearch | ResemblanceSearch, order: NDArray[np.int64])
 
 def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: NDArray[np.float64]) -> float:
     """Sum over clusters the similarity of all pairs, an object with itself among them, per object."""
-    each = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+    each = ensemble._each_weight
     weights = np.repeat(each, ensemble.cluster_counts) * together
     k = int(labels.max()) + 1
     ones = np.ones(len(labels))

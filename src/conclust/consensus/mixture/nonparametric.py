@@ -157,9 +157,9 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
         rng = generator(self.random_state, "NonparametricBayesianEnsemble")
-        n, m = ensemble.shape
+        n = ensemble.n_samples
         codes = np.ascontiguousarray(ensemble.codes)
-        weights = np.ones(m) if ensemble.weights is None else np.array(ensemble.weights)
+        weights = ensemble._each_weight
         concentration = 1.0 if self.concentration is None else float(self.concentration)
         self.n_iter_ = self.n_burn_in + self.n_draws
         self.draws_ = np.empty((n, self.n_draws), dtype=np.int32)

@@ -222,7 +222,7 @@ class _Rows:
     def of(cls, ensemble: Ensemble) -> _Rows:
         A = normalized_rows(ensemble)
         if ensemble.has_missing:
-            each = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+            each = ensemble._each_weight
             heard = ensemble.present @ (each / each.sum())
             A = sp.csr_array(sp.diags_array(1.0 / np.where(heard > 0, heard, 1.0)) @ A)
         return cls(A, _lengths(A))

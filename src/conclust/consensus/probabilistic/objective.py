@@ -25,7 +25,7 @@ def together(ensemble: Ensemble, sizes: NDArray[np.int64] | None = None) -> floa
 
     `sizes` are those of all clusters, if they are known: else they are counted.
     """
-    weights = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+    weights = ensemble._each_weight
     if not ensemble.is_soft:
         if sizes is None:
             sizes = np.zeros(int(ensemble.offsets[-1]), dtype=np.int64)

@@ -331,7 +331,7 @@ class WeightedPCC(PlacingClusterer):
     def _shares(self, ensemble: Ensemble, pairs: PairSet) -> NDArray[np.float64]:
         """Return the weights to start from, 0 for a partition that says nothing of any pair."""
         mute = pairs.scale == 0
-        w = np.ones(ensemble.n_partitions) if ensemble.weights is None else ensemble.weights
+        w = ensemble._each_weight
         shares = np.where(mute, 0.0, w)
         if (mute & (w > 0)).any():
             warnings.warn(

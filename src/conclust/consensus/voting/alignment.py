@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust.consensus.voting.ballots import tally, voices, weights_of
+from conclust.consensus.voting.ballots import tally, voices
 from conclust.ensemble import Ensemble
 from conclust.matching import assign
 
@@ -65,7 +65,7 @@ class _Table:
     def __init__(self, ensemble: Ensemble, n_clusters: int) -> None:
         self.k = n_clusters
         self.offsets = ensemble.offsets
-        self.weights = weights_of(ensemble)
+        self.weights = ensemble._each_weight
         self.per_cluster = np.repeat(self.weights, ensemble.cluster_counts)
         self.heard = voices(ensemble)
         B = ensemble.indicator
@@ -231,7 +231,7 @@ class _Objects:
         self.B = ensemble.indicator
         self.clusters = sp.csr_array(self.B.T)
         self.squares = np.asarray(self.B.multiply(self.B).sum(axis=0), dtype=np.float64)
-        self.weights = np.repeat(weights_of(ensemble), ensemble.cluster_counts)[:, np.newaxis]
+        self.weights = np.repeat(ensemble._each_weight, ensemble.cluster_counts)[:, np.newaxis]
         self.heard = float(voices(ensemble).sum())
         ends = ensemble.offsets.tolist()
         self.blocks = [slice(*block) for block in pairwise(ends)]
@@ -266,7 +266,7 @@ def squared_distance(
     heard = voices(ensemble)
     B = ensemble.indicator
     squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
-    weights = np.repeat(weights_of(ensemble), ensemble.cluster_counts)
+    weights = np.repeat(ensemble._each_weight, ensemble.cluster_counts)
     own = float(weights @ (squares * votes.sum(axis=1)))
     cross = float(np.sum(tally(ensemble, votes) * membership))
     length = float(heard @ np.einsum("ik,ik->i", membership, membership))
@@ -280,7 +280,7 @@ def one_pass(ensemble: Ensemble, n_clusters: int, order: NDArray[np.int64]) -> N
     votes are kept.
     """
     k = max(n_clusters, int(ensemble.cluster_counts.max()))
-    weights = weights_of(ensemble)
+    weights = ensemble._each_weight
     B = ensemble.indicator.tocsc()
     votes = np.zeros((B.shape[1], k))
     sums = np.zeros((ensemble.n_samples, k))

@@ -17,19 +17,12 @@ from conclust._labels import indicator_of, missing_code, noise_code
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
 
-__all__ = ["VotingClusterer", "spread", "tally", "voices", "weights_of"]
-
-
-def weights_of(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return the weights of the partitions, ones if there are none."""
-    if ensemble.weights is None:
-        return np.ones(ensemble.n_partitions)
-    return ensemble.weights
+__all__ = ["VotingClusterer", "spread", "tally", "voices"]
 
 
 def voices(ensemble: Ensemble) -> NDArray[np.float64]:
     """Return the weight of all partitions that observed each object (n,)."""
-    weights = weights_of(ensemble)
+    weights = ensemble._each_weight
     if not ensemble.has_missing:
         return np.full(ensemble.n_samples, float(weights.sum()))
     return np.asarray(ensemble.present @ weights, dtype=np.float64)
@@ -37,7 +30,7 @@ def voices(ensemble: Ensemble) -> NDArray[np.float64]:
 
 def tally(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weighted sum of the votes on each object (n, K)."""
-    per_cluster = np.repeat(weights_of(ensemble), ensemble.cluster_counts)
+    per_cluster = np.repeat(ensemble._each_weight, ensemble.cluster_counts)
     return np.asarray(ensemble.indicator @ (per_cluster[:, None] * votes))
 
 
@@ -69,7 +62,7 @@ class VotingClusterer(PlacingClusterer):
 
     def _keep(self, ensemble: Ensemble, votes: NDArray[np.float64]) -> None:
         self.votes_ = votes
-        self._voices = weights_of(ensemble)
+        self._voices = ensemble._each_weight
         self._offsets = ensemble.offsets
 
     def _reorder(self, order: NDArray[np.int64]) -> None:

@@ -10,7 +10,7 @@ from scipy.special import xlogy
 from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option
 from conclust.consensus.base import Method
-from conclust.consensus.voting.ballots import VotingClusterer, weights_of
+from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.ensemble import Ensemble
 from conclust.matching import assign
 
@@ -177,9 +177,9 @@ def _by_entropy(ensemble: Ensemble, n_clusters: int) -> NDArray[np.int64]:
     inside = np.array([float(xlogy(block, block).sum()) for block in blocks])
     entropy = np.round(np.log(seen) - inside / seen, 12)
     few = ensemble.cluster_counts < n_clusters
-    order = np.lexsort((-entropy, few & ~few.all(), weights_of(ensemble) == 0))
+    order = np.lexsort((-entropy, few & ~few.all(), ensemble._each_weight == 0))
     # Only the reference need have enough clusters: the others follow by entropy alone.
-    rest = np.lexsort((-entropy, weights_of(ensemble) == 0))
+    rest = np.lexsort((-entropy, ensemble._each_weight == 0))
     return np.concatenate([order[:1], rest[rest != order[0]]]).astype(np.int64)
 
 
@@ -187,7 +187,7 @@ def _vote(
     ensemble: Ensemble, order: NDArray[np.int64], scheme: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return what each cluster of each partition votes for, and the mean vote of each object."""
-    weights = weights_of(ensemble)
+    weights = ensemble._each_weight
     offsets = ensemble.offsets
     B = ensemble.indicator.tocsc()
     counts = ensemble.cluster_counts

@@ -11,7 +11,7 @@ from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option
 from conclust.consensus.base import Method
 from conclust.consensus.voting.alignment import align, match_to
-from conclust.consensus.voting.ballots import VotingClusterer, tally, voices, weights_of
+from conclust.consensus.voting.ballots import VotingClusterer, tally, voices
 from conclust.ensemble import Ensemble
 
 __all__ = ["PositionalVoting"]
@@ -162,7 +162,7 @@ class PositionalVoting(VotingClusterer):
 
     def _count_ballots(self, ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
         m, k = ensemble.n_partitions, votes.shape[1]
-        weights = weights_of(ensemble)
+        weights = ensemble._each_weight
         # Columns (u, k) of memberships in the clusters as the consensus names them.
         matched = sp.csr_array(votes)
         owner = np.repeat(np.arange(m), ensemble.cluster_counts)
