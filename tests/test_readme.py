@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+import conclust
+
 README = Path(__file__).parents[1] / "README.md"
 
 
@@ -26,3 +28,8 @@ def test_the_two_commands_are_targets(command):
     makefile = (README.parent / "Makefile").read_text(encoding="utf-8")
     assert f"\n{command.split()[1]}: setup\n" in makefile
     assert command in README.read_text(encoding="utf-8")
+
+
+def test_every_method_is_named():
+    words = set(re.findall(r"\w+", README.read_text(encoding="utf-8")))
+    assert {method.estimator for method in conclust.methods()} <= words
