@@ -131,13 +131,15 @@ class PairwiseSolver:
         outside: Callable[
             [int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], None
         ]
-        | None = None,
+        | None,
+        n_threads: int,
     ) -> None: ...
     def take(self, Y: NDArray[np.float64]) -> None: ...
     def visit(
         self,
         Y: NDArray[np.float64],
         objects: NDArray[np.int32],
+        slot: int,
         tol: float,
         negligible: float,
         finish: bool,

@@ -2,60 +2,16 @@
 
 #include <algorithm>
 
-#include "pairwise_gather.h"
-#include "prefetch.h"
+#include "slots.h"
 
 namespace conclust {
-namespace {
 
-// Objects are collected for one call of an outside divergence until they have this many partners.
-constexpr std::size_t batch_partners = 8192;
-// What this many objects further on need is asked for.
-constexpr std::size_t ahead = 1;
-
-std::size_t round_up(std::size_t x, std::size_t to) { return (x + to - 1) / to * to; }
-
-}  // namespace
-
-PairwiseSolver::PairwiseSolver(const PairwiseInput& in) : in_(in) {
-    std::size_t longest = in.n;
-    if (in.starts) {
-        longest = 0;
-        for (std::size_t i = 0; i < in.n; ++i) {
-            longest = std::max(longest, static_cast<std::size_t>(in.starts[i + 1] - in.starts[i]));
-        }
-    }
-    const std::size_t ld = round_up(std::max<std::size_t>(longest, 1), 8);
-    const std::size_t s = round_up(in.k, 4);
-    // The memory of all columns of a batch together, and its largest number of columns.
-    room_ = in.outside.call ? std::max(ld, batch_partners) : ld;
-    // A row of a dense matrix has everyone for a partner: one column at a time.
-    batch_ = in.outside.call && in.starts ? max_batch : 1;
-    yt_.assign(in.starts ? s * room_ : s * ld, 0.0);
-    partners_.assign(6 * room_, 0.0);
-    clusters_.assign(batch_ * (5 * s + s * s), 0.0);
-    columns_.assign(batch_, PairColumn{});
-    for (std::size_t b = 0; b < batch_; ++b) {
-        PairColumn& col = columns_[b];
-        col.k = in.k;
-        col.stride = s;
-        col.parameter = in.parameter;
-        col.ld = ld;  // of a pattern: that of the column
-        col.yt = yt_.data();
-        double* next = clusters_.data() + b * (5 * s + s * s);
-        for (double** part : {&col.y, &col.g, &col.q, &col.z, &col.d, &col.H}) {
-            *part = next;
-            next += s;
-        }
-    }
-    if (in.outside.call) {
-        outside_.assign(3 * room_, 0.0);
-        in_.outside.p = outside_.data();
-        in_.outside.q = in_.outside.p + room_;
-        in_.outside.out = in_.outside.q + room_;
-    }
-    if (batch_ > 1) {
-        in_batch_.assign(in.n, 0);
+PairwiseSolver::PairwiseSolver(const PairwiseInput& in, int threads)
+    : in_(in), stride_((in.k + 3) / 4 * 4), ld_(longest_column(in)) {
+    all_.assign(in.starts ? 0 : stride_ * ld_, 0.0);
+    const int team = in.outside.call ? 1 : threads;
+    for (int thread = 0; thread < team; ++thread) {
+        batches_.emplace_back(in, all_.data(), ld_);
     }
 }
 
@@ -69,197 +25,107 @@ void PairwiseSolver::take(const double* Y) {
 }
 
 void PairwiseSolver::write_dense(const double* Y, std::size_t i) {
-    const PairColumn& col = columns_[0];
     for (std::size_t c = 0; c < in_.k; ++c) {
-        yt_[c * col.ld + i] = Y[i * col.stride + c];
+        all_[c * ld_ + i] = Y[i * stride_ + c];
     }
 }
 
-std::size_t PairwiseSolver::length_of(std::size_t i) const {
-    return in_.starts ? round_up(static_cast<std::size_t>(in_.starts[i + 1] - in_.starts[i]), 8)
-                      : round_up(in_.n, 8);
-}
-
-// Reads object i into a column whose partners begin at `at` of the batch's memory.
-void PairwiseSolver::read_column(const double* Y, std::size_t i, bool later, PairColumn& col,
-                                 std::size_t at) {
-    const std::size_t s = col.stride;
-    double* next = partners_.data() + at;
-    for (double** part : {&col.c, &col.N, &col.a, &col.w, &col.h, &col.da}) {
-        *part = next;
-        next += room_;
-    }
-    col.object = i;
-    col.active = true;
-    std::copy(Y + i * s, Y + (i + 1) * s, col.y);
-    std::size_t count;
-    if (in_.starts) {
-        const std::int32_t* partners = in_.partners + in_.starts[i];
-        const std::int32_t* end = in_.partners + in_.starts[i + 1];
-        if (later) {
-            partners = std::lower_bound(partners, end, static_cast<std::int32_t>(i));
-        }
-        count = static_cast<std::size_t>(end - partners);
-        const auto begin = static_cast<std::size_t>(partners - in_.partners);
-        to_doubles(in_.counts, begin, count, col.c);
-        to_doubles(in_.copresence, begin, count, col.N);
-        col.length = round_up(count, 8);
-        col.ld = col.length;
-        double* yt = yt_.data() + at * s;
-        col.yt = yt;
-        gather_columns(Y, s, partners, count, yt, col.ld);
-    } else {
-        const std::size_t first = later ? i / 8 * 8 : 0;
-        count = in_.n - first;
-        to_doubles(in_.counts, i * in_.n + first, count, col.c);
-        to_doubles(in_.copresence, i * in_.n + first, count, col.N);
-        for (std::size_t j = later ? 0 : i; j <= i - first; ++j) {
-            col.c[j] = col.N[j] = 0.0;
-        }
-        col.yt = yt_.data() + first;
-        col.length = round_up(count, 8);
-    }
-    for (std::size_t j = count; j < col.length; ++j) {
-        col.c[j] = col.N[j] = 0.0;
-    }
-    double degree[4] = {0.0, 0.0, 0.0, 0.0};  // lanes, so that the additions overlap
-    for (std::size_t j = 0; j < col.length; j += 4) {
-        for (std::size_t lane = 0; lane < 4; ++lane) {
-            const double N = col.N[j + lane];
-            degree[lane] += N;
-            col.c[j + lane] = col.c[j + lane] < N ? col.c[j + lane] : N;
-        }
-    }
-    col.degree = (degree[0] + degree[1]) + (degree[2] + degree[3]);
-}
-
-// Asks for the partners' memberships of an object that comes soon.
-void PairwiseSolver::ask(const double* Y, std::size_t i) const {
-    if (!in_.starts) {
+// Calls work(batch, at, end) for parts of the slots of `count` objects: it works on objects from `at` on
+// and returns how many they were. What it does for an object must not depend on the batch. Calls
+// close(begin, end) after each slot.
+template <class Work, class Close>
+void PairwiseSolver::share(std::size_t count, std::size_t size, const Work& work, const Close& close) {
+    const auto team = static_cast<std::ptrdiff_t>(batches_.size());
+    Slots slots(count, std::max<std::size_t>(size, 1), batches_.size());
+    const auto help = [&](PairBatch& batch) {
+        const auto all_of = [&](std::size_t at, std::size_t end) {
+            while (at < end) {
+                at += work(batch, at, end);
+            }
+        };
+        slots.help(all_of, close);
+    };
+    if (team == 1) {  // a divergence outside may throw, which a parallel region would not let through
+        help(batches_[0]);
         return;
     }
-    const std::size_t s = columns_[0].stride;
-    for (std::int64_t e = in_.starts[i]; e < in_.starts[i + 1]; ++e) {
-        const double* row = Y + static_cast<std::size_t>(in_.partners[e]) * s;
-        for (std::size_t c = 0; c < s; c += 8) {
-            prefetch(row + c);
-        }
-        prefetch(row + s - 1);
+#pragma omp parallel for num_threads(static_cast<int>(team)) schedule(static, 1) default(none) \
+    shared(help, team)
+    for (std::ptrdiff_t thread = 0; thread < team; ++thread) {
+        help(batches_[static_cast<std::size_t>(thread)]);
     }
 }
 
-// Reads the next objects, as many as fit and are no partners of each other; returns their number.
-std::size_t PairwiseSolver::read_batch(const double* Y, const std::int32_t* objects, std::size_t count,
-                                       bool later, bool apart) {
-    std::size_t some = 0;
-    std::size_t at = 0;
-    while (some < std::min(count, batch_)) {
-        const std::size_t i = static_cast<std::size_t>(objects[some]);
-        const std::size_t length = length_of(i);
-        if (some > 0 && (at + length > room_ || (apart && meets_batch(i)))) {
-            break;
-        }
-        if (some + ahead < count) {
-            ask(Y, static_cast<std::size_t>(objects[some + ahead]));
-        }
-        read_column(Y, i, later, columns_[some], at);
-        at += length;
-        ++some;
-        if (batch_ > 1) {
-            in_batch_[i] = 1;
+// Keeps what came of a visit of the objects from place `at` of a slot on.
+void PairwiseSolver::keep(const PairBatch& batch, std::size_t some, std::size_t at) {
+    for (std::size_t b = 0; b < some; ++b) {
+        const PairColumn& col = batch.column(b);
+        visited_[at + b] = {col.moved, col.moved ? col.lowered : 0.0};
+        if (col.moved) {
+            std::copy(col.y, col.y + stride_, rows_.data() + (at + b) * stride_);
         }
     }
-    if (batch_ > 1) {
-        for (std::size_t o = 0; o < some; ++o) {
-            in_batch_[static_cast<std::size_t>(objects[o])] = 0;
+}
+
+// Moves the objects of a slot.
+void PairwiseSolver::write_back(double* Y, const std::int32_t* objects, std::size_t count) {
+    for (std::size_t o = 0; o < count; ++o) {
+        if (visited_[o].moved) {
+            const auto i = static_cast<std::size_t>(objects[o]);
+            const double* row = rows_.data() + o * stride_;
+            std::copy(row, row + stride_, Y + i * stride_);
+            if (!in_.starts) {
+                write_dense(Y, i);
+            }
         }
     }
-    return some;
 }
 
-bool PairwiseSolver::meets_batch(std::size_t i) const {
-    return std::any_of(in_.partners + in_.starts[i], in_.partners + in_.starts[i + 1],
-                       [this](std::int32_t j) { return in_batch_[static_cast<std::size_t>(j)] != 0; });
-}
-
-void PairwiseSolver::work(PairWork what, std::size_t count) {
-    pair_work(what, columns_.data(), count, in_.divergence, in_.outside.call ? &in_.outside : nullptr);
-}
-
-VisitResult PairwiseSolver::visit(double* Y, const std::int32_t* objects, std::size_t count, double tol,
-                                  double negligible, bool finish, double* gaps) {
+VisitResult PairwiseSolver::visit(double* Y, const std::int32_t* objects, std::size_t count,
+                                  std::size_t slot, const VisitAim& aim, double* gaps) {
+    const std::size_t most = std::min(count, slot == 1 ? max_batch : slot);
+    rows_.resize(most * stride_);
+    visited_.resize(most);
     VisitResult result{0.0, 0.0};
-    for (std::size_t o = 0; o < count;) {
-        const std::size_t some = read_batch(Y, objects + o, count - o, false, true);
-        for (std::size_t b = 0; b < some; ++b) {
-            PairColumn& col = columns_[b];
-            gaps[col.object] = 0.0;
-            col.active = col.degree > 0.0;  // without evidence it stays where it is
+    const auto close = [&](std::size_t begin, std::size_t end) {
+        for (std::size_t o = begin; o < end; ++o) {
+            result.residual = std::max(result.residual, gaps[objects[o]]);
+            result.lowered += visited_[o - begin].lowered;
         }
-        work(PairWork::curved, some);
-        bool any = false;
-        for (std::size_t b = 0; b < some; ++b) {
-            PairColumn& col = columns_[b];
-            col.moved = false;
-            if (col.active) {
-                gaps[col.object] = col.gap / col.degree;
-                result.residual = std::max(result.residual, gaps[col.object]);
-                col.enough = tol * col.degree;
-                col.active = col.gap > col.enough && (finish || col.possible > negligible);
-                any = any || col.active;
-            }
+        write_back(Y, objects + begin, end - begin);
+    };
+    if (slot == 1) {
+        for (std::size_t begin = 0, some = 0; begin < count; begin += some) {
+            some = batches_[0].visit(Y, objects + begin, count - begin, true, aim, gaps);
+            keep(batches_[0], some, 0);
+            close(begin, begin + some);
         }
-        if (any) {
-            work(finish ? PairWork::finish : PairWork::step, some);
-        }
-        for (std::size_t b = 0; b < some; ++b) {
-            const PairColumn& col = columns_[b];
-            if (col.moved) {
-                result.lowered += col.lowered;
-                std::copy(col.y, col.y + col.stride, Y + col.object * col.stride);
-                if (!in_.starts) {
-                    write_dense(Y, col.object);
-                }
-            }
-        }
-        o += some;
+        return result;
     }
+    share(count, slot, [&](PairBatch& batch, std::size_t at, std::size_t end) {
+        const std::size_t some = batch.visit(Y, objects + at, end - at, false, aim, gaps);
+        keep(batch, some, at % slot);
+        return some;
+    }, close);
     return result;
 }
 
 double PairwiseSolver::objective(const double* Y, std::size_t begin, std::size_t end) {
+    values_.resize(end - begin);
+    share(end - begin, end - begin, [&](PairBatch& batch, std::size_t at, std::size_t stop) {
+        return batch.objective(Y, begin + at, begin + stop, values_.data() + at);
+    }, [](std::size_t, std::size_t) {});
     double total = 0.0;
-    std::int32_t objects[max_batch];
-    for (std::size_t i = begin; i < end;) {
-        const std::size_t count = std::min(end - i, batch_);
-        for (std::size_t o = 0; o < count; ++o) {
-            objects[o] = static_cast<std::int32_t>(i + o);
-        }
-        const std::size_t some = read_batch(Y, objects, count, true, false);
-        work(PairWork::value, some);
-        for (std::size_t b = 0; b < some; ++b) {
-            total += columns_[b].value;
-        }
-        i += some;
+    for (const double value : values_) {
+        total += value;
     }
     return total;
 }
 
 void PairwiseSolver::residuals(const double* Y, std::size_t begin, std::size_t end, double* gaps) {
-    std::int32_t objects[max_batch];
-    for (std::size_t i = begin; i < end;) {
-        const std::size_t count = std::min(end - i, batch_);
-        for (std::size_t o = 0; o < count; ++o) {
-            objects[o] = static_cast<std::int32_t>(i + o);
-        }
-        const std::size_t some = read_batch(Y, objects, count, false, false);
-        work(PairWork::gradient, some);
-        for (std::size_t b = 0; b < some; ++b) {
-            const PairColumn& col = columns_[b];
-            gaps[col.object] = col.degree > 0.0 ? col.gap / col.degree : 0.0;
-        }
-        i += some;
-    }
+    share(end - begin, end - begin, [&](PairBatch& batch, std::size_t at, std::size_t stop) {
+        return batch.residuals(Y, begin + at, begin + stop, gaps + begin + at);
+    }, [](std::size_t, std::size_t) {});
 }
 
 }  // namespace conclust

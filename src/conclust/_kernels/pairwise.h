@@ -9,9 +9,15 @@
 // is tiny and c_ij > 0, Fisher's where a_j is tiny and c_ij = 0. An object whose step is cut short is
 // moved by exact pair steps (mass from one cluster to another) in the same visit.
 //
+// Objects are visited in slots, consecutive in the order given. All objects of a slot are visited against
+// the memberships as they were when it began: on as many threads as there are, with the same result. A
+// slot of one object makes every visit lower f. Larger ones should be a small share of all objects and a
+// mixture of them: each of their objects then misses next to nothing, but f may rise, and the caller
+// looks after that.
+//
 // A divergence may also be computed outside (a user's function), for as many pairs a call as there are:
 // on a pattern of pairs, consecutive objects that are no partners of each other are visited together,
-// which gives what visiting them in turn gives.
+// which gives what visiting them in turn gives. It is called on the caller's thread alone.
 //
 // The evidence is dense (n x n counts) or on a symmetric pattern of pairs (compressed sparse rows
 // without a diagonal). One visit costs O(l K^2) for an object with l partners.
@@ -19,46 +25,35 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
-#include "counts.h"
-#include "divergence.h"
-#include "pairwise_column.h"
+#include "pairwise_batch.h"
 
 namespace conclust {
 
-struct PairwiseInput {
-    std::size_t n;
-    std::size_t k;
-    Counts counts;       // c_ij: n x n, or one per entry of the pattern
-    Counts copresence;   // N_ij >= c_ij up to rounding, alike
-    const std::int64_t* starts;    // n + 1 of them; null: dense, and the diagonal is ignored
-    const std::int32_t* partners;  // sorted within a row
-    Divergence divergence;
-    double parameter;  // of power
-    OutsideDivergence outside;  // its call null: the divergence above
-};
-
 struct VisitResult {
     double residual;       // largest gap per unit of evidence met, before the object moved
-    double lowered;       // about how much f fell
+    double lowered;        // about how much f fell
 };
 
 class PairwiseSolver {
    public:
-    explicit PairwiseSolver(const PairwiseInput& in);
-    PairwiseSolver(const PairwiseSolver&) = delete;  // column_ points into the vectors
+    // threads >= 1
+    PairwiseSolver(const PairwiseInput& in, int threads);
+    PairwiseSolver(const PairwiseSolver&) = delete;  // batches point into all_
     PairwiseSolver& operator=(const PairwiseSolver&) = delete;
 
     // Y is n rows of stride(k) doubles, on the simplex, 0 in the padding. take() must be called with it
     // before anything else and whenever it was changed from outside.
     void take(const double* Y);
 
-    // Visits objects in the given order. An object is left alone when its gap per unit of evidence is at
-    // most tol, or when it can lower f by at most `negligible`. finish: steps are repeated until the gap
-    // is at most tol. gaps (one per object of the solver) takes the gap of each visited object.
-    VisitResult visit(double* Y, const std::int32_t* objects, std::size_t count, double tol,
-                      double negligible, bool finish, double* gaps);
+    // Visits objects, none twice, in the given order, in slots of `slot` >= 1. An object is left alone
+    // when its gap per unit of evidence is at most tol, or when it can lower f by at most `negligible`.
+    // finish: steps are repeated until the gap is at most tol. gaps (one per object of the solver) takes
+    // the gap of each visited object.
+    VisitResult visit(double* Y, const std::int32_t* objects, std::size_t count, std::size_t slot,
+                      const VisitAim& aim, double* gaps);
 
     // The part of f in the pairs of objects [begin, end) with later objects.
     double objective(const double* Y, std::size_t begin, std::size_t end);
@@ -67,25 +62,26 @@ class PairwiseSolver {
     void residuals(const double* Y, std::size_t begin, std::size_t end, double* gaps);
 
    private:
-    PairwiseInput in_;
-    std::size_t room_ = 0;
-    std::size_t batch_ = 1;
-    std::vector<PairColumn> columns_;
-    std::vector<double> yt_;        // dense: all memberships, cluster by cluster; else the partners'
-    std::vector<double> partners_;  // scratch of the columns, as are the following
-    std::vector<double> clusters_;
-    std::vector<double> outside_;
-    std::vector<char> in_batch_;
+    // What a visit of a slot left for one of its objects.
+    struct Visited {
+        bool moved;
+        double lowered;
+    };
 
-    std::size_t length_of(std::size_t i) const;
-    void ask(const double* Y, std::size_t i) const;
+    PairwiseInput in_;
+    std::size_t stride_;
+    std::size_t ld_;
+    std::vector<double> all_;  // dense: all memberships, cluster by cluster
+    std::deque<PairBatch> batches_;  // one per thread
+    std::vector<double> rows_;  // the new memberships of a slot
+    std::vector<Visited> visited_;
+    std::vector<double> values_;
+
+    void keep(const PairBatch& batch, std::size_t some, std::size_t at);
+    void write_back(double* Y, const std::int32_t* objects, std::size_t count);
     void write_dense(const double* Y, std::size_t i);
-    // later: only the partners with a larger number.
-    void read_column(const double* Y, std::size_t i, bool later, PairColumn& column, std::size_t at);
-    std::size_t read_batch(const double* Y, const std::int32_t* objects, std::size_t count, bool later,
-                           bool apart);
-    bool meets_batch(std::size_t i) const;
-    void work(PairWork what, std::size_t count);
+    template <class Work, class Close>
+    void share(std::size_t count, std::size_t size, const Work& work, const Close& close);
 };
 
 }  // namespace conclust

@@ -41,7 +41,7 @@ void bind_pairwise(nb::module_& m) {
         .def("__init__", [](BoundPairwise* self, std::size_t n, std::size_t k, AnyNumbers counts,
                             AnyNumbers copresence, std::optional<Vector<const std::int64_t>> starts,
                             std::optional<Vector<const std::int32_t>> partners, int divergence,
-                            double parameter, nb::object outside) {
+                            double parameter, nb::object outside, int n_threads) {
             PairwiseInput in;
             in.n = n;
             in.k = k;
@@ -55,25 +55,27 @@ void bind_pairwise(nb::module_& m) {
                 in.outside.call = &call_outside;
                 in.outside.context = outside.ptr();
             }
-            new (self) BoundPairwise{counts, copresence, starts, partners, outside, PairwiseSolver(in)};
+            new (self) BoundPairwise{counts,  copresence, starts, partners,
+                                     outside, PairwiseSolver(in, n_threads)};
         }, nb::arg("n"), nb::arg("k"), nb::arg("counts").noconvert(), nb::arg("copresence").noconvert(),
              nb::arg("starts").noconvert().none(), nb::arg("partners").noconvert().none(),
-             nb::arg("divergence"), nb::arg("parameter"), nb::arg("outside") = nb::none())
+             nb::arg("divergence"), nb::arg("parameter"), nb::arg("outside").none(), nb::arg("n_threads"))
         .def("take", [](BoundPairwise& self, Matrix<const double> Y) {
             const nb::gil_scoped_release release;
             self.solver.take(Y.data());
         }, nb::arg("Y").noconvert())
         .def("visit", [](BoundPairwise& self, Matrix<double> Y, Vector<const std::int32_t> objects,
-                         double tol, double negligible, bool finish, Vector<double> gaps) {
+                         std::size_t slot, double tol, double negligible, bool finish,
+                         Vector<double> gaps) {
             conclust::VisitResult result{};
             {
                 const nb::gil_scoped_release release;
-                result = self.solver.visit(Y.data(), objects.data(), objects.shape(0), tol, negligible,
-                                           finish, gaps.data());
+                result = self.solver.visit(Y.data(), objects.data(), objects.shape(0), slot,
+                                           {tol, negligible, finish}, gaps.data());
             }
             return nb::make_tuple(result.residual, result.lowered);
-        }, nb::arg("Y").noconvert(), nb::arg("objects").noconvert(), nb::arg("tol"),
-             nb::arg("negligible"), nb::arg("finish"), nb::arg("gaps").noconvert())
+        }, nb::arg("Y").noconvert(), nb::arg("objects").noconvert(), nb::arg("slot"),
+             nb::arg("tol"), nb::arg("negligible"), nb::arg("finish"), nb::arg("gaps").noconvert())
         .def("objective", [](BoundPairwise& self, Matrix<const double> Y, std::size_t begin,
                              std::size_t end) {
             const nb::gil_scoped_release release;

@@ -202,6 +202,7 @@ class PairPattern:
             max_iter=max_iter,
             tol=tol,
             tol_kkt=1e-9,
+            threads=self.threads,
         )
         return solution.membership
 

@@ -243,6 +243,7 @@ def solve(
         max_iter=max_iter,
         tol=tol,
         tol_kkt=tol_kkt,
+        threads=threads,
         report=report,
     )
     report(

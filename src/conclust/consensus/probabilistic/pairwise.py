@@ -1,7 +1,7 @@
 """The pairwise solver: block coordinate descent over the objects, for any divergence.
 
 The mathematics and the kernel are in ``_kernels/pairwise.h``. This module decides the order of the
-visits and when to stop.
+visits, how many are made at once and when to stop.
 """
 
 from __future__ import annotations
@@ -25,6 +25,13 @@ PairEvidence: TypeAlias = SparseEvidence | tuple[NDArray[Any], NDArray[Any]]
 
 # Entries of evidence visited between two looks at Ctrl-C: some tenths of a second.
 _AT_ONCE = 1 << 25
+# From so many objects on a sweep is cut into slots: the objects of a slot move at the same time, each on
+# the evidence of all others. They are runs of objects from all over, a thirty-second of everyone.
+_MANY = 1000
+_SLOTS = 32
+_RUN = 8
+# f may seem to rise by this share, through rounding.
+_ROUNDING = 1e-12
 # After the sweeps, objects whose gap is above this many medians are finished one by one.
 _STUCK = 20.0
 _FINISHES = 5
@@ -42,33 +49,40 @@ def solve(
     max_iter: int,
     tol: float,
     tol_kkt: float,
+    threads: int = 1,
     report: Callable[[str], None] = lambda message: None,
 ) -> PairSolution:
     """Minimise f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j) from Y0.
 
     Ends when a sweep over all objects lowers f by less than `tol` of it, or when no gap met in it is
-    above `tol_kkt`. Now and then the step of a whole sweep is tried at greater length; f never rises.
-    Objects that are stuck are then finished, largest gap first. f is known, and is in the trace, where
-    it is needed: at the start, at every fourth sweep and at the end.
+    above `tol_kkt`. Now and then the step of a whole sweep is tried at greater length. Objects that are
+    stuck are then finished, largest gap first. f is known, and is in the trace, where it is needed: at
+    the start, at every fourth sweep and at the end. It never rises there: if moving many objects at the
+    same time raised it, they go back to where it was known last and move in turn from then on.
     `Y0` should lie inside the simplex unless the divergence is l2 (``starts.inside``).
     """
-    work = _Work(evidence, Y0, divergence)
+    work = _Work(evidence, Y0, divergence, threads)
     f = work.objective()
     trace = [(f, np.nan)]
-    known = f  # known at the same sweeps for every divergence
+    known, known_at = f, work.Y.copy()  # at the same sweeps for every divergence
     converged, n_iter, last = False, 0, np.inf
     while n_iter < max_iter and not converged:
         n_iter += 1
         leap = n_iter % _LEAP_EVERY == 0
         before_sweep = work.Y.copy() if leap else work.Y
         enough = tol * known
-        met, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n)
+        met, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, work.slot)
         converged = about <= enough or met <= tol_kkt
         leap = leap and not converged
         if leap or converged or n_iter == max_iter:
             f = work.objective()
-            if leap:
-                f = known = work.leap(before_sweep, f, about / last)
+            if f > known + _ROUNDING * abs(known):
+                f, converged = known, False
+                work.go_back(known_at)
+                report("f rose: objects move in turn from here on")
+            elif leap:
+                f = work.leap(before_sweep, f, about / last)
+            known, known_at = f, work.Y.copy()
             trace.append((f, met))
         report(f"sweep {n_iter}: objective lowered by about {about:.3g}, residual {met:.3g}")
         last = about
@@ -97,7 +111,11 @@ class _Work:
     """The kernel with its membership, called in parts that Ctrl-C can come between."""
 
     def __init__(
-        self, evidence: PairEvidence, Y0: NDArray[np.float64], divergence: Divergence
+        self,
+        evidence: PairEvidence,
+        Y0: NDArray[np.float64],
+        divergence: Divergence,
+        threads: int = 1,
     ) -> None:
         self.n, self.k = Y0.shape
         kernel = divergence._kernel
@@ -122,10 +140,11 @@ class _Work:
             0 if kernel is None else kernel.code,
             2.0 if kernel is None else kernel.parameter,
             divergence._called() if kernel is None else None,
+            threads,
         )
         self.Y = padded(Y0)
         self.solver.take(self.Y)
-        self.everyone = np.arange(self.n, dtype=np.int32)
+        self.slot, self.everyone = _slots(self.n)
         self.gaps = np.zeros(self.n)
 
     def visit(
@@ -133,16 +152,21 @@ class _Work:
         objects: NDArray[np.int32],
         tol: float,
         negligible: float,
+        slot: int = 1,
         *,
         finish: bool = False,
     ) -> tuple[float, float]:
-        """Visit objects in this order; return the largest gap met and about how much f fell."""
+        """Visit objects in this order; return the largest gap met and about how much f fell.
+
+        `slot` objects at a time move together; where it is 1, f falls with every object.
+        """
         met, fell = 0.0, 0.0
         for part in self._parts(self.lengths[objects]):
             with np.errstate(all="ignore"):
                 gap, lowered = self.solver.visit(
                     self.Y,
                     objects[part],
+                    slot,
                     tol / self.scale,
                     negligible / self.scale,
                     finish,
@@ -169,6 +193,12 @@ class _Work:
         self.Y[:] = reached
         self.solver.take(self.Y)
         return f
+
+    def go_back(self, Y: NDArray[np.float64]) -> None:
+        """Return to an earlier Y; let everyone move in turn from here on."""
+        self.Y[:] = Y
+        self.solver.take(self.Y)
+        self.slot, self.everyone = 1, np.arange(self.n, dtype=np.int32)
 
     def objective(self) -> float:
         """Return f."""
@@ -198,6 +228,15 @@ class _Work:
             end = max(begin + 1, int(np.searchsorted(total, done + _AT_ONCE, side="right")))
             yield slice(begin, end)
             begin = end
+
+
+def _slots(n: int) -> tuple[int, NDArray[np.int32]]:
+    """Return how many objects move at a time, and the order of all."""
+    everyone = np.arange(n, dtype=np.int32)
+    if n < _MANY:
+        return 1, everyone
+    slot_of = everyone // _RUN % _SLOTS
+    return -(-n // _SLOTS), everyone[np.argsort(slot_of, kind="stable")]
 
 
 def _narrowest(c: NDArray[Any], N: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -154,6 +154,7 @@ def _descend(task: Task, known: PairEvidence, Y0: NDArray[np.float64], solver: s
         max_iter=task.max_iter,
         tol=task.tol,
         tol_kkt=task.tol_kkt,
+        threads=task.threads,
         report=task.report,
     )
 
