@@ -109,6 +109,121 @@ def test_a_users_own_kl_is_kl():
             assert mine.objective == pytest.approx(best.objective, rel=1e-6)
 
 
+@pytest.fixture
+def slots(monkeypatch):
+    """Cut sweeps over few objects into slots too; 0: none."""
+
+    def cut(number):
+        monkeypatch.setattr(pairwise, "_MANY", 2 if number else 10**9)
+        monkeypatch.setattr(pairwise, "_SLOTS", max(number, 1))
+
+    return cut
+
+
+def forms_of(labels):
+    return {"dense": evidence(labels), "pattern": sample_pairs(labels, 20, random_state=0)}
+
+
+@pytest.mark.parametrize("n", [1, 7, 999, 1000, 1001, 4099])
+def test_slots_hold_everyone_once_and_come_from_everywhere(n):
+    size, order = pairwise._slots(n)
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+    assert size == (1 if n < 1000 else -(-n // 32))
+    if size > 1:
+        assert np.ptp(order[:size]) > n // 2
+
+
+@pytest.mark.parametrize("form", ["dense", "pattern"])
+@pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
+def test_objects_of_a_slot_move_as_if_each_were_alone(form, divergence):
+    known = forms_of(labels_of(0, 60, 8, 3))[form]
+    Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(3), 60))
+    together = pairwise._Work(known, Y, divergence, threads=2)
+    before = together.Y.copy()
+    together.visit(together.everyone, 0.0, 0.0, slot=60)
+    for i in range(60):
+        alone = pairwise._Work(known, Y, divergence)
+        alone.visit(alone.everyone[i : i + 1], 0.0, 0.0)
+        np.testing.assert_array_equal(together.Y[i], alone.Y[i])
+        assert (alone.Y[i] != before[i]).any()
+    # And the next slot's are visited against what has become of them.
+    known_then = together.Y[:, :3].copy()
+    together.visit(together.everyone[:1], 0.0, 0.0, slot=60)
+    again = pairwise._Work(known, known_then, divergence)
+    again.visit(again.everyone[:1], 0.0, 0.0)
+    np.testing.assert_array_equal(together.Y, again.Y)
+
+
+@pytest.mark.parametrize("form", ["dense", "pattern"])
+@pytest.mark.parametrize("divergence", [kl, l2], ids=lambda d: d.name)
+def test_threads_change_no_bits(form, divergence):
+    labels = planted(0, 1100, 12, 4)[1]
+    known = forms_of(labels)[form]
+    Y = starts.inside(np.eye(4)[labels[:, 0]])
+    how = {"max_iter": 30, "tol": 1e-6, "tol_kkt": 1e-8}
+    one = pairwise.solve(known, Y, divergence, **how)
+    assert one.n_iter > 4
+    for threads in (2, 3, 7):
+        other = pairwise.solve(known, Y, divergence, threads=threads, **how)
+        np.testing.assert_array_equal(one.membership, other.membership)
+        np.testing.assert_array_equal(one.trace, other.trace)
+        assert (one.objective, one.residual) == (other.objective, other.residual)
+
+
+def test_jobs_change_no_bits():
+    labels = planted(0, 1100, 12, 4)[1]
+    one, three = (PCC(4, pairs=15, random_state=0, n_jobs=n).fit(labels) for n in (1, 3))
+    np.testing.assert_array_equal(one.membership_, three.membership_)
+
+
+@pytest.mark.parametrize("form", ["dense", "pattern"])
+@pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
+def test_moving_in_slots_ends_where_moving_in_turn_ends(slots, form, divergence):
+    labels = planted(2, 400, 20, 4)[1]
+    known = forms_of(labels)[form]
+    Y = starts.inside(np.eye(4)[labels[:, 0]])
+    found = []
+    for number in (32, 0):
+        slots(number)
+        found.append(solved(known, Y, divergence, tol=1e-10))
+        assert (np.diff(found[-1].trace[:, 0]) <= 1e-9).all()
+    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-6)
+
+
+def test_a_users_own_kl_is_kl_in_slots(slots):
+    slots(32)
+    test_a_users_own_kl_is_kl()
+
+
+@pytest.mark.parametrize("form", ["dense", "pattern"])
+@pytest.mark.parametrize("divergence", [kl, l2, OWN], ids=lambda d: d.name)
+@pytest.mark.parametrize("max_iter", [1, 500])
+def test_where_moving_together_raises_f_objects_move_in_turn(slots, form, divergence, max_iter):
+    # No two objects are ever together: all at once they leave the cluster with more of the mass, and
+    # meet in the other.
+    known = forms_of(np.tile(np.arange(60)[:, None], 5))[form]
+    share = np.random.default_rng(0).uniform(0.55, 0.65, 60)
+    Y = np.column_stack([share, 1 - share])
+    start = pairwise._Work(known, Y, divergence).objective()
+    slots(1)
+    together = pairwise._Work(known, Y, divergence)
+    together.visit(together.everyone, 0.0, 0.0, together.slot)
+    assert together.objective() > 1.05 * start
+    said = []
+    how = {"tol": 1e-9, "tol_kkt": 1e-9, "report": said.append}
+    found = pairwise.solve(known, Y, divergence, max_iter=max_iter, **how)
+    assert any("move in turn" in message for message in said)
+    assert (np.diff(found.trace[:, 0]) <= 1e-9).all()
+    there = pairwise._Work(known, found.membership, divergence)
+    assert found.objective == pytest.approx(there.objective(), rel=1e-9)
+    if max_iter == 1:
+        assert found.objective == start
+    else:
+        slots(0)
+        in_turn = solved(known, Y, divergence, tol=1e-9)
+        assert found.objective == pytest.approx(in_turn.objective, rel=0.02)
+
+
 def test_divergences_that_are_equal_solve_equally():
     labels = planted(0, 80, 15, 3)[1]
     fit = {"random_state": 0, "solver": "pairwise", "init": np.eye(3)[labels[:, 0]]}

@@ -216,8 +216,8 @@ class _Work:
     def stuck(self, tol_kkt: float) -> NDArray[np.int32]:
         """Return the objects whose gap stands out, largest first."""
         high = max(_STUCK * float(np.median(self.gaps)), tol_kkt / self.scale)
-        order = np.argsort(-self.gaps, kind="stable")
-        return order[self.gaps[order] > high].astype(np.int32)
+        stuck = np.flatnonzero(self.gaps > high).astype(np.int32)
+        return stuck[np.argsort(-self.gaps[stuck], kind="stable")]
 
     @staticmethod
     def _parts(lengths: NDArray[np.int64]) -> Iterator[slice]:
