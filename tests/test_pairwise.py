@@ -120,6 +120,12 @@ def slots(monkeypatch):
     return cut
 
 
+@pytest.fixture
+def busy(monkeypatch):
+    """Let threads help with few pairs too."""
+    monkeypatch.setattr(pairwise, "_FEW_ENTRIES", 0)
+
+
 def forms_of(labels):
     return {"dense": evidence(labels), "pattern": sample_pairs(labels, 20, random_state=0)}
 
@@ -135,7 +141,7 @@ def test_slots_hold_everyone_once_and_come_from_everywhere(n):
 
 @pytest.mark.parametrize("form", ["dense", "pattern"])
 @pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
-def test_objects_of_a_slot_move_as_if_each_were_alone(form, divergence):
+def test_objects_of_a_slot_move_as_if_each_were_alone(busy, form, divergence):
     known = forms_of(labels_of(0, 60, 8, 3))[form]
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(3), 60))
     together = pairwise._Work(known, Y, divergence, threads=2)
@@ -156,7 +162,7 @@ def test_objects_of_a_slot_move_as_if_each_were_alone(form, divergence):
 
 @pytest.mark.parametrize("form", ["dense", "pattern"])
 @pytest.mark.parametrize("divergence", [kl, l2], ids=lambda d: d.name)
-def test_threads_change_no_bits(form, divergence):
+def test_threads_change_no_bits(busy, form, divergence):
     labels = planted(0, 1100, 12, 4)[1]
     known = forms_of(labels)[form]
     Y = starts.inside(np.eye(4)[labels[:, 0]])
@@ -170,7 +176,7 @@ def test_threads_change_no_bits(form, divergence):
         assert (one.objective, one.residual) == (other.objective, other.residual)
 
 
-def test_jobs_change_no_bits():
+def test_jobs_change_no_bits(busy):
     labels = planted(0, 1100, 12, 4)[1]
     one, three = (PCC(4, pairs=15, random_state=0, n_jobs=n).fit(labels) for n in (1, 3))
     np.testing.assert_array_equal(one.membership_, three.membership_)

@@ -16,8 +16,8 @@
 // looks after that.
 //
 // A divergence may also be computed outside (a user's function), for as many pairs a call as there are:
-// on a pattern of pairs, consecutive objects that are no partners of each other are visited together,
-// which gives what visiting them in turn gives. It is called on the caller's thread alone.
+// objects of a slot are visited together, and of those that move in turn consecutive ones that are no
+// partners of each other, which gives the same. It is called on the caller's thread alone.
 //
 // The evidence is dense (n x n counts) or on a symmetric pattern of pairs (compressed sparse rows
 // without a diagonal). One visit costs O(l K^2) for an object with l partners.

@@ -32,8 +32,8 @@ PairBatch::PairBatch(const PairwiseInput& in, const double* all, std::size_t ld)
     : in_(in),
       all_(all),
       room_(in.outside.call ? std::max(ld, batch_partners) : ld),
-      // A row of a dense matrix has everyone for a partner: one column at a time.
-      batch_(in.outside.call && in.starts ? max_batch : 1) {
+      // As many as fit of the longest where all are as long.
+      batch_(!in.outside.call ? 1 : in.starts ? max_batch : std::min(max_batch, room_ / ld)) {
     const std::size_t s = round_up(in.k, 4);
     memberships_.assign(in.starts ? s * room_ : 0, 0.0);
     partners_.assign(6 * room_, 0.0);
@@ -135,8 +135,8 @@ void PairBatch::ask(const double* Y, std::size_t i) const {
     }
 }
 
-// Reads the next objects, as many as fit and, if they must be apart, are no
-// partners of each other; returns their number.
+// Reads the next objects, as many as fit and, if they must be apart, are no partners of each other;
+// returns their number.
 std::size_t PairBatch::read(const double* Y, const std::int32_t* objects, std::size_t count, bool later,
                             bool apart) {
     std::size_t some = 0;
@@ -166,6 +166,9 @@ std::size_t PairBatch::read(const double* Y, const std::int32_t* objects, std::s
 }
 
 bool PairBatch::meets_batch(std::size_t i) const {
+    if (!in_.starts) {
+        return true;
+    }
     return std::any_of(in_.partners + in_.starts[i], in_.partners + in_.starts[i + 1],
                        [this](std::int32_t j) { return in_batch_[static_cast<std::size_t>(j)] != 0; });
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
@@ -52,7 +53,7 @@ class Slots {
    private:
     // The parts in which a thread takes its share of a slot: who is held up leaves more to the others.
     static constexpr std::size_t parts_per_thread = 16;
-    static constexpr int looks = 2000;
+    static constexpr int looks = 20000;
 
     std::size_t count_;
     std::size_t size_;
@@ -61,10 +62,12 @@ class Slots {
     std::atomic<std::uint64_t> ticket_{0};  // the open slot (high half) and its first object not taken
     std::atomic<std::size_t> done_{0};      // objects of the open slot
 
+    // The wait is for no more than a part, unless the machine is busy and who holds it was put aside: then
+    // a processor is left to it.
     void wait_for_next(std::uint64_t slot) const {
         for (int look = 0; ticket_.load(std::memory_order_acquire) >> 32 == slot; ++look) {
-            if (look > looks) {
-                std::this_thread::yield();
+            if (look >= looks) {
+                std::this_thread::sleep_for(std::chrono::microseconds(20));
             }
         }
     }

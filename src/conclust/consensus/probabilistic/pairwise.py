@@ -30,6 +30,9 @@ _AT_ONCE = 1 << 25
 _MANY = 1000
 _SLOTS = 32
 _RUN = 8
+# With fewer entries of evidence a sweep takes a few milliseconds: on a busy machine threads that wait for
+# each other then cost more than they bring.
+_FEW_ENTRIES = 1 << 20
 # f may seem to rise by this share, through rounding.
 _ROUNDING = 1e-12
 # After the sweeps, objects whose gap is above this many medians are finished one by one.
@@ -140,7 +143,7 @@ class _Work:
             0 if kernel is None else kernel.code,
             2.0 if kernel is None else kernel.parameter,
             divergence._called() if kernel is None else None,
-            threads,
+            threads if self.lengths.sum() >= _FEW_ENTRIES else 1,
         )
         self.Y = padded(Y0)
         self.solver.take(self.Y)
