@@ -79,7 +79,7 @@ def solve(
         leap = leap and not converged
         if leap or converged or n_iter == max_iter:
             f = work.objective()
-            if f > known + _ROUNDING * abs(known):
+            if work.slot > 1 and f > known + _ROUNDING * abs(known):
                 f, converged = known, False
                 work.go_back(known_at)
                 report("f rose: objects move in turn from here on")
