@@ -32,6 +32,7 @@ FLOORS = {
     "_labels": (1, 3),
     "_memberships": (1, 4),
     "_ensemble_file": (1, 4),
+    "_ensemble_input": (1, 4),
     "ensemble": (1, 5),
     # 2 quantities
     "contingency": (2, 0),

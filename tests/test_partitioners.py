@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
+from tests.cases import E1, planted, random_graph
 from tests.naive import graph as naive
 
 from conclust import CSPA, HBGF, HGPA, MCLA, Ensemble
@@ -21,25 +22,7 @@ from conclust.exceptions import (
     ParameterError,
 )
 
-E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
-E2 = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]])
 METHODS = (HBGF, MCLA, CSPA, HGPA)
-
-
-def planted(seed=0, n=90, m=15, k=3, flip=0.1, missing=0.0):
-    rng = np.random.default_rng(seed)
-    truth = np.arange(n) % k
-    labels = np.column_stack(
-        [np.where(rng.random(n) < flip, rng.integers(0, k, n), truth) for _ in range(m)]
-    )
-    labels[rng.random(labels.shape) < missing] = -1
-    labels[(labels == -1).all(axis=1), 0] = 0
-    return labels, truth
-
-
-def random_graph(rng, n, density=0.6):
-    W = np.triu(rng.integers(1, 9, (n, n)) * (rng.random((n, n)) < density), 1).astype(float)
-    return W + W.T
 
 
 # -- the partitioner against brute force

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust import _ensemble_file
+from conclust._ensemble_input import read_index, read_weights
 from conclust._kernels import contingency_gram, group_rows
 from conclust._labels import (
     MISSING,
@@ -227,7 +228,7 @@ class Ensemble:
             "cluster_counts": coded.cluster_counts,
             "offsets": offsets,
             "names": coded.names,
-            "weights": _check_weights(weights, m),
+            "weights": read_weights(weights, m),
             "_n_missing": coded.n_missing,
             "_n_noise": coded.n_noise,
             "_soft": soft,
@@ -352,8 +353,8 @@ class Ensemble:
             If an index is out of range, fewer than two objects are kept, or a partition that is
             kept observed none of the objects that are kept.
         """
-        rows = _index(samples, self.n_samples, "samples")
-        columns = _index(partitions, self.n_partitions, "partitions")
+        rows = read_index(samples, self.n_samples, "samples")
+        columns = read_index(partitions, self.n_partitions, "partitions")
         weights = None if self.weights is None else self.weights[columns]
         if self._soft is not None:
             dense = self._soft[rows].toarray()
@@ -573,29 +574,6 @@ class Ensemble:
             raise FileFormatError(f"{os.fspath(path)} is damaged: {error}") from error
 
 
-def _check_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | None:
-    if weights is None:
-        return None
-    try:
-        array = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"The weights of an ensemble must be numbers. Got {weights!r} instead."
-        ) from error
-    if array.shape != (m,):
-        raise InputError(
-            f"The weights of an ensemble must be one number per partition, shape ({m},). Got shape "
-            f"{array.shape} instead."
-        )
-    if not np.isfinite(array).all() or (array < 0).any() or not array.any():
-        raise InputError(
-            "The weights of an ensemble must be finite, at least 0 and not all 0. Got "
-            f"{array.min()} to {array.max()} instead."
-        )
-    array.flags.writeable = False
-    return array
-
-
 def _recode(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
     if codes.dtype == dtype:
         return codes
@@ -603,20 +581,3 @@ def _recode(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
     wide[codes == missing_code(codes.dtype)] = missing_code(dtype)
     wide[codes == noise_code(codes.dtype)] = noise_code(dtype)
     return wide
-
-
-def _index(chosen: ArrayLike | None, n: int, what: str) -> NDArray[np.int64]:
-    if chosen is None:
-        return np.arange(n)
-    index = np.asarray(chosen)
-    if index.dtype == np.bool_ and index.shape == (n,):
-        return np.flatnonzero(index)
-    if (
-        index.ndim != 1
-        or index.dtype.kind not in "iu"
-        or (index.size and not (-n <= index.min() and index.max() < n))
-    ):
-        raise InputError(
-            f"The {what!r} to keep must be a vector of indices below {n}, or {n} bools. Got {chosen!r} instead."
-        )
-    return index.astype(np.int64) % n
