@@ -59,7 +59,7 @@ def test_from_one_start_all_solvers_find_the_same_on_easy_data(divergence, seed)
         assert model.objective_ == pytest.approx(reference, rel=1e-3), solver
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 8, 9, 16])
 @pytest.mark.parametrize("make", [micro_blocks, overlapping, unbalanced])
 @pytest.mark.parametrize("divergence", [kl, l2], ids=lambda d: d.name)
 def test_on_hard_data_no_start_of_greedy_ends_lower(divergence, make, seed):

@@ -33,6 +33,10 @@ SWEEPS = 100
 # one would not bring them below the best.
 PATIENCE = 6
 HORIZON = 12
+# Escapes are tried until so many in a row have not helped: as many as there are starts, or, of so few
+# objects that they cost nothing, this many.
+TRIES = 15
+CHEAP = 1000
 # An escape must lower the objective by this share of it to be kept.
 GAIN = 1e-4
 POWER_STEPS = 8
@@ -83,7 +87,8 @@ def best_start(
             running = [start for start in running if not (start.done or start.hopeless(best.loss))]
     if n_clusters < 2 or few.n_samples <= 2:
         return best
-    return _escape(best, descent, len(drawers), escaper)
+    tries = max(len(drawers), TRIES) if few.n_samples <= CHEAP else len(drawers)
+    return _escape(best, descent, tries, escaper)
 
 
 class _Descent:
@@ -127,7 +132,7 @@ class _Descent:
 
 
 def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.Generator) -> Start:
-    """Merge and split until as many tries in a row as there were starts have not helped."""
+    """Merge and split until so many tries in a row have not helped."""
     tries = _tries(best, descent, generator)
     failures = 0
     while failures < patience:
