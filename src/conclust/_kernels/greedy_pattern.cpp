@@ -54,7 +54,7 @@ GreedyPattern::GreedyPattern(std::size_t n, const std::int64_t* indptr, const st
         longest = std::max(longest, length(i));
     }
     memory_.assign(piece * begin_[n], 0);
-    std::vector<double> values(longest);
+    std::vector<double> values(whole_eights(longest));
     for (std::size_t i = 0; i < n; ++i) {
         const std::size_t count = length(i);
         const auto from = static_cast<std::size_t>(indptr[i]);

@@ -23,7 +23,9 @@ class GreedyPattern {
     std::size_t count(std::size_t i) const { return static_cast<std::size_t>(row(i)[0]); }
     const std::int32_t* partners(std::size_t i) const { return row(i) + 1; }
     // The counts of a row, with zeros up to whole eights: c, and N as many places further on.
-    Counts counts(std::size_t i) const { return {row(i) + first_value(count(i)), bytes_}; }
+    Counts counts(std::size_t i) const {
+        return {row(i) + first_value(count(i)), bytes_, 2 * whole_eights(count(i))};
+    }
 
     // Asks for the row to be brought near.
     void ask(std::size_t i) const;
@@ -35,6 +37,7 @@ class GreedyPattern {
     }
     // Where the counts begin, in pieces of 4 bytes.
     static std::size_t first_value(std::size_t count) { return (count + 2) / 2 * 2; }
+    static std::size_t whole_eights(std::size_t count) { return (count + 7) / 8 * 8; }
 
     static constexpr std::size_t piece = 8;
 

@@ -34,7 +34,7 @@ namespace conclust {
 
 struct VisitResult {
     double residual;       // largest gap per unit of evidence met, before the object moved
-    double lowered;        // about how much f fell
+    double lowered;        // about how much f fell; exact where objects are finished in turn
 };
 
 class PairwiseSolver {
@@ -50,7 +50,7 @@ class PairwiseSolver {
 
     // Visits objects, none twice, in the given order, in slots of `slot` >= 1. An object is left alone
     // when its gap per unit of evidence is at most tol, or when it can lower f by at most `negligible`.
-    // finish: steps are repeated until the gap is at most tol. gaps (one per object of the solver) takes
+    // finish: steps are repeated until the gap is at most tol, and `lowered` is exact. gaps (one per object of the solver) takes
     // the gap of each visited object.
     VisitResult visit(double* Y, const std::int32_t* objects, std::size_t count, std::size_t slot,
                       const VisitAim& aim, double* gaps);

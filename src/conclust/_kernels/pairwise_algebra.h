@@ -20,6 +20,12 @@ CONCLUST_INLINE double sum_of(const Pack& p) {
     return (lane[0] + lane[1]) + (lane[2] + lane[3]);
 }
 
+// The sums of four packs, each as sum_of adds them.
+CONCLUST_INLINE Pack sums_of(Pack a, Pack b, Pack c, Pack d) {
+    transpose(a, b, c, d);
+    return (a + b) + (c + d);
+}
+
 // The sum of a tile of doubles over eight lanes.
 CONCLUST_INLINE double sum_tile(const double* values, std::size_t count) {
     Pack even = spread(0.0);
@@ -68,10 +74,7 @@ CONCLUST_INLINE void gradient(const PairColumn& col) {
             s3 += w * load(t3 + j);
             u3 += v * load(t3 + j + 4);
         }
-        col.g[r] = sum_of(s0 + u0);
-        col.g[r + 1] = sum_of(s1 + u1);
-        col.g[r + 2] = sum_of(s2 + u2);
-        col.g[r + 3] = sum_of(s3 + u3);
+        store(col.g + r, sums_of(s0 + u0, s1 + u1, s2 + u2, s3 + u3));
     }
 }
 
@@ -108,14 +111,8 @@ CONCLUST_INLINE void curvature(const PairColumn& col) {
                 }
                 double* H0 = col.H + r * s + l;
                 double* H1 = H0 + s;
-                H0[0] += sum_of(a0);
-                H0[1] += sum_of(a1);
-                H0[2] += sum_of(a2);
-                H0[3] += sum_of(a3);
-                H1[0] += sum_of(b0);
-                H1[1] += sum_of(b1);
-                H1[2] += sum_of(b2);
-                H1[3] += sum_of(b3);
+                store(H0, load(H0) + sums_of(a0, a1, a2, a3));
+                store(H1, load(H1) + sums_of(b0, b1, b2, b3));
             }
         }
     }

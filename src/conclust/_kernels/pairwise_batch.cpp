@@ -10,8 +10,10 @@ namespace {
 
 // Objects are collected for one call of an outside divergence until they have this many partners.
 constexpr std::size_t batch_partners = 8192;
-// What this many objects further on need is asked for.
-constexpr std::size_t ahead = 1;
+// The partners' memberships of the object so many further on are asked for, and further on its own lists.
+constexpr std::size_t ahead = 8;
+constexpr std::size_t lists_ahead = 16;
+constexpr std::size_t line = 64;  // bytes
 
 std::size_t round_up(std::size_t x, std::size_t to) { return (x + to - 1) / to * to; }
 
@@ -106,9 +108,6 @@ void PairBatch::read_column(const double* Y, std::size_t i, bool later, PairColu
         col.yt = all_ + first;
         col.length = round_up(count, 8);
     }
-    for (std::size_t j = count; j < col.length; ++j) {
-        col.c[j] = col.N[j] = 0.0;
-    }
     double degree[4] = {0.0, 0.0, 0.0, 0.0};  // lanes, so that the additions overlap
     for (std::size_t j = 0; j < col.length; j += 4) {
         for (std::size_t lane = 0; lane < 4; ++lane) {
@@ -120,11 +119,23 @@ void PairBatch::read_column(const double* Y, std::size_t i, bool later, PairColu
     col.degree = (degree[0] + degree[1]) + (degree[2] + degree[3]);
 }
 
+// Asks for the lists of an object that comes later.
+void PairBatch::ask_lists(std::size_t i) const {
+    const auto begin = static_cast<std::size_t>(in_.starts[i]);
+    const auto end = static_cast<std::size_t>(in_.starts[i + 1]);
+    const auto all_of = [&](const void* data, std::size_t bytes) {
+        const char* values = static_cast<const char*>(data);
+        for (std::size_t at = begin * bytes; at < end * bytes + line; at += line) {
+            prefetch(values + std::min(at, end * bytes));
+        }
+    };
+    all_of(in_.partners, sizeof(std::int32_t));
+    all_of(in_.counts.data, static_cast<std::size_t>(in_.counts.bytes));
+    all_of(in_.copresence.data, static_cast<std::size_t>(in_.copresence.bytes));
+}
+
 // Asks for the partners' memberships of an object that comes soon.
-void PairBatch::ask(const double* Y, std::size_t i) const {
-    if (!in_.starts) {
-        return;
-    }
+void PairBatch::ask_partners(const double* Y, std::size_t i) const {
     const std::size_t s = columns_[0].stride;
     for (std::int64_t e = in_.starts[i]; e < in_.starts[i + 1]; ++e) {
         const double* row = Y + static_cast<std::size_t>(in_.partners[e]) * s;
@@ -147,8 +158,11 @@ std::size_t PairBatch::read(const double* Y, const std::int32_t* objects, std::s
         if (some > 0 && (at + length > room_ || (apart && meets_batch(i)))) {
             break;
         }
-        if (some + ahead < count) {
-            ask(Y, static_cast<std::size_t>(objects[some + ahead]));
+        if (in_.starts && some + lists_ahead < count) {
+            ask_lists(static_cast<std::size_t>(objects[some + lists_ahead]));
+        }
+        if (in_.starts && some + ahead < count) {
+            ask_partners(Y, static_cast<std::size_t>(objects[some + ahead]));
         }
         read_column(Y, i, later, columns_[some], at);
         at += length;
@@ -197,10 +211,33 @@ std::size_t PairBatch::visit(const double* Y, const std::int32_t* objects, std::
             any = any || col.active;
         }
     }
-    if (any) {
-        work(aim.finish ? PairWork::finish : PairWork::step, some);
+    if (any && aim.finish) {
+        finish(some);
+    } else if (any) {
+        work(PairWork::step, some);
     }
     return some;
+}
+
+// Finishes the active columns; by how much they lower f is then known, not estimated.
+void PairBatch::finish(std::size_t count) {
+    double before[max_batch];
+    bool chosen[max_batch];
+    work(PairWork::value, count);
+    for (std::size_t b = 0; b < count; ++b) {
+        chosen[b] = columns_[b].active;
+        before[b] = columns_[b].value;
+    }
+    work(PairWork::finish, count);
+    for (std::size_t b = 0; b < count; ++b) {
+        columns_[b].active = chosen[b];
+    }
+    work(PairWork::value, count);
+    for (std::size_t b = 0; b < count; ++b) {
+        if (chosen[b]) {
+            columns_[b].lowered = before[b] - columns_[b].value;
+        }
+    }
 }
 
 std::size_t PairBatch::read_range(const double* Y, std::size_t i, std::size_t end, bool later) {

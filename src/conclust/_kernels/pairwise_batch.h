@@ -68,7 +68,8 @@ class PairBatch {
     std::vector<char> in_batch_;
 
     std::size_t length_of(std::size_t i) const;
-    void ask(const double* Y, std::size_t i) const;
+    void ask_lists(std::size_t i) const;
+    void ask_partners(const double* Y, std::size_t i) const;
     // later: only the partners with a larger number.
     void read_column(const double* Y, std::size_t i, bool later, PairColumn& column, std::size_t at);
     std::size_t read(const double* Y, const std::int32_t* objects, std::size_t count, bool later,
@@ -76,6 +77,7 @@ class PairBatch {
     std::size_t read_range(const double* Y, std::size_t i, std::size_t end, bool later);
     bool meets_batch(std::size_t i) const;
     void work(PairWork what, std::size_t count);
+    void finish(std::size_t count);
 };
 
 // The longest list of partners, rounded up to whole packs: `ld` of the above.

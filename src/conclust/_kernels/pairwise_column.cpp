@@ -111,8 +111,13 @@ CONCLUST_INLINE void aim(PairColumn& col, bool quadratic) {
     curvature(col);
     std::copy(col.y, col.y + s, col.z);
     std::copy(col.g, col.g + s, col.q);
-    pair_steps<0>(col.H, col.q, col.z, s, col.k, std::max(0.02 * col.gap, 0.1 * col.enough), 6 * col.k,
-                  1e-8 * col.gap);
+    const double stop = std::max(0.02 * col.gap, 0.1 * col.enough);
+    const double tie = 1e-8 * col.gap;
+    if (s == 4) {
+        pair_steps<4>(col.H, col.q, col.z, s, col.k, stop, 6 * col.k, tie);
+    } else {
+        pair_steps<0>(col.H, col.q, col.z, s, col.k, stop, 6 * col.k, tie);
+    }
     double slope = 0.0;
     for (std::size_t c = 0; c < s; ++c) {
         col.d[c] = col.z[c] - col.y[c];

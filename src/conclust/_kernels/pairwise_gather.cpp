@@ -13,9 +13,11 @@ template <int S>
 CONCLUST_INLINE void gather(const double* Y, std::size_t stride, const std::int32_t* partners,
                             std::size_t count, double* out, std::size_t ld) {
     const std::size_t s = S ? static_cast<std::size_t>(S) : stride;
-    const auto row = [&](std::size_t j) { return Y + static_cast<std::size_t>(partners[j]) * s; };
-    std::size_t j = 0;
-    for (; j + 4 <= count; j += 4) {
+    for (std::size_t j = 0; j < count; j += 4) {
+        // Behind the last partner comes the last one again, until zeros are put there.
+        const auto row = [&](std::size_t e) {
+            return Y + static_cast<std::size_t>(partners[e < count ? e : count - 1]) * s;
+        };
         const double *r0 = row(j), *r1 = row(j + 1), *r2 = row(j + 2), *r3 = row(j + 3);
         for (std::size_t c = 0; c < s; c += 4) {
             Pack x0 = load(r0 + c), x1 = load(r1 + c), x2 = load(r2 + c), x3 = load(r3 + c);
@@ -27,9 +29,6 @@ CONCLUST_INLINE void gather(const double* Y, std::size_t stride, const std::int3
         }
     }
     for (std::size_t c = 0; c < s; ++c) {
-        for (std::size_t rest = j; rest < count; ++rest) {
-            out[c * ld + rest] = row(rest)[c];
-        }
         std::fill(out + c * ld + count, out + (c + 1) * ld, 0.0);
     }
 }

@@ -6,8 +6,8 @@
 
 namespace conclust {
 
-// out[c * ld + j] = Y[partners[j] * stride + c] for all c < stride; 0 for `count` <= j < ld. stride is a
-// multiple of 4.
+// out[c * ld + j] = Y[partners[j] * stride + c] for all c < stride; 0 for `count` <= j < ld. stride and ld
+// are multiples of 4.
 void gather_columns(const double* Y, std::size_t stride, const std::int32_t* partners, std::size_t count,
                     double* out, std::size_t ld);
 

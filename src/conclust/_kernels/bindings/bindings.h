@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "counts.h"
+
 namespace nb = nanobind;
 
 template <class T>
@@ -16,6 +18,13 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Counts, or sums of weights: unsigned integers of 1, 2 or 4 bytes, or doubles.
+using AnyCounts = nb::ndarray<nb::c_contig, nb::device::cpu, nb::ro>;
+
+inline conclust::Counts counts_of(const AnyCounts& array) {
+    return {array.data(), static_cast<int>(array.itemsize()), array.size()};
+}
 
 void bind_agglomerate(nb::module_& m);
 void bind_aspect(nb::module_& m);

@@ -11,13 +11,6 @@ using conclust::GreedySolver;
 
 namespace {
 
-// c and N: unsigned integers of 1, 2 or 4 bytes, or doubles.
-using AnyCounts = nb::ndarray<nb::c_contig, nb::device::cpu, nb::ro>;
-
-conclust::Counts counts_of(const AnyCounts& array) {
-    return {array.data(), static_cast<int>(array.itemsize())};
-}
-
 // Holds the arrays that the solver points into.
 struct BoundGreedy {
     AnyCounts c;

@@ -11,12 +11,10 @@ using conclust::PairwiseSolver;
 
 namespace {
 
-using AnyNumbers = nb::ndarray<nb::c_contig, nb::device::cpu, nb::ro>;
-
 // Holds the arrays that the solver points into.
 struct BoundPairwise {
-    AnyNumbers counts;
-    AnyNumbers copresence;
+    AnyCounts counts;
+    AnyCounts copresence;
     std::optional<Vector<const std::int64_t>> starts;
     std::optional<Vector<const std::int32_t>> partners;
     nb::object outside;
@@ -38,15 +36,15 @@ void call_outside(void* context, int what, const double* p, const double* q, dou
 
 void bind_pairwise(nb::module_& m) {
     nb::class_<BoundPairwise>(m, "PairwiseSolver")
-        .def("__init__", [](BoundPairwise* self, std::size_t n, std::size_t k, AnyNumbers counts,
-                            AnyNumbers copresence, std::optional<Vector<const std::int64_t>> starts,
+        .def("__init__", [](BoundPairwise* self, std::size_t n, std::size_t k, AnyCounts counts,
+                            AnyCounts copresence, std::optional<Vector<const std::int64_t>> starts,
                             std::optional<Vector<const std::int32_t>> partners, int divergence,
                             double parameter, nb::object outside, int n_threads) {
             PairwiseInput in;
             in.n = n;
             in.k = k;
-            in.counts = {counts.data(), static_cast<int>(counts.itemsize())};
-            in.copresence = {copresence.data(), static_cast<int>(copresence.itemsize())};
+            in.counts = counts_of(counts);
+            in.copresence = counts_of(copresence);
             in.starts = starts ? starts->data() : nullptr;
             in.partners = partners ? partners->data() : nullptr;
             in.divergence = static_cast<conclust::Divergence>(divergence);

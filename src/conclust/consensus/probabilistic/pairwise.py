@@ -89,25 +89,29 @@ def solve(
             trace.append((f, met))
         report(f"sweep {n_iter}: objective lowered by about {about:.3g}, residual {met:.3g}")
         last = about
-    residual = work.measure()
-    finished = False
-    for _ in range(_FINISHES):
-        stuck = work.stuck(tol_kkt)
-        if not len(stuck):
-            break
-        finished = True
-        aim = max(tol_kkt, float(np.median(work.gaps)))
-        work.visit(stuck, aim, 0.0, finish=True)
-        before, residual = residual, work.measure()
-        report(f"finished {len(stuck)} objects that were stuck: residual {residual:.3g}")
-        if residual > 0.5 * before:
-            break
-    if finished:
-        f = work.objective()
+    f, residual = _finish(work, f, tol_kkt, report)
     trace[-1] = (f, residual) if n_iter else (f, np.nan)
     Y = work.Y[:, : work.k]
     Y = Y / Y.sum(axis=1, keepdims=True)
     return PairSolution(Y, f, residual, n_iter, converged or residual <= tol_kkt, np.array(trace))
+
+
+def _finish(
+    work: _Work, f: float, tol_kkt: float, report: Callable[[str], None]
+) -> tuple[float, float]:
+    """Finish the objects that are stuck, one by one; return f and the largest gap."""
+    residual = work.measure()
+    for _ in range(_FINISHES):
+        stuck = work.stuck(tol_kkt)
+        if not len(stuck):
+            break
+        aim = max(tol_kkt, float(np.median(work.gaps)))
+        f -= work.visit(stuck, aim, 0.0, finish=True)[1]
+        before, residual = residual, work.measure_around(stuck)
+        report(f"finished {len(stuck)} objects that were stuck: residual {residual:.3g}")
+        if residual > 0.5 * before:
+            break
+    return f, residual
 
 
 class _Work:
@@ -126,20 +130,20 @@ class _Work:
         if isinstance(evidence, SparseEvidence):
             self.lengths = np.diff(evidence.indptr)
             numbers = (evidence.counts, evidence.copresence)
-            starts: NDArray[np.int64] | None = evidence.indptr
-            partners: NDArray[np.int32] | None = evidence.indices
+            self.starts: NDArray[np.int64] | None = evidence.indptr
+            self.partners: NDArray[np.int32] | None = evidence.indices
         else:
             self.lengths = np.full(self.n, self.n)
             numbers = evidence
-            starts = partners = None
+            self.starts = self.partners = None
         c, N = _narrowest(*numbers)
         self.solver = PairwiseSolver(
             self.n,
             self.k,
             c,
             N,
-            starts,
-            partners,
+            self.starts,
+            self.partners,
             0 if kernel is None else kernel.code,
             2.0 if kernel is None else kernel.parameter,
             divergence._called() if kernel is None else None,
@@ -214,6 +218,18 @@ class _Work:
         """Measure the gaps of all objects; return the largest."""
         for part in self._parts(self.lengths):
             self.solver.residuals(self.Y, part.start, part.stop, self.gaps)
+        return self.scale * float(self.gaps.max(initial=0.0))
+
+    def measure_around(self, moved: NDArray[np.int32]) -> float:
+        """Measure the gaps again where some objects moved, theirs and their partners'; return the largest."""
+        if self.partners is None:
+            return self.measure()
+        near = np.zeros(self.n, dtype=bool)
+        near[moved] = True
+        for i in moved:
+            near[self.partners[self.starts[i] : self.starts[i + 1]]] = True
+        # Nobody moves whose gap may be as large as it likes.
+        self.visit(np.flatnonzero(near).astype(np.int32), np.inf, 0.0, self.n)
         return self.scale * float(self.gaps.max(initial=0.0))
 
     def stuck(self, tol_kkt: float) -> NDArray[np.int32]:
