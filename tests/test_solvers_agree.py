@@ -59,7 +59,7 @@ def test_from_one_start_all_solvers_find_the_same_on_easy_data(divergence, seed)
         assert model.objective_ == pytest.approx(reference, rel=1e-3), solver
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 8, 9, 16])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 8, 9, 16])
 @pytest.mark.parametrize("make", [micro_blocks, overlapping, unbalanced])
 @pytest.mark.parametrize("divergence", [kl, l2], ids=lambda d: d.name)
 def test_on_hard_data_no_start_of_greedy_ends_lower(divergence, make, seed):
@@ -69,6 +69,17 @@ def test_on_hard_data_no_start_of_greedy_ends_lower(divergence, make, seed):
     for other in range(2):
         Y = factored.random_membership(len(known[0]), 5, np.random.default_rng(other))
         assert found <= 1.001 * greedy.solve(known, Y, divergence, tol=1e-6).objective
+
+
+def test_escapes_lead_where_descents_from_random_starts_do_not():
+    labels = overlapping(4)
+    known = evidence(labels)
+    found = PCC(5, n_init=5, random_state=0).fit(labels).objective_
+    for seed in range(5):
+        Y = starts.inside(factored.random_membership(len(known[0]), 5, np.random.default_rng(seed)))
+        plain = pairwise.solve(known, Y, kl, max_iter=200, tol=1e-7, tol_kkt=1e-8)
+        assert plain.converged
+        assert plain.objective > 1.001 * found
 
 
 @pytest.mark.parametrize(

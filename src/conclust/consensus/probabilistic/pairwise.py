@@ -222,7 +222,7 @@ class _Work:
 
     def measure_around(self, moved: NDArray[np.int32]) -> float:
         """Measure the gaps again where some objects moved, theirs and their partners'; return the largest."""
-        if self.partners is None:
+        if self.partners is None or self.starts is None:
             return self.measure()
         near = np.zeros(self.n, dtype=bool)
         near[moved] = True

@@ -251,13 +251,13 @@ class PCC(PlacingClusterer):
             return self._fit_factored(task, given)
         if solver == "landmark":
             if given is None and self.init != "auto":
-                given = start_of(task, self.init, spectral_evidence(task), None)[0]
+                given = start_of(task, self.init, spectral_evidence(task), None)
             placed = solve_by_landmarks(task, given)
             solution: PairSolution = placed
             self._model: _Model = placed.model
         else:
             known = evidence_of(task, pairs, "PCC")
-            solution = solve(task, known, start_of(task, self.init, known, given, solver), solver)
+            solution = solve(task, self.init, known, given, solver)
             self._model = model_of(task, solution.membership)
         self.objective_constant_: float | None = None
         self.objective_ = solution.objective

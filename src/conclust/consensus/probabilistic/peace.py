@@ -19,7 +19,7 @@ from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.probabilistic.landmark import LandmarkModel
 from conclust.consensus.probabilistic.pairwise import PairEvidence
 from conclust.consensus.probabilistic.patterns import check_pairs, restricted
-from conclust.consensus.probabilistic.solving import Task, evidence_of, model_of, solve, start_of
+from conclust.consensus.probabilistic.solving import Task, evidence_of, model_of, solve
 from conclust.divergences import kl
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
@@ -196,7 +196,7 @@ class PEACE(PlacingClusterer):
         runs = []
         for child in spawn_seeds(seed, self.n_init):
             run = replace(task, seed=np.random.SeedSequence(child))
-            runs.append(solve(run, known, start_of(run, "auto", known, None), "pairwise"))
+            runs.append(solve(run, "auto", known, None))
         best = _best_likelihood(known)
         self.log_likelihoods_ = np.array([best - run.objective for run in runs])
         found = runs[int(self.log_likelihoods_.argmax())]

@@ -19,7 +19,7 @@ class PairSolution:
     membership : ndarray of shape (n_samples, n_clusters)
         Rows on the simplex.
     objective : float
-        f of the membership, computed from scratch.
+        f of the membership.
     residual : float
         Largest over the objects of (max_{k: y_ik > 0} g_ik - min_k g_ik) / sum_j N_ij, with g the
         gradient of f: 0 at a stationary point.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from conclust._random import spawn_generators
+from conclust._threads import one_library_thread
 from conclust.consensus.probabilistic import factored, greedy, landmark, pairwise, starts
 from conclust.consensus.probabilistic.anchors import Anchors
+from conclust.consensus.probabilistic.escapes import escape, ways_out
 from conclust.consensus.probabilistic.landmark import LandmarkModel, LandmarkSolution
 from conclust.consensus.probabilistic.pairwise import PairEvidence
 from conclust.consensus.probabilistic.patterns import draw_pairs
@@ -39,9 +42,16 @@ DENSE_LIMIT = 8000
 _MAX_DENSE = 20_000
 # Pairs drawn per object for a spectral start that cannot have them all.
 _SPECTRAL_PAIRS = 30
-# Where the least-squares solution is the start, random ones are tried too up to so many entries of
-# evidence (all pairs of 1,400 objects): there they cost little, and data are small enough to be odd.
+# Where the least-squares solution is the start, random ones and escapes are tried too up to so many
+# entries of evidence (all pairs of 1,400 objects): there they cost little, and data are small enough to
+# be odd. Of even fewer (all pairs of 500) all escapes are tried, not as many as there are starts.
 _FEW_ENTRIES = 1 << 21
+_CHEAP_ENTRIES = 1 << 18
+# An escape descends until a sweep lowers the objective by less than this share; then on only if it is
+# within another share of the best. It must lower the best by a third one to be kept.
+_ROUGH = 1e-3
+_NEAR = 5e-3
+_GAIN = 1e-4
 # New objects are placed against at most this many fitted ones.
 _ANCHORS = 2000
 
@@ -78,37 +88,47 @@ def evidence_of(task: Task, pairs: Any, owner: str) -> PairEvidence:
     return evidence(task.ensemble, n_jobs=task.threads)
 
 
-def start_of(
+def solve(
     task: Task,
     init: Any,
     known: PairEvidence,
     given: NDArray[np.float64] | None,
     solver: str = "pairwise",
-) -> list[NDArray[np.float64]]:
-    """Return the memberships to start from: the best solution of all is kept."""
-    if given is not None:
-        found = [given]
-    elif init == "random":
-        return _random_starts(task)
-    elif init == "spectral":
-        found = [starts.spectral_start(known, task.n_clusters, task.seed)]
+) -> PairSolution:
+    """Solve from each start; return the solution of lowest objective."""
+    if given is None and init == "random":
+        beginnings = _random_starts(task)
     else:
-        found = [
-            starts.least_squares_start(
-                task.ensemble,
-                task.n_clusters,
-                n_init=task.n_init,
-                seed=task.seed,
-                threads=task.threads,
-                report=task.report,
-            )
-        ]
-    if not is_squared(task.divergence):
-        found = [starts.inside(Y) for Y in found]
-    few = _entries(known) <= _FEW_ENTRIES and task.n_init > 1
-    if given is None and init == "auto" and solver == "pairwise" and few:
-        found += _random_starts(task)
-    return found
+        beginnings = [start_of(task, init, known, given)]
+    free = given is None and init == "auto" and solver == "pairwise" and task.n_init > 1
+    small = free and _entries(known) <= _FEW_ENTRIES
+    if small:
+        beginnings += _random_starts(task)
+    found = [_descend(task, known, Y0, solver) for Y0 in beginnings]
+    best = min(found, key=lambda solution: solution.objective)
+    return _escape(task, known, best) if small else best
+
+
+def start_of(
+    task: Task, init: Any, known: PairEvidence, given: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the membership to start from."""
+    if given is not None:
+        start = given
+    elif init == "random":
+        start = _random_starts(task)[0]
+    elif init == "spectral":
+        start = starts.spectral_start(known, task.n_clusters, task.seed)
+    else:
+        start = starts.least_squares_start(
+            task.ensemble,
+            task.n_clusters,
+            n_init=task.n_init,
+            seed=task.seed,
+            threads=task.threads,
+            report=task.report,
+        )
+    return start if is_squared(task.divergence) else starts.inside(start)
 
 
 def _random_starts(task: Task) -> list[NDArray[np.float64]]:
@@ -126,14 +146,6 @@ def spectral_evidence(task: Task) -> PairEvidence:
     if task.ensemble.n_samples <= DENSE_LIMIT:
         return evidence(task.ensemble, n_jobs=task.threads)
     return sample_pairs(task.ensemble, _SPECTRAL_PAIRS, random_state=task.seed, n_jobs=task.threads)
-
-
-def solve(
-    task: Task, known: PairEvidence, beginnings: list[NDArray[np.float64]], solver: str
-) -> PairSolution:
-    """Solve from each start; return the solution of lowest objective."""
-    found = [_descend(task, known, Y0, solver) for Y0 in beginnings]
-    return min(found, key=lambda solution: solution.objective)
 
 
 def _descend(task: Task, known: PairEvidence, Y0: NDArray[np.float64], solver: str) -> PairSolution:
@@ -157,6 +169,42 @@ def _descend(task: Task, known: PairEvidence, Y0: NDArray[np.float64], solver: s
         threads=task.threads,
         report=task.report,
     )
+
+
+def _escape(task: Task, known: PairEvidence, best: PairSolution) -> PairSolution:
+    """Merge and split clusters of a solution while that leads to a better one."""
+    k = task.n_clusters
+    c, N = _matrices(known)
+    generator = spawn_generators(task.seed, task.n_init + 1)[-1]
+    rough = replace(task, tol=max(task.tol, _ROUGH))
+
+    def ways(at: PairSolution) -> Iterator[NDArray[np.float64]]:
+        Y = at.membership
+        together, present = Y.T @ (c @ Y), Y.T @ (N @ Y)
+        against = present - together
+        return ways_out(Y, against - together, against.diagonal(), lambda x: c @ x, generator)
+
+    def descend(Y: NDArray[np.float64], best: PairSolution) -> PairSolution:
+        Y = Y if is_squared(task.divergence) else starts.inside(Y)
+        found = _descend(rough, known, Y, "pairwise")
+        if found.objective > (1 + _NEAR) * best.objective:
+            return found
+        return _descend(task, known, found.membership, "pairwise")
+
+    def better(other: PairSolution, best: PairSolution) -> bool:
+        return other.objective < (1 - _GAIN) * best.objective
+
+    patience = 3 * k if _entries(known) <= _CHEAP_ENTRIES else task.n_init
+    with one_library_thread():
+        return escape(best, ways, descend, better, patience)
+
+
+def _matrices(known: PairEvidence) -> list[Any]:
+    """Return c and N as matrices of doubles."""
+    if not isinstance(known, SparseEvidence):
+        return [values.astype(np.float64) for values in known]
+    both = (known.counts, known.copresence)
+    return [csr_array((x.astype(np.float64), known.indices, known.indptr)) for x in both]
 
 
 def solve_by_landmarks(task: Task, given: NDArray[np.float64] | None) -> LandmarkSolution:

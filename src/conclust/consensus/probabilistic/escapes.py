@@ -1,0 +1,106 @@
+"""Out of a local minimum: two clusters merged, a third split, and down again.
+
+Descents end in local minima that differ by which true groups share a cluster. A merge and a split
+repair that, at the price of one more descent; another random start would have to hit it by luck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["escape", "ways_out"]
+
+_POWER_STEPS = 8
+# Splits tried with each merge.
+_SPLITS = 3
+
+T = TypeVar("T")
+
+
+def escape(
+    best: T,
+    ways: Callable[[T], Iterator[NDArray[np.float64]]],
+    descend: Callable[[NDArray[np.float64], T], T],
+    better: Callable[[T, T], bool],
+    patience: int,
+) -> T:
+    """Descend from the ways out until so many in a row have not helped; return the best found.
+
+    ``descend(membership, best)`` may give up what will not be better than the best.
+    """
+    tries = ways(best)
+    failures = 0
+    while failures < patience:
+        membership = next(tries, None)
+        if membership is None:
+            break
+        other = descend(membership, best)
+        if better(other, best):
+            best, tries, failures = other, ways(other), 0
+        else:
+            failures += 1
+    return best
+
+
+def ways_out(
+    Y: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    inside: NDArray[np.float64],
+    counted: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    generator: np.random.Generator,
+) -> Iterator[NDArray[np.float64]]:
+    """Yield memberships with two clusters merged and a third split, the likeliest first.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, K)
+        Where to get away from.
+    cost : ndarray of shape (K, K)
+        What a merge of two clusters costs.
+    inside : ndarray of shape (K,)
+        How much of the evidence within each cluster speaks against it.
+    counted : callable
+        Multiplies vectors of length n by the matrix of counts c_ij.
+    generator : Generator
+        Draws where to look for a split from.
+    """
+    k = Y.shape[1]
+    pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
+    pairs.sort(key=lambda pair: (cost[pair], pair))
+    splits = sorted(range(k), key=lambda c: (-inside[c], c))
+    options = [
+        (i + j, pair, c)
+        for i, pair in enumerate(pairs[:k])
+        for j, c in enumerate([c for c in splits if c not in pair][:_SPLITS])
+    ]
+    options.sort()
+    for _, (a, b), c in options:
+        merged = Y.copy()
+        merged[:, a] += merged[:, b]
+        side = _two_sides(Y[:, c], counted, generator)
+        merged[:, b] = merged[:, c] * side
+        merged[:, c] -= merged[:, b]
+        yield merged
+
+
+def _two_sides(
+    mass: NDArray[np.float64],
+    counted: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    generator: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Share of each object's mass that goes to the new cluster: along the largest disagreement."""
+    total = max(mass.sum(), 1e-300)
+    direction = generator.standard_normal(len(mass))
+    for _ in range(_POWER_STEPS):
+        direction -= (mass * direction).sum() / total
+        direction = counted(mass * direction)
+        length = np.sqrt((mass * direction**2).sum())
+        if not length > 0:
+            return generator.random(len(mass))
+        direction /= length
+    direction -= (mass * direction).sum() / total
+    return np.where(direction > 0, 0.9, 0.1)
