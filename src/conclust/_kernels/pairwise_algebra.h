@@ -78,8 +78,39 @@ CONCLUST_INLINE void gradient(const PairColumn& col) {
     }
 }
 
-// H_kl = sum_j h_j y_jk y_jl, in tiles of partners that stay in the nearest cache.
-CONCLUST_INLINE void curvature(const PairColumn& col) {
+// H_kl = sum_j h_j y_jk y_jl for up to four clusters: ten sums of sixteen.
+CONCLUST_INLINE void curvature_of_four(const PairColumn& col) {
+    const double* t0 = col.yt;
+    const double* t1 = t0 + col.ld;
+    const double* t2 = t1 + col.ld;
+    const double* t3 = t2 + col.ld;
+    const Pack zero = spread(0.0);
+    Pack s00 = zero, s01 = zero, s02 = zero, s03 = zero, s11 = zero, s12 = zero, s13 = zero, s22 = zero,
+         s23 = zero, s33 = zero;
+    for (std::size_t j = 0; j < col.length; j += pack_lanes) {
+        const Pack h = load(col.h + j);
+        const Pack v0 = load(t0 + j), v1 = load(t1 + j), v2 = load(t2 + j), v3 = load(t3 + j);
+        const Pack x0 = h * v0, x1 = h * v1, x2 = h * v2, x3 = h * v3;
+        s00 += x0 * v0;
+        s01 += x0 * v1;
+        s02 += x0 * v2;
+        s03 += x0 * v3;
+        s11 += x1 * v1;
+        s12 += x1 * v2;
+        s13 += x1 * v3;
+        s22 += x2 * v2;
+        s23 += x2 * v3;
+        s33 += x3 * v3;
+    }
+    Pack rows[4] = {sums_of(s00, s01, s02, s03), sums_of(zero, s11, s12, s13),
+                    sums_of(zero, zero, s22, s23), sums_of(zero, zero, zero, s33)};
+    for (std::size_t r = 0; r < 4; ++r) {
+        store(col.H + 4 * r, rows[r]);
+    }
+}
+
+// The same for any number, in tiles of partners that stay in the nearest cache.
+CONCLUST_INLINE void curvature_of_many(const PairColumn& col) {
     constexpr std::size_t near = 256;
     const std::size_t s = col.stride;
     const std::size_t ld = col.ld;
@@ -115,6 +146,15 @@ CONCLUST_INLINE void curvature(const PairColumn& col) {
                 store(H1, load(H1) + sums_of(b0, b1, b2, b3));
             }
         }
+    }
+}
+
+CONCLUST_INLINE void curvature(const PairColumn& col) {
+    const std::size_t s = col.stride;
+    if (s == 4) {
+        curvature_of_four(col);
+    } else {
+        curvature_of_many(col);
     }
     for (std::size_t r = 0; r < s; ++r) {
         for (std::size_t l = 0; l < r; ++l) {
