@@ -275,7 +275,7 @@ def test_restarts_on_a_part_finish_on_all():
 
 def test_k_means_finds_no_more_centers_than_distinct_rows():
     rows = np.repeat(np.eye(3), 4, axis=0)
-    centers = kmeans(rows, 5, np.random.default_rng(0))
+    centers = kmeans(rows, 5, np.random.SeedSequence(0))
     assert len(centers) == 3
     labels, distances = nearest_center(rows, centers)
     assert len(set(labels.tolist())) == 3
@@ -290,8 +290,8 @@ def test_weights_in_k_means_are_repetitions():
     rng = np.random.default_rng(0)
     rows = np.vstack([rng.normal(c, 0.1, (20, 2)) for c in (0, 3, 6)])
     weights = rng.integers(1, 4, 60)
-    a = kmeans(rows, 3, np.random.default_rng(1), weights=weights.astype(float))
-    b = kmeans(np.repeat(rows, weights, axis=0), 3, np.random.default_rng(1))
+    a = kmeans(rows, 3, np.random.SeedSequence(1), weights=weights.astype(float))
+    b = kmeans(np.repeat(rows, weights, axis=0), 3, np.random.SeedSequence(1))
     np.testing.assert_allclose(a[a[:, 0].argsort()], b[b[:, 0].argsort()], atol=1e-9)
 
 

@@ -14,7 +14,14 @@ import numpy as np
 
 from conclust._validation import refuse
 
-__all__ = ["RandomStateLike", "generator", "seed_sequence", "spawn_generators", "spawn_seeds"]
+__all__ = [
+    "RandomStateLike",
+    "generator",
+    "seed_sequence",
+    "spawn_generators",
+    "spawn_seeds",
+    "spawn_sequences",
+]
 
 RandomStateLike: TypeAlias = (
     int | np.random.Generator | np.random.SeedSequence | np.random.RandomState | None
@@ -53,7 +60,7 @@ def generator(random_state: Any, owner: str = "this function") -> np.random.Gene
 
 def spawn_generators(root: np.random.SeedSequence, n: int) -> list[np.random.Generator]:
     """Return `n` independent generators descending from `root`."""
-    return [np.random.Generator(np.random.PCG64(child)) for child in _children(root, n)]
+    return [np.random.Generator(np.random.PCG64(child)) for child in spawn_sequences(root, n)]
 
 
 def spawn_seeds(root: np.random.SeedSequence, n: int, *, bits: int = 64) -> list[int]:
@@ -63,10 +70,11 @@ def spawn_seeds(root: np.random.SeedSequence, n: int, *, bits: int = 64) -> list
     scikit-learn's estimators.
     """
     dtype = np.uint64 if bits == 64 else np.uint32
-    return [int(child.generate_state(1, dtype)[0]) for child in _children(root, n)]
+    return [int(child.generate_state(1, dtype)[0]) for child in spawn_sequences(root, n)]
 
 
-def _children(root: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:
+def spawn_sequences(root: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:
+    """Return `n` independent children of `root`."""
     # Not root.spawn(): that counts on root, and a SeedSequence passed by the user (or cloned by
     # scikit-learn) must give the same children each time.
     return [

@@ -1,7 +1,9 @@
 """Restarts on a part of the objects, the best of them finished on all: one rule for all methods.
 
-Objects with the same labels are one row that counts as often as it occurs. Where more than 5,000
-rows differ, the starts are run on 5,000 objects drawn without replacement.
+Up to 5,000 rows every start is run on all of them, and the best is the answer. Where there are more,
+the starts are run on the rows of 5,000 objects drawn without replacement, and the best is carried on
+with all rows. Rows are what a method is fitted to (`Population`): the different rows of labels, each
+counting as often as it occurs (`Rows`), or one of its own for every object.
 
 Here is also what the estimators that iterate from several starts check and say alike.
 """
@@ -9,6 +11,7 @@ Here is also what the estimators that iterate from several starts check and say 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -22,70 +25,49 @@ from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble
 
 __all__ = [
-    "ON_A_PART",
+    "Population",
     "Restarted",
     "Rows",
     "best_of_restarts",
     "check_iteration",
     "distinct_rows",
-    "few_rows",
     "warn_unfinished",
 ]
 
-ON_A_PART = 5_000
+_ON_A_PART = 5_000
 # Cells of the work of one start below which threads cost more than they bring.
 _WORTH_THREADS = 20_000
 
+P = TypeVar("P", bound="Population")
+Shown = TypeVar("Shown", bound="Population", contravariant=True)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Different rows of labels, and how many objects carry each.
-
-    ``ensemble`` holds one object a row and numbers the clusters as the whole ensemble does, so
-    that sums per cluster are comparable; ``weights`` are 1 where it has none.
-    """
-
-    ensemble: Ensemble
-    counts: NDArray[np.float64]
-    weights: NDArray[np.float64]
+class Population(Protocol):
+    """Rows to fit to, each for one object or several."""
 
     def __len__(self) -> int:
-        return len(self.counts)
+        """Count the rows."""
 
     @property
-    def column_weights(self) -> NDArray[np.float64]:
-        """The weight of the partition of each column of the indicator, (T,)."""
-        return np.repeat(self.weights, self.ensemble.cluster_counts)
+    def n_objects(self) -> int:
+        """How many objects the rows stand for."""
+
+    @property
+    def cells(self) -> int:
+        """How many numbers one pass over the rows reads."""
+
+    def some(self: P, objects: NDArray[np.int64]) -> tuple[P, NDArray[np.int64]]:
+        """Return the rows of some objects, and which of all rows they are."""
 
 
-def distinct_rows(ensemble: Ensemble) -> tuple[Rows, NDArray[np.int64]]:
-    """Return the different rows of an ensemble, and the row of each object."""
-    micro = ensemble.micro_clusters
-    whole = len(micro) == ensemble.n_samples
-    part = ensemble if whole else ensemble._some(micro.representatives)
-    return Rows(part, micro.counts.astype(np.float64), ensemble._each_weight), micro.inverse
-
-
-def few_rows(
-    rows: Rows, inverse: NDArray[np.int64], generator: np.random.Generator
-) -> tuple[Rows, NDArray[np.int64]]:
-    """Return the rows that starts are run on, and which of all rows they are."""
-    if len(rows) <= ON_A_PART:
-        return rows, np.arange(len(rows))
-    drawn = generator.choice(len(inverse), ON_A_PART, replace=False)
-    kept, counts = np.unique(inverse[drawn], return_counts=True)
-    return Rows(rows.ensemble._some(kept), counts.astype(np.float64), rows.weights), kept
-
-
-class Restarted(Protocol[T]):
+class Restarted(Protocol[Shown, T]):
     """A method as restarts see it."""
 
-    def begin(self, rows: Rows, start: int, seed: int) -> T:
+    def begin(self, rows: Shown, start: int, seed: int) -> T:
         """Run one start on some rows, to the end."""
 
-    def finish(self, found: T, rows: Rows, kept: NDArray[np.int64]) -> T:
+    def finish(self, found: T, rows: Shown, kept: NDArray[np.int64]) -> T:
         """Carry on with all rows what was found on those kept."""
 
     def loss(self, found: T) -> float:
@@ -93,29 +75,90 @@ class Restarted(Protocol[T]):
 
 
 def best_of_restarts(
-    method: Restarted[T],
-    ensemble: Ensemble,
-    n_init: int,
-    seed: np.random.SeedSequence,
-    threads: int,
-) -> tuple[T, Rows, NDArray[np.int64]]:
-    """Return what the best start found, the rows that it is about, and the row of each object.
+    method: Restarted[P, T], rows: P, n_init: int, seed: np.random.SeedSequence, threads: int
+) -> T:
+    """Return what the best start found, on all rows.
 
-    Of equally good starts it is the first, whatever runs at once.
+    Of equally good starts (to rounding) it is the first, whatever runs at once.
     """
-    rows, inverse = distinct_rows(ensemble)
-    few, kept = few_rows(rows, inverse, spawn_generators(seed, 1)[0])
+    few, kept = rows, np.arange(0)
+    if len(rows) > _ON_A_PART:
+        draw = spawn_generators(seed, 1)[0]
+        few, kept = rows.some(draw.choice(rows.n_objects, _ON_A_PART, replace=False))
     seeds = spawn_seeds(seed, n_init + 1)[1:]
 
     def begin(start: int) -> T:
         return method.begin(few, start, seeds[start])
 
-    if threads == 1 or n_init == 1 or few.ensemble.codes.size < _WORTH_THREADS:
-        best = min(map(begin, range(n_init)), key=method.loss)
+    if threads == 1 or n_init == 1 or few.cells < _WORTH_THREADS:
+        best = _best(map(begin, range(n_init)), method)
     else:
         with ThreadPoolExecutor(min(threads, n_init)) as pool:
-            best = min(pool.map(begin, range(n_init)), key=method.loss)
-    return best if few is rows else method.finish(best, rows, kept), rows, inverse
+            best = _best(pool.map(begin, range(n_init)), method)
+    return best if few is rows else method.finish(best, rows, kept)
+
+
+def _best(found: Iterable[T], method: Restarted[Any, T]) -> T:
+    """Return what has the least loss; what is less by rounding only is no better."""
+    ranked = iter(found)
+    best = next(ranked)
+    for one in ranked:
+        least = method.loss(best)
+        if method.loss(one) < least - 1e-9 * abs(least):
+            best = one
+    return best
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Different rows of labels, how many objects carry each, and the row of each of these objects.
+
+    ``ensemble`` holds one object a row and numbers the clusters as the whole ensemble does, so
+    that sums per cluster are comparable; ``weights`` are 1 where it has none.
+    """
+
+    ensemble: Ensemble
+    counts: NDArray[np.float64]
+    inverse: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def n_objects(self) -> int:
+        """How many objects the rows stand for."""
+        return len(self.inverse)
+
+    @property
+    def cells(self) -> int:
+        """How many labels the rows hold."""
+        return int(self.ensemble.codes.size)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weight of each partition, (N,)."""
+        each: NDArray[np.float64] = self.ensemble._each_weight
+        return each
+
+    @property
+    def column_weights(self) -> NDArray[np.float64]:
+        """The weight of the partition of each column of the indicator, (T,)."""
+        return np.repeat(self.weights, self.ensemble.cluster_counts)
+
+    def some(self, objects: NDArray[np.int64]) -> tuple[Rows, NDArray[np.int64]]:
+        """Return the rows of some objects, and which of all rows they are."""
+        kept, inverse, counts = np.unique(
+            self.inverse[objects], return_inverse=True, return_counts=True
+        )
+        return Rows(self.ensemble._some(kept), counts.astype(np.float64), inverse), kept
+
+
+def distinct_rows(ensemble: Ensemble) -> Rows:
+    """Return the different rows of an ensemble."""
+    micro = ensemble.micro_clusters
+    whole = len(micro) == ensemble.n_samples
+    part = ensemble if whole else ensemble._some(micro.representatives)
+    return Rows(part, micro.counts.astype(np.float64), micro.inverse)
 
 
 def check_iteration(estimator: Any, ensemble: Ensemble) -> None:

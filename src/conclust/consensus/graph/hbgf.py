@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._random import RandomStateLike, generator
+from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -153,7 +153,7 @@ class HBGF(ConsensusClusterer):
         return labels
 
     def _spectral(self, ensemble: Ensemble, edges: sp.csr_array) -> NDArray[np.int64]:
-        rng = generator(self.random_state, "HBGF")
+        seed = seed_sequence(self.random_state, "HBGF")
         gram = None
         if not (ensemble.has_missing or ensemble.has_noise or ensemble.is_soft):
             gram = ensemble.gram  # counted by a kernel, without the product B'B
@@ -171,7 +171,7 @@ class HBGF(ConsensusClusterer):
         centers = kmeans(
             vertices,
             self.n_clusters,
-            rng,
+            seed,
             always=len(vertices) - len(objects),
             n_init=self.n_init,
         )

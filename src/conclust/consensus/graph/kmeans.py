@@ -1,4 +1,4 @@
-"""k-means on the rows of an embedding: restarts on a part of the rows, the best finished on all.
+"""k-means on the rows of an embedding, from several starts.
 
 Everything is done in blocks of rows that depend on the problem only, so that bits do not depend on
 threads (the callers hold BLAS to one).
@@ -6,10 +6,13 @@ threads (the callers hold BLAS to one).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.consensus.restarts import ON_A_PART
+from conclust._random import generator
+from conclust.consensus.restarts import best_of_restarts
 
 __all__ = ["kmeans", "nearest_center"]
 
@@ -19,7 +22,7 @@ _BLOCK = 1 << 14
 def kmeans(
     rows: NDArray[np.float64],
     k: int,
-    rng: np.random.Generator,
+    seed: np.random.SeedSequence,
     *,
     weights: NDArray[np.float64] | None = None,
     always: int = 0,
@@ -34,8 +37,8 @@ def kmeans(
         What to cluster.
     k : int
         Number of centers.
-    rng : Generator
-        Draws the rows of the restarts and their seeds (k-means++).
+    seed : SeedSequence
+        Of the rows that restarts are run on (`best_of_restarts`) and of their starts (k-means++).
     weights : ndarray of shape (n,), default=None
         Weight of each row.
     always : int, default=0
@@ -50,21 +53,65 @@ def kmeans(
     ndarray of shape (at most k, d)
         The centers.
     """
-    n = len(rows)
-    mass = np.ones(n) if weights is None else weights
-    some = n - always
-    tried, tried_mass = rows, mass
-    if some > ON_A_PART:
-        drawn = np.sort(rng.choice(some, ON_A_PART, replace=False))
-        kept = np.concatenate([drawn, np.arange(some, n)])
-        tried, tried_mass = rows[kept], mass[kept]
-    best, lowest = rows[:1], np.inf
-    for _ in range(n_init):
-        centers, cost = _lloyd(tried, tried_mass, _seeds(tried, tried_mass, k, rng), max_iter)
-        # What differs by rounding only is no better: the first one stays.
-        if cost < lowest - 1e-9 * (1 + cost):
-            best, lowest = centers, cost
-    return best if tried is rows else _lloyd(rows, mass, best, max_iter)[0]
+    mass = np.ones(len(rows)) if weights is None else weights
+    search = _Search(k, max_iter)
+    return best_of_restarts(search, _Points(rows, mass, always), n_init, seed, 1).centers
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Points with masses; the last of them, which are no objects, are in every part."""
+
+    values: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    always: int
+
+    def __len__(self) -> int:
+        return len(self.values) - self.always
+
+    @property
+    def n_objects(self) -> int:
+        """How many points parts are drawn from."""
+        return len(self)
+
+    @property
+    def cells(self) -> int:
+        """How many coordinates there are."""
+        return self.values.size
+
+    def some(self, objects: NDArray[np.int64]) -> tuple[_Points, NDArray[np.int64]]:
+        """Return some points and those that are in every part, and which of all they are."""
+        kept = np.concatenate([np.sort(objects), np.arange(len(self), len(self.values))])
+        return _Points(self.values[kept], self.mass[kept], self.always), kept
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Centers, and the sum of the squared distances to them."""
+
+    centers: NDArray[np.float64]
+    cost: float
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Lloyd's iterations from several starts: see `best_of_restarts`."""
+
+    k: int
+    max_iter: int
+
+    def begin(self, rows: _Points, start: int, seed: int) -> _Found:
+        """Iterate from centers drawn by k-means++."""
+        centers = _seeds(rows.values, rows.mass, self.k, generator(seed))
+        return _lloyd(rows, centers, self.max_iter)
+
+    def finish(self, found: _Found, rows: _Points, kept: NDArray[np.int64]) -> _Found:
+        """Iterate on with all points."""
+        return _lloyd(rows, found.centers, self.max_iter)
+
+    def loss(self, found: _Found) -> float:
+        """Return the cost; 1 more, so that costs of 0 but for rounding are alike."""
+        return 1.0 + found.cost
 
 
 def nearest_center(
@@ -108,13 +155,8 @@ def _draw(mass: NDArray[np.float64], rng: np.random.Generator) -> int:
     return min(int(np.searchsorted(sums, rng.random() * sums[-1], side="right")), len(mass) - 1)
 
 
-def _lloyd(
-    rows: NDArray[np.float64],
-    mass: NDArray[np.float64],
-    centers: NDArray[np.float64],
-    max_iter: int,
-) -> tuple[NDArray[np.float64], float]:
-    k = len(centers)
+def _lloyd(points: _Points, centers: NDArray[np.float64], max_iter: int) -> _Found:
+    rows, mass, k = points.values, points.mass, len(centers)
     labels, distances = nearest_center(rows, centers)
     weighed = np.ascontiguousarray((rows * mass[:, None]).T)
     for _ in range(max_iter):
@@ -132,4 +174,4 @@ def _lloyd(
         labels, distances = nearest_center(rows, centers)
         if (labels == before).all():
             break
-    return centers, float(distances @ mass)
+    return _Found(centers, float(distances @ mass))

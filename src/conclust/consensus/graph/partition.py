@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._kernels import fill_parts, refine_dense, refine_hypergraph, refine_sparse
-from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
@@ -132,21 +132,21 @@ def partition_graph(
     check_int(n_init, "n_init", owner)
     mass = _read_mass(vertex_weights, n)
     root = seed_sequence(random_state, owner)
-    rng, *rngs = spawn_generators(root, n_init + 1)
+    own, *seeds = spawn_sequences(root, n_init + 1)
     capacity = part_capacity(mass, k, balance)
     if not _has_edges(W):
         return GraphPartition(_by_first(_fill(np.zeros((n, k)), mass, capacity)), 0.0, capacity)
     if method == "spectral":
         with one_library_thread():
-            rows = graph_embedding(W, k, rng)
+            rows = graph_embedding(W, k, generator(own))
             labels = nearest_center(
-                rows, kmeans(rows, k, rng, weights=_present(mass), n_init=n_init)
+                rows, kmeans(rows, k, own, weights=_present(mass), n_init=n_init)
             )[0]
             labels = _by_first(labels)
             return GraphPartition(labels, cut_weight(W, labels), np.inf)
     with one_library_thread():
-        rows = graph_embedding(W, k, rng)
-        starts = _filled_starts(rows, k, mass, capacity, rngs)
+        rows = graph_embedding(W, k, generator(own))
+        starts = _filled_starts(rows, k, mass, capacity, seeds)
         if method == "metis":
             found = [next(starts)]
             for seed in spawn_seeds(root, n_init, bits=32):
@@ -212,13 +212,16 @@ def partition_hypergraph(
             fill_empty_parts(labels, k)
             found.append(labels)
     else:
-        _, *rngs = spawn_generators(root, n_init + 1)
+        _, *seeds = spawn_sequences(root, n_init + 1)
         half = (n_init + 1) // 2
         with one_library_thread():
             rows = unit_rows(bipartite_spectrum(H, k).objects)
             starts = [
-                *_filled_starts(rows, k, vertex_weights, capacity, rngs[:half]),
-                *(_fill(rng.random((n, k)), vertex_weights, capacity) for rng in rngs[half:]),
+                *_filled_starts(rows, k, vertex_weights, capacity, seeds[:half]),
+                *(
+                    _fill(generator(seed).random((n, k)), vertex_weights, capacity)
+                    for seed in seeds[half:]
+                ),
             ]
         found = [
             _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
@@ -289,11 +292,11 @@ def _filled_starts(
     k: int,
     mass: NDArray[np.float64],
     capacity: float,
-    rngs: list[np.random.Generator],
+    seeds: list[np.random.SeedSequence],
 ) -> Iterator[NDArray[np.int64]]:
     """Yield k-means of the embedding, filled up to the capacities; the first one is the best."""
-    for i, rng in enumerate(rngs):
-        centers = kmeans(rows, k, rng, weights=_present(mass), n_init=1 if i else 10)
+    for i, seed in enumerate(seeds):
+        centers = kmeans(rows, k, seed, weights=_present(mass), n_init=1 if i else 10)
         scores = np.full((len(rows), k), -np.inf)
         scores[:, : len(centers)] = rows @ centers.T - 0.5 * (centers**2).sum(axis=1)
         yield _fill(scores, mass, capacity)

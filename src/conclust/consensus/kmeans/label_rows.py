@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conclust._kernels import refine_labels, seed_labels
 from conclust._labels import indicator_of, missing_code, noise_code
 from conclust._random import seed_sequence
-from conclust.consensus.restarts import Rows, best_of_restarts
+from conclust.consensus.restarts import Rows, best_of_restarts, distinct_rows
 from conclust.ensemble import Ensemble
 
 __all__ = [
@@ -53,8 +53,9 @@ def cluster_rows(
 ) -> RowClusters:
     """Minimise the quadratic or the entropic loss of ``_kernels/labelvec.h``."""
     search = _Search(n_clusters, entropic, max_iter, tol)
-    best, _, inverse = best_of_restarts(search, ensemble, n_init, seed, threads)
-    return replace(best, labels=best.labels[inverse])
+    rows = distinct_rows(ensemble)
+    best = best_of_restarts(search, rows, n_init, seed, threads)
+    return replace(best, labels=best.labels[rows.inverse])
 
 
 @dataclass(frozen=True)

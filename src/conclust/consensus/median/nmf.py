@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from conclust._random import RandomStateLike, generator
+from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.median.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
-from conclust.consensus.restarts import distinct_rows, few_rows
+from conclust.consensus.restarts import Rows, best_of_restarts, distinct_rows, warn_unfinished
 from conclust.ensemble import Ensemble
 
 __all__ = ["WeightedNMF"]
@@ -47,7 +46,9 @@ class WeightedNMF(SoftConsensusClusterer):
         Of the price of leaving the given weights: the price is this times the mean of |M_u|^2. At 0
         the criterion can collapse: any one partition with at most K clusters has norm 0 by itself.
     n_init : int, default=5
-        Random starts of the search for the least-squares partition at which the factors start.
+        Random starts of the search for the least-squares partition at which the factors start. Where
+        more than 5,000 rows of labels differ, the search and the first descent are of 5,000 objects
+        drawn at random, and what they end at is carried on with all.
     max_iter : int, default=2000
         The most updates of H.
     tol : float, default=1e-7
@@ -102,7 +103,6 @@ class WeightedNMF(SoftConsensusClusterer):
     it costs O(n N K + n K^2). The fourth root comes of an auxiliary function, so that the objective
     falls at every step, which the square root of the papers does not ensure; larger exponents are
     tried first and kept while the objective falls. Objects with the same labels share a row of H.
-    Where more than 5,000 rows differ, those of 5,000 objects drawn at random are solved for first.
 
     The papers also ask for H'H = I, or for QSQ' with orthonormal Q in place of HH'; here the scale is
     free and overlap is allowed, so that rows of H can be read as memberships. That is also why weights
@@ -185,59 +185,85 @@ class WeightedNMF(SoftConsensusClusterer):
         return self.learn_weights is not True
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        draw = generator(self.random_state, "WeightedNMF")
-        price = self.regularization if self.learn_weights else 0.0
-        labels = least_squares_labels(ensemble, self.n_clusters, self.n_init, draw)
-        rows, inverse = distinct_rows(ensemble)
-        few, kept = few_rows(rows, inverse, draw)
+        seed = seed_sequence(self.random_state, "WeightedNMF")
+        rows = distinct_rows(ensemble)
         with one_library_thread():
-            criterion = Criterion.of(few, price)
-            start = self._start(labels[ensemble.micro_clusters.representatives[kept]], draw)
-            found = self._solve(criterion, criterion.scaled(start))
-            if few is not rows:
-                gram = None if ensemble.is_soft else ensemble.gram
-                whole = Criterion.of(rows, price, gram)
-                H = _extended(criterion, found, whole, kept)
-                found = self._solve(whole, H, found.weights)
+            # One start: the search for the partition that it begins at has several.
+            found = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
         self.objective_, self.trace_ = found.trace[-1], np.array(found.trace)
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.weights_ = found.weights
-        self.factors_ = H = found.H[inverse]
+        self.factors_ = H = found.H[rows.inverse]
         if not found.converged:
-            warnings.warn(
-                f"WeightedNMF stopped after max_iter={self.max_iter} updates with the objective still "
-                "falling. Raise max_iter, or tol if this is close enough.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            warn_unfinished(self, "updates", level=2)
         sums = H.sum(axis=1, keepdims=True)
         return np.asarray(
             np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)
         )
 
-    def _start(self, labels: NDArray[np.int64], draw: np.random.Generator) -> NDArray[np.float64]:
-        """Blur a partition; clusters without objects, where too few rows differ, begin at random."""
-        H = _BLUR * (1.0 + 0.01 * draw.random((len(labels), self.n_clusters)))
-        H[np.arange(len(H)), labels] += 1.0
-        return H
-
-    def _solve(
-        self,
-        criterion: Criterion,
-        H: NDArray[np.float64],
-        weights: NDArray[np.float64] | None = None,
-    ) -> Solution:
-        return solve(
-            criterion,
-            H,
-            criterion.given if weights is None else weights,
-            learn_weights=self.learn_weights,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-
     def _reorder(self, order: NDArray[np.int64]) -> None:
         self.factors_ = np.ascontiguousarray(self.factors_[:, order])
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Where a start ended, and what it lowered."""
+
+    criterion: Criterion
+    solution: Solution
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Lowers the criterion: see `best_of_restarts`."""
+
+    model: WeightedNMF
+    ensemble: Ensemble
+
+    def begin(self, rows: Rows, start: int, seed: int) -> _Found:
+        """Descend from the partition of least squares, blurred."""
+        model, draw = self.model, generator(seed)
+        k, n_init = model.n_clusters, model.n_init
+        labels = least_squares_labels(rows.ensemble, k, n_init, draw, rows.counts)
+        criterion = Criterion.of(rows, self._price)
+        H = criterion.scaled(_blurred(labels, k, draw))
+        return self._descended(criterion, H, criterion.given)
+
+    def finish(self, found: _Found, rows: Rows, kept: NDArray[np.int64]) -> _Found:
+        """Give the other rows what fits, and descend with all."""
+        gram = None if self.ensemble.is_soft else self.ensemble.gram
+        criterion = Criterion.of(rows, self._price, gram)
+        H = _extended(found.criterion, found.solution, criterion, kept)
+        return self._descended(criterion, H, found.solution.weights)
+
+    def loss(self, found: _Found) -> float:
+        """Return the criterion."""
+        return found.solution.trace[-1]
+
+    @property
+    def _price(self) -> float:
+        return self.model.regularization if self.model.learn_weights else 0.0
+
+    def _descended(
+        self, criterion: Criterion, H: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> _Found:
+        model = self.model
+        solution = solve(
+            criterion,
+            H,
+            weights,
+            learn_weights=model.learn_weights,
+            max_iter=model.max_iter,
+            tol=model.tol,
+        )
+        return _Found(criterion, solution)
+
+
+def _blurred(labels: NDArray[np.int64], k: int, draw: np.random.Generator) -> NDArray[np.float64]:
+    """Blur a partition; clusters without objects, where too few rows differ, begin at random."""
+    H = _BLUR * (1.0 + 0.01 * draw.random((len(labels), k)))
+    H[np.arange(len(H)), labels] += 1.0
+    return np.asarray(H)
 
 
 def _extended(

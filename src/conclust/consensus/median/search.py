@@ -36,7 +36,8 @@ __all__ = [
 
 # What is summed over clusters, by the number that the kernel knows it by (``_kernels/median.h``).
 CRITERIA = ("additive", "averaged", "explained")
-# Starts are compared on at most this many units; the best is finished on all.
+# Starts are compared on at most this many units; the best is finished on all. Fewer than elsewhere
+# (`consensus/restarts.py`): one of them fuses single units pair by pair, the square of their number.
 SUBSET = 1000
 # Clusters up to which pairs of clusters are looked at for a fusion.
 _FUSED = 2000
@@ -96,23 +97,25 @@ class Found:
     converged: bool
 
 
-def units_of(ensemble: Ensemble) -> Units:
+def units_of(ensemble: Ensemble, counts: NDArray[np.float64] | None = None) -> Units:
     """Group objects that a best partition need not part.
 
     Objects with the same labels everywhere are interchangeable and belong together, unless they are
-    noise somewhere (the same noise does not put them together) or the labels are soft.
+    noise somewhere (the same noise does not put them together) or the labels are soft. `counts` says
+    how often each object counts: once by default.
     """
     n = ensemble.n_samples
     if ensemble.is_soft:
-        each = np.arange(n)
-        return Units(each, np.ones(n), each)
-    micro = ensemble.micro_clusters
-    of_object, first, counts = micro.inverse, micro.representatives, micro.counts
+        first = of_object = np.arange(n)
+    else:
+        micro = ensemble.micro_clusters
+        of_object, first = micro.inverse, micro.representatives
     if ensemble.has_noise:
         apart = (ensemble.codes == noise_code(ensemble.codes.dtype)).any(axis=1)
         of_object = canonical_labels(np.where(apart, len(micro) + np.arange(n), of_object))
-        _, first, counts = np.unique(of_object, return_index=True, return_counts=True)
-    return Units(first, counts.astype(np.float64), of_object)
+        first = np.unique(of_object, return_index=True)[1]
+    mass = np.bincount(of_object, counts).astype(np.float64)
+    return Units(first, mass, of_object)
 
 
 def evidence_of(
@@ -319,10 +322,14 @@ def extended(evidence: Evidence, chosen: NDArray[np.int64], labels: NDArray[np.i
 
 
 def least_squares_labels(
-    ensemble: Ensemble, n_clusters: int, n_init: int, draw: np.random.Generator
+    ensemble: Ensemble,
+    n_clusters: int,
+    n_init: int,
+    draw: np.random.Generator,
+    counts: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
     """Return the partition of at most so many clusters that explains the ensemble best: a start."""
-    units = units_of(ensemble)
+    units = units_of(ensemble, counts)
     found = best_partition(
         ensemble,
         units,

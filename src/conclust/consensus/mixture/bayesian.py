@@ -16,7 +16,13 @@ from conclust._threads import thread_count
 from conclust._validation import check_bool, check_real
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.kmeans.label_rows import seeded, trusted
-from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
+from conclust.consensus.restarts import (
+    Rows,
+    best_of_restarts,
+    check_iteration,
+    distinct_rows,
+    warn_unfinished,
+)
 from conclust.ensemble import Ensemble
 
 __all__ = ["BayesianEnsemble"]
@@ -183,7 +189,8 @@ class BayesianEnsemble(PlacingClusterer):
         search = _Search(
             alpha, self.learn_alpha, float(self.smoothing), self.max_iter, self.tol, threads
         )
-        best, _, inverse = best_of_restarts(search, ensemble, self.n_init, seed, threads)
+        rows = distinct_rows(ensemble)
+        best = best_of_restarts(search, rows, self.n_init, seed, threads)
         self._model = best.model
         self.objective_ = best.trace[-1]
         self.elbo_ = best.trace[-1] - best.model.prior(search.smoothing)
@@ -191,7 +198,7 @@ class BayesianEnsemble(PlacingClusterer):
         self.converged_ = best.converged
         if not best.converged:
             warn_unfinished(self, level=2)
-        return best.model.membership(best.mass)[inverse]
+        return best.model.membership(best.mass)[rows.inverse]
 
     def _reorder(self, order: NDArray[np.int64]) -> None:
         parts = self._model

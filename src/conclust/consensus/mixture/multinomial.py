@@ -16,7 +16,13 @@ from conclust._threads import thread_count
 from conclust._validation import check_real
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.kmeans.label_rows import seeded, trusted
-from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
+from conclust.consensus.restarts import (
+    Rows,
+    best_of_restarts,
+    check_iteration,
+    distinct_rows,
+    warn_unfinished,
+)
 from conclust.ensemble import Ensemble
 
 __all__ = ["MixtureModel"]
@@ -162,10 +168,11 @@ class MixtureModel(PlacingClusterer):
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
-        best, rows, inverse = best_of_restarts(search, ensemble, self.n_init, seed, threads)
+        rows = distinct_rows(ensemble)
+        best = best_of_restarts(search, rows, self.n_init, seed, threads)
         self._components = best.components
         self._report(ensemble, rows, best)
-        return best.membership[inverse]
+        return best.membership[rows.inverse]
 
     def _report(self, ensemble: Ensemble, rows: Rows, best: _Fitted) -> None:
         counted = ensemble.cluster_counts[rows.weights > 0]

@@ -163,14 +163,14 @@ class FuzzyCommunities(SoftConsensusClusterer):
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         owner, k = "FuzzyCommunities", self.n_clusters
         labels = start_labels(ensemble, k, self.n_init, self.random_state, owner)
-        rows, inverse = distinct_rows(ensemble)
+        rows = distinct_rows(ensemble)
         first = np.empty(len(rows), dtype=np.int64)
-        first[inverse] = labels
+        first[rows.inverse] = labels
         with one_library_thread():
             U = self._descend(_Evidence.of(ensemble, rows), trusted(first, k))
         if not self.converged_:
             warn_unfinished(self, level=2)
-        return U[inverse]
+        return U[rows.inverse]
 
     def fit(self, X: Any, y: None = None) -> FuzzyCommunities:  # noqa: D102  (inherited text)
         super().fit(X, y)

@@ -159,9 +159,9 @@ class DyadicAspect(SoftConsensusClusterer):
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         k = self.n_clusters
         labels = start_labels(ensemble, k, self.n_init, self.random_state, "DyadicAspect")
-        rows, inverse = distinct_rows(ensemble)
+        rows = distinct_rows(ensemble)
         first = np.empty(len(rows), dtype=np.int64)
-        first[inverse] = labels
+        first[rows.inverse] = labels
         with one_library_thread():
             pairs, counts = _pairs(rows), rows.counts
             total = float(counts @ pairs.sum(axis=1))
@@ -185,7 +185,7 @@ class DyadicAspect(SoftConsensusClusterer):
         own = joint.sum(axis=1, keepdims=True)
         alone = np.zeros_like(joint)
         alone[np.arange(len(alone)), first] = 1.0
-        return np.asarray(np.divide(joint, own, out=alone, where=own > 0)[inverse])
+        return np.asarray(np.divide(joint, own, out=alone, where=own > 0)[rows.inverse])
 
     def _reorder(self, order: NDArray[np.int64]) -> None:
         self.aspects_ = self.aspects_[order]

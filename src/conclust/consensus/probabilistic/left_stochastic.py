@@ -14,7 +14,13 @@ from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import normalized_gram, normalized_rows
-from conclust.consensus.restarts import Rows, best_of_restarts, check_iteration, warn_unfinished
+from conclust.consensus.restarts import (
+    Rows,
+    best_of_restarts,
+    check_iteration,
+    distinct_rows,
+    warn_unfinished,
+)
 from conclust.ensemble import Ensemble
 from conclust.simplex import project_simplex
 
@@ -167,9 +173,10 @@ class LeftStochastic(SoftConsensusClusterer):
             plane = Plane.through(M.T @ M, M.sum(axis=0))
             to_points = leading @ plane.coordinates
             search = _Search(lambda rows: normalized_rows(rows.ensemble) @ to_points, self)
-            best, _, inverse = best_of_restarts(search, ensemble, self.n_init, seed, 1)
+            rows = distinct_rows(ensemble)
+            best = best_of_restarts(search, rows, self.n_init, seed, 1)
             P = np.zeros((len(M), self.n_clusters))
-            P[:, : M.shape[1]] = best.membership[inverse]
+            P[:, : M.shape[1]] = best.membership[rows.inverse]
             if not M.shape[1]:
                 P[:] = 1.0 / self.n_clusters
             self.residual_ = _residual(A, gram, plane.scale, P)
