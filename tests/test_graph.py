@@ -23,7 +23,6 @@ from conclust.exceptions import (
     EvidenceWarning,
     InputError,
     ParameterError,
-    UnsupportedEnsembleError,
 )
 
 METHODS = (HBGF, MCLA, CSPA, HGPA)
@@ -114,7 +113,7 @@ def test_lanczos_finds_what_the_whole_solver_finds(monkeypatch):
         np.testing.assert_allclose(abs(graph_embedding(graph, 3, rng)), abs(embedded), atol=1e-4)
 
 
-@pytest.mark.parametrize("cls", [HBGF, MCLA, CSPA])
+@pytest.mark.parametrize("cls", METHODS)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_hard_memberships_are_labels(cls, missing):
     labels, _ = planted(missing=missing)
@@ -130,18 +129,13 @@ def test_hard_memberships_are_labels(cls, missing):
     assert a.objective_ == pytest.approx(b.objective_)
 
 
-@pytest.mark.parametrize("cls", [HBGF, MCLA, CSPA])
+@pytest.mark.parametrize("cls", METHODS)
 def test_soft_members_count_by_their_membership(cls):
     rng = np.random.default_rng(0)
     truth = np.arange(60) % 3
     blocks = [rng.dirichlet(np.full(3, 0.5), 60) * 0.4 + 0.6 * np.eye(3)[truth] for _ in range(8)]
     model = cls(3, random_state=0).fit(Ensemble.from_memberships(blocks))
     np.testing.assert_array_equal(model.labels_, truth)
-
-
-def test_a_hypergraph_takes_no_memberships():
-    with pytest.raises(UnsupportedEnsembleError, match="HGPA takes no soft members"):
-        HGPA(2).fit(Ensemble.from_memberships([np.eye(2)[[0, 0, 1]]]))
 
 
 # -- objectives are what a recount says

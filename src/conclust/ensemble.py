@@ -47,7 +47,7 @@ _WORTH_THREADS = 1_000_000
 
 @dataclass(frozen=True)
 class MicroClusters:
-    """Objects with identical label rows, numbered by first appearance.
+    """Objects with identical rows (of labels, as a rule), numbered by first appearance.
 
     Attributes
     ----------
@@ -62,6 +62,13 @@ class MicroClusters:
     representatives: NDArray[np.int64]
     inverse: NDArray[np.int64]
     counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: NDArray[Any]) -> MicroClusters:
+        """Group equal rows of a contiguous matrix (equal to the byte)."""
+        inverse = np.empty(len(rows), dtype=np.int64)
+        first = group_rows(rows.view(np.uint8).reshape(len(rows), -1), inverse)
+        return cls(first, inverse, np.bincount(inverse, minlength=len(first)))
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -323,10 +330,8 @@ class Ensemble:
     @_once
     def micro_clusters(self) -> MicroClusters:
         """Objects with identical label rows (of probabilities, if soft)."""
-        rows = self.codes if self._soft is None else np.ascontiguousarray(self._soft.toarray())
-        inverse = np.empty(self.n_samples, dtype=np.int64)
-        first = group_rows(rows.view(np.uint8).reshape(self.n_samples, -1), inverse)
-        return MicroClusters(first, inverse, np.bincount(inverse, minlength=len(first)))
+        rows = self.codes if self._soft is None else self._soft.toarray()
+        return MicroClusters.of(np.ascontiguousarray(rows))
 
     # -- other ensembles from this one
 

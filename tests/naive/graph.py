@@ -31,6 +31,40 @@ def connectivity(columns, labels):
     return sum(len({labels[i] for i in members}) - 1 for members in clusters(columns))
 
 
+def rounded(P, levels=10):
+    """Memberships (n, clusters), rounded to parts of the largest of each cluster."""
+    P = np.array(P, dtype=float)
+    for column in P.T:
+        if column.max() > 0:
+            column[:] = np.rint(column * levels / column.max()) * column.max() / levels
+    return P
+
+
+def fuzzy_connectivity(members, labels, weights=None):
+    """Sum over clusters: what is largest in each part, summed, minus what is largest of all."""
+    total = 0.0
+    for u, P in enumerate(members):
+        for column in np.asarray(P).T:
+            parts = dict.fromkeys(labels, 0.0)
+            for i, p in enumerate(column):
+                parts[labels[i]] = max(parts[labels[i]], p)
+            total += (1 if weights is None else weights[u]) * (sum(parts.values()) - max(column))
+    return total
+
+
+def integrated_connectivity(members, labels):
+    """Parts met by those who belong at least so much, minus one, integrated over all levels."""
+    total = 0.0
+    for P in members:
+        for column in np.asarray(P).T:
+            below = 0.0
+            for level in sorted({p for p in column if p > 0}):
+                met = {labels[i] for i, p in enumerate(column) if p >= level}
+                total += (level - below) * (len(met) - 1)
+                below = level
+    return total
+
+
 def bipartite_cut(columns, labels):
     """Objects of each cluster that are not in the part of most of them."""
     total = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -12,21 +14,26 @@ from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.hbgf import edge_weights
 from conclust.consensus.graph.partition import partition_hypergraph
 from conclust.consensus.linkage.agglomeration import starting_clusters
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, MicroClusters
 
-__all__ = ["HGPA"]
+__all__ = ["HGPA", "level_sets"]
+
+# Levels of membership that are told apart.
+_LEVELS = 10
 
 
 class HGPA(ConsensusClusterer):
     """Hypergraph partitioning: every cluster is a hyperedge, and few of them are cut.
 
     The objects are cut into `n_clusters` parts of about equal size so that the clusters of the
-    partitions meet few parts: the connectivity minus one is made small [1]_.
+    partitions meet few parts: the connectivity minus one is made small [1]_. A soft cluster is a
+    hyperedge at every level of membership: those who belong to it at least so much.
 
     .. warning::
        A hyperedge that one stray object leaves costs as much as one cut in half. Under label noise
        every cluster meets every part whatever the parts are, and the criterion says nothing: use
-       :class:`HBGF`, :class:`MCLA` or :class:`PCC` for anything but comparison.
+       :class:`HBGF`, :class:`MCLA` or :class:`PCC` for anything but comparison. A soft cluster's
+       strays cost what they belong to it.
 
     Parameters
     ----------
@@ -54,7 +61,8 @@ class HGPA(ConsensusClusterer):
         Number of clusters; fewer than K where there are fewer distinct rows of labels.
     objective_ : float
         Connectivity minus one: sum over the clusters of all partitions of (parts that its objects are
-        in - 1), times the weight of its partition.
+        in - 1), times the weight of its partition. For a soft cluster: the sum over parts of the
+        largest membership of an object of the part, minus the largest of all (Notes).
     n_features_in_ : int
         Number of partitions.
 
@@ -66,21 +74,41 @@ class HGPA(ConsensusClusterer):
     -----
     An object missing in a partition, or noise there, is in none of its hyperedges. Objects with the
     same labels are one vertex, of their number's weight: they are never separated, and a part may be
-    heavier than `balance` says by what that makes unavoidable. Soft members are refused: a
-    hyperedge holds an object or does not. O(n N K) time a pass.
+    heavier than `balance` says by what that makes unavoidable. O(n N K) time a pass.
+
+    For soft members the literature has forms of CSPA, MCLA and HBGF [2]_, not of HGPA: this one is our
+    own. A cluster with memberships p_i is a fuzzy set, and those with p_i >= t, at every level t, are
+    a hyperedge. The connectivity minus one of these, where they are any, over all levels is ::
+
+        integral over t > 0 of (parts that {i : p_i >= t} meets - 1)+ dt
+            = sum over parts of (max of p_i in the part) - max of all p_i,
+
+    on labels the connectivity minus one. Memberships are rounded to tenths of the largest of their
+    cluster, so that there are at most ten different hyperedges a cluster; their weights are the
+    distances between the levels. Objects whose memberships round to the same are one vertex. Spectral
+    starts embed the memberships themselves, as in :class:`HBGF`. O(10 n T K) time a pass.
 
     References
     ----------
     .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
        multiple partitions", JMLR 3, 2002.
+    .. [2] K. Punera and J. Ghosh, "Soft cluster ensembles", in Advances in Fuzzy Clustering and its
+       Applications, 2007.
 
     Examples
     --------
-    >>> from conclust import HGPA
+    >>> from conclust import HGPA, Ensemble
     >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
     >>> model = HGPA(n_clusters=2, random_state=0).fit(labels)
     >>> model.labels_, model.objective_
     (array([0, 0, 1, 1]), 1.0)
+
+    The third object belongs by 0.3 only to the cluster that is cut:
+
+    >>> soft = [[[1, 0], [1, 0], [0.3, 0.7], [0, 1]], [[1, 0], [1, 0], [0, 1], [0, 1]]]
+    >>> model = HGPA(n_clusters=2, random_state=0).fit(Ensemble.from_memberships(soft))
+    >>> model.labels_, round(model.objective_, 6)
+    (array([0, 0, 1, 1]), 0.3)
     """
 
     objective_: float
@@ -91,7 +119,7 @@ class HGPA(ConsensusClusterer):
         membership=False,
         missing=True,
         weights=True,
-        soft_members=False,
+        soft_members=True,
         cost="n N K",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )
@@ -120,17 +148,14 @@ class HGPA(ConsensusClusterer):
         check_int(self.n_init, "n_init", "HGPA")
 
     def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        same = starting_clusters(ensemble)
-        H = edge_weights(ensemble)[same.representatives]
-        weights = ensemble.weights
-        if weights is None:
-            weights = np.ones(ensemble.n_partitions)
-        of_cluster = np.repeat(weights, ensemble.cluster_counts)
+        edges = _hyperedges(ensemble)
+        same = edges.same
         found = partition_hypergraph(
-            sp.csr_array(H),
+            sp.csr_array(edges.members[same.representatives]),
             min(self.n_clusters, len(same)),
-            edge_weights=of_cluster,
+            edge_weights=edges.weights,
             vertex_weights=same.counts.astype(np.float64),
+            ties=sp.csr_array(edge_weights(ensemble)[same.representatives]),
             balance=self.balance,
             method=self.partitioner,
             n_init=self.n_init,
@@ -138,3 +163,55 @@ class HGPA(ConsensusClusterer):
         )
         self.objective_ = found.cut
         return found.labels[same.inverse]
+
+
+@dataclass(frozen=True)
+class _Hyperedges:
+    """Which object is in which hyperedge (n, m), their weights, and objects that are in the same."""
+
+    members: sp.csr_array
+    weights: NDArray[np.float64]
+    same: MicroClusters
+
+
+def _hyperedges(ensemble: Ensemble) -> _Hyperedges:
+    """Return the clusters of all partitions, or the level sets of soft ones."""
+    of_cluster = np.repeat(ensemble._each_weight, ensemble.cluster_counts)
+    B: sp.csr_array = ensemble.indicator
+    if not ensemble.is_soft:
+        noisy = ensemble.has_noise
+        same = starting_clusters(ensemble) if noisy else ensemble.micro_clusters
+        return _Hyperedges(B, of_cluster, same)
+    highest = B.max(axis=0).toarray()
+    levels = np.rint(_LEVELS * (B.data / highest[B.indices])).astype(np.uint8)
+    rounded = sp.csr_array((levels, B.indices, B.indptr), shape=B.shape)
+    members, cluster, share = level_sets(rounded)
+    weights = of_cluster[cluster] * highest[cluster] * share
+    return _Hyperedges(members, weights, MicroClusters.of(rounded.toarray()))
+
+
+def level_sets(
+    levels: sp.csr_array,
+) -> tuple[sp.csr_array, NDArray[np.int64], NDArray[np.float64]]:
+    """Return the sets of the objects that belong to a cluster at least so much.
+
+    `levels` (n, T) are memberships as whole numbers up to _LEVELS. Levels between which a cluster's
+    set does not change make one set. Returned are who is in which set (n, m), whose sets they are
+    and their shares of the levels, (m,).
+    """
+    n, T = levels.shape
+    column, level = levels.indices, levels.data
+    taken = np.zeros((T, _LEVELS + 1), dtype=np.bool_)
+    taken[column, level] = True
+    taken[:, 0] = False
+    cluster, top = np.nonzero(taken)
+    below = np.where(np.diff(cluster, prepend=-1) == 0, np.roll(top, 1), 0)
+    first = np.searchsorted(cluster, np.arange(T))
+    # An object is in the sets of its cluster from the lowest up to its own level.
+    sets = np.cumsum(taken, axis=1)[column, level]
+    ends = np.concatenate([[0], np.cumsum(sets)])
+    indices = np.repeat(first[column] - ends[:-1], sets) + np.arange(ends[-1])
+    members = sp.csr_array(
+        (np.ones(len(indices)), indices, ends[levels.indptr]), shape=(n, len(cluster))
+    )
+    return members, cluster, (top - below) / _LEVELS

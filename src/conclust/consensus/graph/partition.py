@@ -166,6 +166,7 @@ def partition_hypergraph(
     *,
     edge_weights: NDArray[np.float64],
     vertex_weights: NDArray[np.float64],
+    ties: sp.csr_array | None = None,
     balance: float = 0.05,
     method: str = "internal",
     n_init: int = 10,
@@ -183,6 +184,9 @@ def partition_hypergraph(
         Non-negative weights of the hyperedges.
     vertex_weights : ndarray of shape (n,)
         Non-negative weights of the vertices in the balance.
+    ties : csr_array of shape (n, T), default=None
+        Weights of the bipartite graph that spectral starts embed. None: H, with its entries as
+        weights.
     balance : float, default=0.05
         As for :func:`partition_graph`.
     method : {"internal", "mtkahypar"}, default="internal"
@@ -215,7 +219,7 @@ def partition_hypergraph(
         _, *seeds = spawn_sequences(root, n_init + 1)
         half = (n_init + 1) // 2
         with one_library_thread():
-            rows = unit_rows(bipartite_spectrum(H, k).objects)
+            rows = unit_rows(bipartite_spectrum(H if ties is None else ties, k).objects)
             starts = [
                 *_filled_starts(rows, k, vertex_weights, capacity, seeds[:half]),
                 *(

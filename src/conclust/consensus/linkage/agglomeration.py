@@ -10,7 +10,6 @@ from conclust._kernels import (
     agglomerate_complete,
     agglomerate_single,
     agglomerate_ward,
-    group_rows,
     sparse_average,
     sparse_single,
 )
@@ -189,15 +188,14 @@ def unseen_pairs(ensemble: Ensemble, *, max_patterns: int) -> int | None:
     if not len(present):
         return 0
     packed = np.packbits(present, axis=1)
-    inverse = np.empty(len(packed), dtype=np.int64)
-    patterns = packed[group_rows(packed, inverse)]
-    if len(patterns) > max_patterns:
+    same = MicroClusters.of(packed)
+    if len(same) > max_patterns:
         return None
-    counts = np.bincount(inverse)
+    patterns = packed[same.representatives]
     total = 0
-    for pattern, count in zip(patterns, counts, strict=True):
+    for pattern, count in zip(patterns, same.counts, strict=True):
         apart = ~(patterns & pattern).any(axis=1)
-        total += int(count) * int(counts[apart].sum())
+        total += int(count) * int(same.counts[apart].sum())
         # An object that nothing of weight saw is no pair with itself.
         total -= int(count) if not pattern.any() else 0
     return total // 2
