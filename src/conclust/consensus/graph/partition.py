@@ -35,7 +35,7 @@ __all__ = [
 
 _MAX_PASSES = 50
 # Capacities, in mean parts, with which full parts are loosened; on up to so many vertices.
-_ROOMS = (1.2, 1.1)
+_ROOMS = (1.3, 1.2, 1.1)
 _ROOMS_UP_TO = 5000
 
 
