@@ -5,6 +5,10 @@ the starts are run on the rows of 5,000 objects drawn without replacement, and t
 with all rows. Rows are what a method is fitted to (`Population`): the different rows of labels, each
 counting as often as it occurs (`Rows`), or one of its own for every object.
 
+Searches that are no descents over rows have parts of their own: those that fuse clusters pair by pair
+(`median/search.py`), and PCC over all pairs, whose part grows (`probabilistic/factored.py`). Methods
+on given pairs of objects have them all in memory, and run every start on them.
+
 Here is also what the estimators that iterate from several starts check and say alike.
 """
 

@@ -81,7 +81,7 @@ class PCC(PlacingClusterer):
         "spectral": away from the uniform membership, which is stationary, where the objective falls
         most. Or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
-        Random starts; those of l2 are compared on at most 6,000 objects and the best is carried on.
+        Random starts; those of l2 are compared on at most 4,000 objects and the best is carried on.
     max_iter : int, default=200
         The most sweeps over all objects; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5

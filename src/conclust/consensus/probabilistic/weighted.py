@@ -108,7 +108,7 @@ class WeightedPCC(PlacingClusterer):
         SparseEvidence (:func:`conclust.evidence.sample_pairs`), whose counts play no part. None: all
         pairs; none of them is formed, which is faster too.
     n_init : int, default=5
-        Random starts; they are compared, with equal weights, over all pairs of at most 6,000
+        Random starts; they are compared, with equal weights, over all pairs of at most 4,000
         objects.
     max_iter : int, default=200
         The most rounds of a membership step and a weight step.
