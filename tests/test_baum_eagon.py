@@ -10,10 +10,10 @@ from tests.naive import least_squares
 
 from conclust import BaumEagon, Ensemble
 from conclust.consensus.probabilistic import greedy
-from conclust.consensus.probabilistic.baum_eagon import _grow, _Pairs
+from conclust.consensus.probabilistic.baum_eagon import _grow, _grown, _Pairs
 from conclust.divergences import l2
 from conclust.evidence import evidence
-from conclust.exceptions import DenseLimitError, ParameterError
+from conclust.exceptions import ParameterError
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 
@@ -32,9 +32,10 @@ def labels_of(seed, n, m, k, missing=0.0, noise=0.0):
 def test_updates_and_objectives_are_those_of_the_definition(missing, weighted):
     labels = labels_of(0, 20, 6, 3, missing=missing, noise=0.1)
     weights = np.random.default_rng(1).random(6) + 0.2 if weighted else None
-    c, N = evidence(Ensemble(labels, weights=weights))
+    ensemble = Ensemble(labels, weights=weights)
+    c, N = evidence(ensemble)
     Y = np.random.default_rng(2).dirichlet(np.ones(4), 20)
-    found = _grow(_Pairs(c.copy(), N.copy(), False), Y, 3, 0.0)
+    found = _grow(_Pairs(ensemble, False, 1), Y, 3, 0.0, overrelax=False)
     expected = [Y]
     for _ in range(3):
         expected.append(naive.growth(c, N, expected[-1]))
@@ -44,14 +45,38 @@ def test_updates_and_objectives_are_those_of_the_definition(missing, weighted):
     np.testing.assert_allclose(found.membership.sum(axis=1), 1, atol=1e-12)
 
 
+@pytest.mark.parametrize("overrelax", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_objective_never_rises(seed):
+def test_the_objective_never_rises(seed, overrelax):
     labels = labels_of(seed, 60, 8, 4, missing=0.3)
-    c, N = evidence(labels)
     start = np.random.default_rng(seed).dirichlet(np.ones(5), 60)
-    trace = np.array(_grow(_Pairs(c, N, False), start, 400, 0.0).trace)
+    pairs = _Pairs(Ensemble(labels), False, 1)
+    trace = np.array(_grow(pairs, start, 400, 0.0, overrelax=overrelax).trace)
     assert (np.diff(trace) <= 1e-10 * trace[0]).all()
     assert trace[-1] < 0.9 * trace[0]
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_longer_steps_end_where_many_short_ones_do(diagonal):
+    truth = np.repeat(np.arange(3), 12)
+    rng = np.random.default_rng(6)
+    labels = np.where(rng.random((36, 10)) < 0.2, rng.integers(0, 3, (36, 10)), truth[:, None])
+    start = 0.2 * rng.dirichlet(np.ones(3), 36) + 0.8 * np.eye(3)[truth]
+    pairs = _Pairs(Ensemble(labels), diagonal, 1)
+    short = _grow(pairs, start, 50_000, 1e-12, overrelax=False)
+    longer = _grow(pairs, start, 50_000, 1e-12, overrelax=True)
+    # The short steps end early in their slow last stretch.
+    assert longer.trace[-1] <= short.trace[-1] <= 1.01 * longer.trace[-1]
+    np.testing.assert_allclose(longer.membership, short.membership, atol=0.02)
+    assert 3 * len(longer.trace) < len(short.trace)
+
+
+def test_a_power_multiplies_as_often_and_keeps_what_has_no_sums():
+    Y = np.array([[0.2, 0.8], [0.5, 0.5], [0.3, 0.7], [1.0, 0.0]])
+    H = np.array([[3.0, 1.0], [0.0, 2.0], [0.0, 0.0], [0.0, 2.0]])
+    once = _grown(Y, H, 1.0)
+    np.testing.assert_allclose(once, [[3 / 7, 4 / 7], [0, 1], [0.3, 0.7], [1, 0]])
+    np.testing.assert_allclose(_grown(Y, H, 3.0), _grown(_grown(once, H, 1.0), H, 1.0))
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -137,11 +162,6 @@ def test_an_early_end_is_said():
     assert model.n_iter_ == 3
 
 
-def test_many_objects_are_refused_with_a_way_out():
-    with pytest.raises(DenseLimitError, match=r"BaumEagon of 20 objects.*max_dense=10.*PCC"):
-        BaumEagon(3, max_dense=10).fit(labels_of(1, 20, 6, 3))
-
-
 @pytest.mark.parametrize(
     ("parameter", "value"),
     [
@@ -149,7 +169,7 @@ def test_many_objects_are_refused_with_a_way_out():
         ("max_iter", 0),
         ("tol", -1.0),
         ("diagonal", 1),
-        ("max_dense", 0),
+        ("overrelax", 1),
         ("n_jobs", 0),
         ("verbose", -1),
     ],

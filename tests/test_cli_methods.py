@@ -94,9 +94,9 @@ def test_parameters_are_set(matrix):
 
 
 def test_nothing_and_words_are_read_as_the_parameter_takes_them(matrix):
-    given = ["--set", "max_dense=none", "--max-clusters", "3"]
-    assert combine(matrix, "--method", "baumeagon", *given, "-q") == 0
-    assert result(matrix)["settings"]["consensus"]["max_dense"] is None
+    given = ["--set", "pairs=none", "--max-clusters", "3"]
+    assert combine(matrix, "--method", "peace", *given, "-q") == 0
+    assert result(matrix)["settings"]["consensus"]["pairs"] is None
     more = ["--force", "-q", "--set", "scale_shift=none", "--set", "starts=all"]
     assert combine(matrix, "--method", "addremadd", "-k", "3", *more) == 0
     used = result(matrix)["settings"]["consensus"]

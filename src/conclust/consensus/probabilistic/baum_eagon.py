@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +15,15 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.probabilistic.factored import random_membership
+from conclust.consensus.probabilistic.factored_model import FactoredModel, random_membership
+from conclust.consensus.probabilistic.objective import squared
 from conclust.ensemble import Ensemble
-from conclust.evidence import evidence
-from conclust.exceptions import DenseLimitError
 
 __all__ = ["BaumEagon"]
 
-# Rows worked on together, so that a block of products stays in the cache.
-_ROWS = 128
+# A step that lowered the objective makes the next one so much longer, one that did not, shorter.
+_LONGER = 1.3
+_SHORTER = 0.25
 # An iteration that changes no membership by more than this is the last.
 _STILL = 1e-5
 # Below this share of its value without any clusters the objective counts as zero.
@@ -40,9 +39,9 @@ class BaumEagon(SoftConsensusClusterer):
 
     by multiplying memberships: with h_ik = sum over j != i of
     N_ij ((c_ij / N_ij - y_i'y_j) y_jk + 1), every y_ik becomes y_ik h_ik / sum_l y_il h_il, all at
-    once. The objective never rises. An iteration takes all pairs, and hundreds of iterations are
-    common: PCC finds the same in a fraction of the time, and on any number of objects. This estimator
-    is there to compare with.
+    once. The objective never rises. These steps are short, thousands of them are common, and so they
+    are lengthened (`overrelax`). PCC finds the same in a fraction of the time: this estimator is
+    there to compare with.
 
     Parameters
     ----------
@@ -59,8 +58,9 @@ class BaumEagon(SoftConsensusClusterer):
     diagonal : bool, default=False
         Whether an object is also a pair with itself, of which half is counted: adds
         N_ii (c_ii / N_ii - |y_i|^2)^2 / 2 for every object, which favours certain memberships.
-    max_dense : int, default=20000
-        Number of objects above which it is refused: it keeps matrices of n x n counts. None: never.
+    overrelax : bool, default=True
+        Multiply by powers of h_ik that grow from step to step [2]_; where a power would raise the
+        objective it is lowered, at last to 1. False: the published steps, whose power is 1.
     missing : {"unobserved", "noise"}, default="unobserved"
         What the label -1 means (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -93,8 +93,6 @@ class BaumEagon(SoftConsensusClusterer):
 
     Raises
     ------
-    DenseLimitError
-        If there are more than `max_dense` objects.
     ParameterError
         If a parameter is out of its range.
     InputError
@@ -102,15 +100,24 @@ class BaumEagon(SoftConsensusClusterer):
 
     See Also
     --------
-    PCC : the same objective, without n x n matrices.
+    PCC : the same objective, one object at a time.
 
     Notes
     -----
-    Rota Bulò, Lourenço, Fred and Pelillo, "Pairwise probabilistic clustering using evidence
-    accumulation", SSPR 2010, after Baum and Eagon (1967), whose inequality needs a polynomial with
+    Published in [1]_, after Baum and Eagon (1967), whose inequality needs a polynomial with
     non-negative coefficients: the "+ 1" makes it one, since the memberships of an object sum to 1.
     Pairs are weighted by N_ij, so that labels may be missing. Whether the paper's Frobenius norm
     has the diagonal in it is not said; PCC leaves it out.
+
+    No pair is formed in an iteration: c is B B' of the partitions' clusters, and the products
+    y_i'y_j add up to K x K sums, one for each set of partitions that observed the same objects. The
+    part of the objective that no membership changes is summed over all pairs once.
+
+    References
+    ----------
+    .. [1] S. Rota Bulò, A. Lourenço, A. Fred, M. Pelillo: Pairwise probabilistic clustering using
+       evidence accumulation. SSPR 2010.
+    .. [2] R. Salakhutdinov, S. Roweis: Adaptive overrelaxed bound optimization methods. ICML 2003.
 
     Examples
     --------
@@ -131,7 +138,7 @@ class BaumEagon(SoftConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n^2 K an iteration",
+        cost="n N K an iteration; one pass over all pairs",
         citation="Rota Bulò, Lourenço, Fred and Pelillo 2010, SSPR",
     )
 
@@ -143,7 +150,7 @@ class BaumEagon(SoftConsensusClusterer):
         max_iter: int = 2000,
         tol: float = 1e-7,
         diagonal: bool = False,
-        max_dense: int | None = 20_000,
+        overrelax: bool = True,
         missing: str = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
@@ -154,7 +161,7 @@ class BaumEagon(SoftConsensusClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.diagonal = diagonal
-        self.max_dense = max_dense
+        self.overrelax = overrelax
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -166,14 +173,7 @@ class BaumEagon(SoftConsensusClusterer):
         check_int(self.max_iter, "max_iter", "BaumEagon")
         check_real(self.tol, "tol", "BaumEagon")
         check_bool(self.diagonal, "diagonal", "BaumEagon")
-        most = check_int(self.max_dense, "max_dense", "BaumEagon", none=True)
-        n = ensemble.n_samples
-        if most is not None and n > most:
-            raise DenseLimitError(
-                f"BaumEagon of {n} objects would keep n x n matrices of counts, above "
-                f"max_dense={most}. PCC(divergence='l2') minimises the same objective without them; or "
-                "raise max_dense if there is the memory."
-            )
+        check_bool(self.overrelax, "overrelax", "BaumEagon")
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         threads = thread_count(self.n_jobs, "BaumEagon")
@@ -183,18 +183,17 @@ class BaumEagon(SoftConsensusClusterer):
         if k is None:
             k = max(1, min(n, int(ensemble.cluster_counts.max())))
         self.n_clusters_max_ = int(k)
-        counts = evidence(ensemble, max_dense=None, n_jobs=threads)
 
         def run(generator: np.random.Generator) -> _Run:
             start = random_membership(n, self.n_clusters_max_, generator)
-            found = _grow(pairs, start, self.max_iter, self.tol)
+            found = _grow(pairs, start, self.max_iter, self.tol, overrelax=self.overrelax)
             report(f"objective {found.trace[-1]:.10g} after {len(found.trace) - 1} iterations")
             return found
 
         generators = spawn_generators(seed, self.n_init)
         # Products of one thread each: BLAS may sum in another order with more.
         with one_library_thread():
-            pairs = _Pairs(*counts, self.diagonal)
+            pairs = _Pairs(ensemble, self.diagonal, threads)
             if threads > 1 and len(generators) > 1:
                 with ThreadPoolExecutor(min(threads, len(generators))) as pool:
                     runs = list(pool.map(run, generators))
@@ -216,36 +215,38 @@ class BaumEagon(SoftConsensusClusterer):
 
 
 class _Pairs:
-    """Counts of all ordered pairs, taken block of rows by block of rows."""
+    """Sums over all ordered pairs, by the partitions' clusters: no pair is formed."""
 
-    def __init__(self, c: NDArray[Any], N: NDArray[Any], diagonal: bool) -> None:
-        self.c, self.N = c, N
-        if not diagonal:
-            np.fill_diagonal(c, 0)
-            np.fill_diagonal(N, 0)
-        self.degree = N.sum(axis=1, dtype=np.float64)
+    def __init__(self, ensemble: Ensemble, diagonal: bool, threads: int) -> None:
+        self.B = ensemble.indicator
+        weights = np.repeat(ensemble._each_weight, ensemble.cluster_counts)
+        self.weighted = (self.B * weights).T.tocsr()
+        model = FactoredModel.of(ensemble)
+        first = np.unique(model.group_of, return_index=True)[1]
+        # Who was observed, in all partitions of a group, and the group's weight.
+        self.present = ensemble.present[:, first].astype(np.float64)
+        self.group_weights = np.bincount(model.group_of, weights=ensemble._each_weight)
+        c = self.B.multiply(self.B) @ weights
+        N = self.present @ self.group_weights
+        self.degree = self.present @ (self.group_weights * self.present.sum(axis=0))
         # sum of c^2 / N over ordered pairs: twice the objective without any clusters.
-        self.ceiling = 0.0
-        for rows in self.blocks():
-            p = np.divide(c[rows], N[rows], where=N[rows] > 0, out=np.zeros(c[rows].shape))
-            self.ceiling += float(np.vdot(p, c[rows].astype(np.float64)))
-
-    def blocks(self) -> list[slice]:
-        return [slice(begin, begin + _ROWS) for begin in range(0, len(self.c), _ROWS)]
+        self.ceiling = 2.0 * squared(ensemble, threads)
+        if diagonal:
+            self.ceiling += float(np.divide(c**2, N, where=N > 0, out=np.zeros_like(c)).sum())
+            c, N = np.zeros_like(c), np.zeros_like(N)
+        self.degree -= N
+        self.own_c, self.own_N = c[:, None], N[:, None]  # of pairs to be left out
 
     def visit(self, Y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return f(Y) and H, the sums h_ik."""
-        H = np.repeat(self.degree[:, None], Y.shape[1], axis=1)
-        total = self.ceiling
-        for rows in self.blocks():
-            A = Y[rows] @ Y.T
-            c = self.c[rows].astype(np.float64)
-            fitted = self.N[rows] * A
-            c -= fitted
-            # 2 c A - N A^2, from c - N A
-            total -= 2.0 * float(np.vdot(c, A)) + float(np.vdot(fitted, A))
-            H[rows] += c @ Y
-        return max(0.5 * total, 0.0), H
+        found = self.B @ (self.weighted @ Y) - self.own_c * Y
+        fitted = -self.own_N * (Y**2).sum(axis=1, keepdims=True) * Y
+        for weight, present in zip(self.group_weights, self.present.T, strict=True):
+            seen = Y * present[:, None]
+            fitted += seen @ (weight * (seen.T @ seen))
+        total = self.ceiling - 2.0 * float(np.vdot(found, Y)) + float(np.vdot(fitted, Y))
+        # Not negative but for rounding.
+        return max(0.5 * total, 0.0), np.maximum(self.degree[:, None] + found - fitted, 0.0)
 
 
 @dataclass
@@ -255,19 +256,36 @@ class _Run:
     converged: bool
 
 
-def _grow(pairs: _Pairs, Y: NDArray[np.float64], max_iter: int, tol: float) -> _Run:
+def _grow(
+    pairs: _Pairs, Y: NDArray[np.float64], max_iter: int, tol: float, *, overrelax: bool
+) -> _Run:
+    """Multiply memberships by powers of H, of 1 or longer, until they are still."""
     f, H = pairs.visit(Y)
     trace = [f]
     converged = False
+    power = 1.0
     while len(trace) <= max_iter and not converged:
-        grown = Y * H
-        # An object without evidence has no sums: it stays as it is.
-        total = grown.sum(axis=1, keepdims=True)
-        grown = np.where(total > 0, grown / np.where(total > 0, total, 1.0), Y)
+        grown = _grown(Y, H, power)
+        new, new_H = pairs.visit(grown)
+        if new > f and power > 1.0:
+            power = max(1.0, _SHORTER * power)
+            continue
         still = np.abs(grown - Y).max() <= _STILL
-        Y = grown
-        before = f
-        f, H = pairs.visit(Y)
+        converged = bool(still or f - new <= tol * max(new, 0.5 * _NOTHING * pairs.ceiling))
+        Y, f, H = grown, new, new_H
         trace.append(f)
-        converged = bool(still or before - f <= tol * max(f, 0.5 * _NOTHING * pairs.ceiling))
+        if overrelax:
+            power *= _LONGER
     return _Run(Y, trace, converged)
+
+
+def _grown(Y: NDArray[np.float64], H: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    """Return y_ik h_ik^power, in rows that sum to 1."""
+    if power == 1.0:
+        grown = Y * H
+    else:
+        most = H.max(axis=1, keepdims=True)
+        grown = Y * np.divide(H, most, where=most > 0, out=np.zeros_like(H)) ** power
+    total = grown.sum(axis=1, keepdims=True)
+    # An object without evidence has no sums: it stays as it is.
+    return np.where(total > 0, grown / np.where(total > 0, total, 1.0), Y)
