@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from tests.naive.least_squares import counts
@@ -18,8 +19,9 @@ from conclust import (
     LeftStochastic,
     WeightedNMF,
 )
-from conclust.consensus.probabilistic.dyadic import _iteration
+from conclust.consensus.probabilistic.dyadic import _Dyads
 from conclust.consensus.probabilistic.left_stochastic import Plane, corners, rotated
+from conclust.consensus.restarts import distinct_rows
 from conclust.exceptions import (
     DenseLimitError,
     EvidenceWarning,
@@ -385,19 +387,49 @@ def naive_shares(labels, weights=None):
     return np.divide(c, N, out=np.zeros_like(c), where=N > 0)
 
 
-def test_dyadic_step_over_many_rows():
+def dyads(shares, counts):
+    """Pairs of rows, p_ab given, as the model holds them."""
+    weights = shares * np.outer(counts, counts)
+    np.fill_diagonal(weights, shares.diagonal() * counts * (counts - 1))
+    once = sp.csr_array(np.triu(weights))
+    partners = weights.sum(axis=1) / counts
+    starts, columns = once.indptr.astype(np.int64), once.indices.astype(np.int32)
+    return _Dyads(counts, starts, columns, once.data, partners, weights.sum()), weights
+
+
+@pytest.mark.parametrize(("n", "k"), [(1100, 5), (90, 1), (40, 11), (30, 23)])
+def test_dyadic_step_is_that_of_the_matrices(n, k):
     # More rows than are worked on together, and numbers of objects that differ.
     rng = np.random.default_rng(11)
-    n = 1100
-    counts = rng.integers(1, 4, n).astype(float)
     shares = rng.random((n, n)) * (rng.random((n, n)) < 0.7)
-    pairs = (np.triu(shares) + np.triu(shares, 1).T) * counts
-    joint = rng.random((n, 5))
-    value, new = _iteration(pairs, counts, joint)
-    mass = counts @ joint
-    P = (joint / mass) @ (joint / mass.sum()).T
-    assert value == pytest.approx(counts @ (pairs * np.log(P)).sum(axis=1))
-    np.testing.assert_allclose(new, joint / mass.sum() * ((pairs / P) @ (joint / mass)))
+    shares = np.triu(shares) + np.triu(shares, 1).T
+    model, weights = dyads(shares, rng.integers(1, 4, n).astype(float))
+    joint = rng.random((n, k))
+    joint *= (model.partners / joint.sum(axis=1))[:, None]
+    loss, new = model.step(joint)
+    alpha = model.counts @ joint / model.total
+    beta = (joint / (model.counts @ joint)).T
+    P = beta.T @ np.diag(alpha) @ beta
+    assert -loss == pytest.approx((weights * np.log(P)).sum())
+    T = np.diag(alpha) @ beta * (beta @ (weights / P)) / model.counts
+    np.testing.assert_allclose(new, T.T)
+    np.testing.assert_allclose(new.sum(axis=1), model.partners)
+
+
+def test_dyads_are_the_pairs_of_objects():
+    labels, _ = planted(3, n=90, m=4)
+    labels[::11, 1] = -1
+    ensemble = Ensemble(labels)
+    rows, inverse = distinct_rows(ensemble)
+    model = _Dyads.of(rows)
+    p = naive_shares(labels)
+    np.testing.assert_allclose(model.partners[inverse], p.sum(axis=1))
+    assert model.total == pytest.approx(p.sum())
+    member = np.eye(len(rows))[inverse]
+    np.testing.assert_allclose(
+        sp.csr_array((model.weights, model.columns, model.starts)).toarray(),
+        np.triu(member.T @ p @ member),
+    )
 
 
 @pytest.mark.parametrize("copies", [1, 3])
@@ -423,24 +455,11 @@ def test_dyadic_likelihood_is_its_definition_and_never_falls(missing, copies):
     assert adjusted_rand_score(truth, model.labels_) > 0.7
 
 
-def test_dyadic_step_is_that_of_the_matrices():
-    rng = np.random.default_rng(10)
-    shares = rng.random((7, 7)) * (rng.random((7, 7)) < 0.7)
-    shares = np.triu(shares, 1) + np.triu(shares, 1).T
-    joint = rng.random((7, 3))
-    joint *= shares.sum() / joint.sum()
-    value, new = _iteration(shares, np.ones(7), joint)
-    alpha, beta = joint.sum(axis=0) / joint.sum(), (joint / joint.sum(axis=0)).T
-    P = beta.T @ np.diag(alpha) @ beta
-    T = np.diag(alpha) @ beta * (beta @ (shares / P))
-    np.testing.assert_allclose(new, T.T)
-    assert value == pytest.approx((shares * np.log(P)).sum())
-    assert new.sum() == pytest.approx(shares.sum())
-
-
 def test_dyadic_worked_examples():
     model = DyadicAspect(2, random_state=0).fit(E1)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
+    # The third is as often with the first two as with the last.
+    expected = [[1, 0], [1, 0], [0.5, 0.5], [0, 1]]
+    np.testing.assert_allclose(model.membership_, expected, atol=1e-3)
     model = DyadicAspect(2, random_state=0).fit(E2)
     assert model.labels_[1] == model.labels_[2] != model.labels_[3] == model.labels_[4]
     model = DyadicAspect(3, random_state=0).fit(E3)

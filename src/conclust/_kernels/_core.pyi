@@ -288,15 +288,16 @@ def gibbs_sweep(
     labels: NDArray[np.int64],
 ) -> int: ...
 
-# aspect: rows [begin, end) of fresh are written
-def aspect_rows(
-    pairs: NDArray[np.float64],
-    counts: NDArray[np.float64],
+# aspect: the pairs of rows [begin, end) are added to sums
+def aspect_pairs(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    weights: NDArray[np.float64],
     x: NDArray[np.float64],
     beta: NDArray[np.float64],
     begin: int,
     end: int,
-    fresh: NDArray[np.float64],
+    sums: NDArray[np.float64],
 ) -> float: ...
 
 # mixed_membership: new_mass, use and logs are written

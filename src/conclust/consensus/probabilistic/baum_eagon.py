@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +14,13 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.probabilistic.acceleration import Path, follow
 from conclust.consensus.probabilistic.factored_model import FactoredModel, random_membership
 from conclust.consensus.probabilistic.objective import squared
 from conclust.ensemble import Ensemble
 
 __all__ = ["BaumEagon"]
 
-# A step that lowered the objective makes the next one so much longer, one that did not, shorter.
-_LONGER = 1.3
-_SHORTER = 0.25
 # An iteration that changes no membership by more than this is the last.
 _STILL = 1e-5
 # Below this share of its value without any clusters the objective counts as zero.
@@ -39,8 +36,8 @@ class BaumEagon(SoftConsensusClusterer):
 
     by multiplying memberships: with h_ik = sum over j != i of
     N_ij ((c_ij / N_ij - y_i'y_j) y_jk + 1), every y_ik becomes y_ik h_ik / sum_l y_il h_il, all at
-    once. The objective never rises. These steps are short, thousands of them are common, and so they
-    are lengthened (`overrelax`). PCC finds the same in a fraction of the time: this estimator is
+    once. The objective never rises. These steps are short, and thousands of them are common: leaps
+    save most (`accelerate`). PCC finds the same in a fraction of the time: this estimator is
     there to compare with.
 
     Parameters
@@ -51,16 +48,16 @@ class BaumEagon(SoftConsensusClusterer):
     n_init : int, default=5
         Random starts; the best solution is kept.
     max_iter : int, default=2000
-        The most iterations of a start.
+        The most iterations of a start: steps and leaps.
     tol : float, default=1e-7
-        Stop when an iteration lowers the objective by less than this share of it, or changes no
+        Stop when a step lowers the objective by less than this share of it, or changes no
         membership by more than 1e-5: the last stretch is slow.
     diagonal : bool, default=False
         Whether an object is also a pair with itself, of which half is counted: adds
         N_ii (c_ii / N_ii - |y_i|^2)^2 / 2 for every object, which favours certain memberships.
-    overrelax : bool, default=True
-        Multiply by powers of h_ik that grow from step to step [2]_; where a power would raise the
-        objective it is lowered, at last to 1. False: the published steps, whose power is 1.
+    accelerate : bool, default=True
+        After two steps leap to where they lead [2]_, unless that raises the objective. False: the
+        published steps only.
     missing : {"unobserved", "noise"}, default="unobserved"
         What the label -1 means (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -117,7 +114,7 @@ class BaumEagon(SoftConsensusClusterer):
     ----------
     .. [1] S. Rota Bulò, A. Lourenço, A. Fred, M. Pelillo: Pairwise probabilistic clustering using
        evidence accumulation. SSPR 2010.
-    .. [2] R. Salakhutdinov, S. Roweis: Adaptive overrelaxed bound optimization methods. ICML 2003.
+    .. [2] R. Salakhutdinov, S. Roweis: Adaptive accelerateed bound optimization methods. ICML 2003.
 
     Examples
     --------
@@ -150,7 +147,7 @@ class BaumEagon(SoftConsensusClusterer):
         max_iter: int = 2000,
         tol: float = 1e-7,
         diagonal: bool = False,
-        overrelax: bool = True,
+        accelerate: bool = True,
         missing: str = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
@@ -161,7 +158,7 @@ class BaumEagon(SoftConsensusClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.diagonal = diagonal
-        self.overrelax = overrelax
+        self.accelerate = accelerate
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -173,7 +170,7 @@ class BaumEagon(SoftConsensusClusterer):
         check_int(self.max_iter, "max_iter", "BaumEagon")
         check_real(self.tol, "tol", "BaumEagon")
         check_bool(self.diagonal, "diagonal", "BaumEagon")
-        check_bool(self.overrelax, "overrelax", "BaumEagon")
+        check_bool(self.accelerate, "accelerate", "BaumEagon")
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         threads = thread_count(self.n_jobs, "BaumEagon")
@@ -184,9 +181,9 @@ class BaumEagon(SoftConsensusClusterer):
             k = max(1, min(n, int(ensemble.cluster_counts.max())))
         self.n_clusters_max_ = int(k)
 
-        def run(generator: np.random.Generator) -> _Run:
+        def run(generator: np.random.Generator) -> Path:
             start = random_membership(n, self.n_clusters_max_, generator)
-            found = _grow(pairs, start, self.max_iter, self.tol, overrelax=self.overrelax)
+            found = _grow(pairs, start, self.max_iter, self.tol, accelerate=self.accelerate)
             report(f"objective {found.trace[-1]:.10g} after {len(found.trace) - 1} iterations")
             return found
 
@@ -211,7 +208,7 @@ class BaumEagon(SoftConsensusClusterer):
                 ConvergenceWarning,
                 stacklevel=5,
             )
-        return best.membership
+        return best.point
 
 
 class _Pairs:
@@ -249,43 +246,25 @@ class _Pairs:
         return max(0.5 * total, 0.0), np.maximum(self.degree[:, None] + found - fitted, 0.0)
 
 
-@dataclass
-class _Run:
-    membership: NDArray[np.float64]
-    trace: list[float]
-    converged: bool
-
-
 def _grow(
-    pairs: _Pairs, Y: NDArray[np.float64], max_iter: int, tol: float, *, overrelax: bool
-) -> _Run:
-    """Multiply memberships by powers of H, of 1 or longer, until they are still."""
-    f, H = pairs.visit(Y)
-    trace = [f]
-    converged = False
-    power = 1.0
-    while len(trace) <= max_iter and not converged:
-        grown = _grown(Y, H, power)
-        new, new_H = pairs.visit(grown)
-        if new > f and power > 1.0:
-            power = max(1.0, _SHORTER * power)
-            continue
-        still = np.abs(grown - Y).max() <= _STILL
-        converged = bool(still or f - new <= tol * max(new, 0.5 * _NOTHING * pairs.ceiling))
-        Y, f, H = grown, new, new_H
-        trace.append(f)
-        if overrelax:
-            power *= _LONGER
-    return _Run(Y, trace, converged)
+    pairs: _Pairs, Y: NDArray[np.float64], max_iter: int, tol: float, *, accelerate: bool
+) -> Path:
+    """Multiply memberships until they are still."""
+
+    def step(Y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        f, H = pairs.visit(Y)
+        return f, _grown(Y, H)
+
+    def done(before: float, f: float, moved: float) -> bool:
+        small = tol * max(f, 0.5 * _NOTHING * pairs.ceiling)
+        return moved <= _STILL or before - f <= small
+
+    return follow(step, Y, done, max_iter, accelerate=accelerate)
 
 
-def _grown(Y: NDArray[np.float64], H: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    """Return y_ik h_ik^power, in rows that sum to 1."""
-    if power == 1.0:
-        grown = Y * H
-    else:
-        most = H.max(axis=1, keepdims=True)
-        grown = Y * np.divide(H, most, where=most > 0, out=np.zeros_like(H)) ** power
+def _grown(Y: NDArray[np.float64], H: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return y_ik h_ik, in rows that sum to 1."""
+    grown = Y * H
     total = grown.sum(axis=1, keepdims=True)
     # An object without evidence has no sums: it stays as it is.
     return np.where(total > 0, grown / np.where(total > 0, total, 1.0), Y)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._kernels import aspect_rows
+from conclust._kernels import aspect_pairs
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._validation import check_int
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import start_labels, trusted
+from conclust.consensus.probabilistic.acceleration import follow
+from conclust.consensus.probabilistic.factored_model import padded
 from conclust.consensus.restarts import Rows, check_iteration, distinct_rows, warn_unfinished
 from conclust.ensemble import Ensemble
 from conclust.evidence.dense import coassociation, copresence
@@ -42,9 +47,9 @@ class DyadicAspect(SoftConsensusClusterer):
         :class:`QMI`. Where more than 5,000 rows of labels differ they are run on 5,000 objects
         drawn at random, and the best is carried on with all.
     max_iter : int, default=2000
-        The most iterations.
+        The most iterations: steps of EM, and leaps ahead after two of them [2]_.
     tol : float, default=1e-8
-        Stop when an iteration raises L by less than this times the sum of all p_ij.
+        Stop when a step raises L by less than this times the sum of all p_ij.
     max_dense : int, default=20000
         Number of different rows of labels above which the matrix of their pairs is refused.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -87,8 +92,9 @@ class DyadicAspect(SoftConsensusClusterer):
 
     Notes
     -----
-    The EM algorithm, O(n^2 K) an iteration, where n is the number of different rows of labels:
-    objects with the same labels begin with the same membership, and EM leaves it the same. Only pairs that fall together are explained: that the
+    The EM algorithm over the p pairs of different rows of labels that ever fall together, O(p K) an
+    iteration: objects with the same labels begin with the same membership, and EM leaves it the same.
+    Leaps that would lower L are taken back. Only pairs that fall together are explained: that the
     model expects a pair which never does costs nothing directly, other than in PCC. A missing label
     leaves its partition out of the shares of its object's pairs, and a pair that no partition
     observed is left out. Noise is being apart from everybody. Soft partitions take part with sums of
@@ -99,14 +105,19 @@ class DyadicAspect(SoftConsensusClusterer):
     .. [1] A. Lourenço, A. Fred, M. Figueiredo: A generative dyadic aspect model for evidence
        accumulation clustering. SIMBAD 2011. There counts are taken for p_ij; without missing labels
        the two differ by a factor.
+    .. [2] R. Varadhan, C. Roland: Simple and globally convergent methods for accelerating the
+       convergence of any EM algorithm. Scandinavian Journal of Statistics 35, 2008.
 
     Examples
     --------
     >>> import numpy as np
     >>> from conclust import DyadicAspect
     >>> ensemble = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
-    >>> DyadicAspect(2, random_state=0).fit(ensemble).labels_
-    array([0, 0, 1, 1])
+    >>> DyadicAspect(2, random_state=0).fit(ensemble).membership_.round(2)
+    array([[1. , 0. ],
+           [1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ]])
     """
 
     aspects_: NDArray[np.float64]
@@ -163,24 +174,20 @@ class DyadicAspect(SoftConsensusClusterer):
         first = np.empty(len(rows), dtype=np.int64)
         first[rows.inverse] = labels
         with one_library_thread():
-            pairs, counts = _pairs(rows), rows.counts
-            total = float(counts @ pairs.sum(axis=1))
-            # alpha_r beta_ri, but for the objects' own probabilities, times the sum of shares
-            joint = trusted(first, k) * pairs.sum(axis=1, keepdims=True)
-            trace: list[float] = []
-            converged = total == 0.0
-            while not converged and len(trace) <= self.max_iter:
-                value, new = _iteration(pairs, counts, joint)
-                trace.append(value)
-                converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * total
-                if not converged and len(trace) <= self.max_iter:
-                    joint = new
-        mass = counts @ joint
-        self.aspects_ = mass / total if total else np.full(k, 1.0 / k)
-        self.trace_ = np.array(trace or [0.0])
+            model = _Dyads.of(rows)
+            path = follow(
+                model.step,
+                trusted(first, k) * model.partners[:, np.newaxis],
+                lambda before, after, _: before - after <= self.tol * model.total,
+                self.max_iter,
+            )
+        joint = path.point
+        mass = rows.counts @ joint
+        self.aspects_ = mass / model.total if model.total else np.full(k, 1.0 / k)
+        self.trace_ = 0.0 - np.array(path.trace)
         self.objective_ = float(self.trace_[-1])
-        self.n_iter_, self.converged_ = max(1, len(trace) - 1), converged
-        if not converged:
+        self.n_iter_, self.converged_ = len(path.trace) - 1, path.converged
+        if not path.converged:
             warn_unfinished(self, level=2)
         own = joint.sum(axis=1, keepdims=True)
         alone = np.zeros_like(joint)
@@ -191,34 +198,62 @@ class DyadicAspect(SoftConsensusClusterer):
         self.aspects_ = self.aspects_[order]
 
 
-def _pairs(rows: Rows) -> NDArray[np.float64]:
-    """Return p_ab times the other objects of row b that an object of row a has pairs with."""
-    ensemble, counts = rows.ensemble, rows.counts
-    shares = coassociation(ensemble, max_dense=None).astype(np.float64)
-    B = ensemble.indicator
+@dataclass(frozen=True)
+class _Dyads:
+    """Pairs of rows of labels that fall together, each once.
+
+    ``weights`` is p_ab times the number of pairs of their objects (ordered ones within a row). A
+    membership is held as alpha_r beta_ri times the sum of all p_ij, of one object of each row: its
+    rows sum to `partners`, the sum of p_ij over the other objects j.
+    """
+
+    counts: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    partners: NDArray[np.float64]
+    total: float
+
+    @classmethod
+    def of(cls, rows: Rows) -> _Dyads:
+        counts, shares = rows.counts, _shares(rows)
+        own = shares.diagonal() * (counts - 1.0)
+        shares *= counts
+        np.fill_diagonal(shares, own)
+        partners = shares.sum(axis=1)
+        shares *= counts[:, np.newaxis]
+        once = sp.csr_array(np.triu(shares))
+        return cls(
+            counts,
+            once.indptr.astype(np.int64),
+            once.indices.astype(np.int32),
+            once.data,
+            partners,
+            float(counts @ partners),
+        )
+
+    def step(self, joint: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return -L, and what EM makes of a membership."""
+        mass = self.counts @ joint
+        x = padded(joint / self.total if self.total else joint)
+        beta = padded(np.divide(joint, mass, out=np.zeros_like(joint), where=mass > 0))
+        value, sums = 0.0, np.zeros_like(x)
+        for begin in range(0, len(joint), _ROWS):
+            end = min(len(joint), begin + _ROWS)
+            value += aspect_pairs(
+                self.starts, self.columns, self.weights, x, beta, begin, end, sums
+            )
+        return -value, (x * sums / self.counts[:, np.newaxis])[:, : joint.shape[1]]
+
+
+def _shares(rows: Rows) -> NDArray[np.float64]:
+    """Return p_ab of the rows, of two objects with the same labels too."""
+    shares = coassociation(rows.ensemble, max_dense=None).astype(np.float64)
+    B = rows.ensemble.indicator
     np.fill_diagonal(shares, B.multiply(B) @ rows.column_weights)
-    if ensemble.has_missing:
-        both = copresence(ensemble, max_dense=None).astype(np.float64)
+    if rows.ensemble.has_missing:
+        both = copresence(rows.ensemble, max_dense=None).astype(np.float64)
         np.divide(shares, both, out=shares, where=both > 0)
     else:
         shares /= rows.weights.sum()
-    own = shares.diagonal() * (counts - 1.0)
-    shares *= counts
-    np.fill_diagonal(shares, own)
     return shares
-
-
-def _iteration(
-    pairs: NDArray[np.float64], counts: NDArray[np.float64], joint: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
-    """Return L, and what EM makes of the joint weights alpha_r beta_ri (times the sum of shares)."""
-    mass = counts @ joint
-    total = mass.sum()
-    beta = np.divide(joint, mass, out=np.zeros_like(joint), where=mass > 0)
-    # Contiguous by aspect, so that pairs are worked on side by side.
-    x, beta = joint / total, np.ascontiguousarray(beta.T)
-    value, new = 0.0, np.empty_like(joint)
-    for begin in range(0, len(joint), _ROWS):
-        end = min(len(joint), begin + _ROWS)
-        value += aspect_rows(pairs, counts, x, beta, begin, end, new)
-    return value, new
