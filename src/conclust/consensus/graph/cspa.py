@@ -22,6 +22,9 @@ from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
 
 __all__ = ["CSPA"]
 
+# A graph with fewer edges than this share of all pairs is cut as a sparse one: the cut is the same.
+_SPARSE = 0.5
+
 
 class CSPA(ConsensusClusterer):
     """Cluster-based similarity partitioning: the graph of co-association, cut into balanced parts.
@@ -181,9 +184,7 @@ class CSPA(ConsensusClusterer):
         self.objective_ = found.cut
         return found.labels[vertex]
 
-    def _all_pairs(
-        self, ensemble: Ensemble
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    def _all_pairs(self, ensemble: Ensemble) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
         """Return the graph of the distinct rows of labels, their sizes, and the row of each object."""
         same = starting_clusters(ensemble)
         n = len(same)
@@ -209,7 +210,8 @@ class CSPA(ConsensusClusterer):
         sizes = same.counts.astype(np.float64)
         p *= sizes[:, None]
         p *= sizes
-        return p, sizes, same.inverse
+        few = np.count_nonzero(p) < _SPARSE * p.size
+        return (sp.csr_array(p) if few else p), sizes, same.inverse
 
     def _some_pairs(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> sp.csr_array:
         if isinstance(self.pairs, SparseEvidence):
