@@ -81,9 +81,16 @@ def show(rows: Sequence[Row], title: str, formats: Formats | None = None) -> Non
 
 
 def write(
-    rows: Sequence[Row], name: str, arguments: argparse.Namespace, formats: Formats | None = None
+    rows: Sequence[Row],
+    name: str,
+    arguments: argparse.Namespace,
+    formats: Formats | None = None,
+    note: str = "",
 ) -> None:
-    """Write rows as NAME.csv and NAME.md, what they were made with as NAME.json, if --out was given."""
+    """Write rows as NAME.csv and NAME.md, what they were made with as NAME.json, if --out was given.
+
+    The note goes below the table.
+    """
     if arguments.out is None:
         return
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -93,7 +100,8 @@ def write(
         writer.writerows(rows)
     (head, *lines), left = as_text(rows, formats)
     right = [k for k, is_text in enumerate(left) if not is_text]
-    (arguments.out / f"{name}.md").write_text(table(head, lines, right=right), encoding="utf-8")
+    page = table(head, lines, right=right) + (f"\n{note}\n" if note else "")
+    (arguments.out / f"{name}.md").write_text(page, encoding="utf-8")
     made_with = {key: value for key, value in vars(arguments).items() if key != "out"}
     text = json.dumps({"conclust": conclust.__version__, "options": made_with}, indent=2)
     (arguments.out / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -11,6 +11,7 @@ from experiments.lwea2018 import pools
 from experiments.pcc2013 import kdd, planted
 from experiments.robust2013 import random_partitions
 
+import conclust
 from conclust.datasets import Dataset, available
 from conclust.exceptions import DatasetNotFoundError
 
@@ -101,26 +102,34 @@ def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
     assert f"| HBGF | {mean:.3f} ±{spread:.3f} |" in lines
 
 
-def test_what_takes_too_long_is_left_out_and_said(made_up_pool, tmp_path, capsys):
-    pools.main(["--quick", "--methods", "EAC", "HBGF", "--limit", "0", "--out", str(tmp_path)])
-    told = capsys.readouterr().out
-    assert "EAC left out of mfeat: " in told
-    assert " CPU s a fit" in told
+def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_path):
+    given = ["--methods", "EAC", "HBGF", "--draws", "4", "--few", "2", "--jobs", "1"]
+    pools.main([*given, "--limit", "0", "--out", str(tmp_path)])
     rows = rows_of(tmp_path / "pools_long.csv")
-    assert [(row["draws"], row["NMI"]) for row in rows[1:]] == [("0", ""), ("0", "")]
-    assert all("CPU s a fit" in row["left out"] for row in rows[1:])
+    assert [row["draws"] for row in rows] == ["4", "2", "2"]
+    table = (tmp_path / "pools.md").read_text()
+    cells = [line.split(" | ")[1] for line in table.splitlines()[2:5]]
+    assert [pools.MARK in cell for cell in cells] == [False, True, True]
+    assert "over 4 draws. †: over the first 2, a fit takes more than 0 CPU s." in table
 
 
-def test_a_method_of_all_pairs_is_foretold_by_the_square():
-    (eac,) = (method for method in pools.told_the_number() if method.estimator == "EAC")
-    pace = pools.Pace(eac, 1.0)
-    assert not pace.known
-    pace.took(100, [0.5, 0.9, 7.0])
-    pace.check(200)  # 3.6 s, within the roughness
-    with pytest.raises(pools.TooLong, match="about 8 CPU s a fit, by what 100 objects take"):
-        pace.check(300)
-    with pytest.raises(pools.TooLong, match=r"2\.0 CPU s a fit"):
-        pace.took(100, [0.1, 2.0, 3.0])
+def test_a_refusal_leaves_a_method_out_and_is_said(made_up_pool, tmp_path, monkeypatch, capsys):
+    small = {"EAC": 10, "HBGF": None}
+
+    def make(name, k, seed, jobs):
+        most = small[name]
+        return getattr(conclust, name)(k, **({} if most is None else {"max_dense": most}))
+
+    monkeypatch.setattr(pools, "make", make)
+    pools.main(["--methods", "EAC", "HBGF", "--draws", "2", "--out", str(tmp_path)])
+    assert "EAC left out of mfeat: " in capsys.readouterr().out
+    _, eac, hbgf = rows_of(tmp_path / "pools_long.csv")
+    assert (eac["draws"], eac["NMI"], hbgf["draws"]) == ("0", "", "2")
+    assert "max_dense" in eac["left out"]
+    table = (tmp_path / "pools.md").read_text()
+    assert "| EAC | - |" in table
+    assert "-: the method refuses the pool." in table
+    assert pools.MARK not in table
 
 
 @pytest.mark.skipif(
