@@ -86,13 +86,24 @@ def made_up_pool(monkeypatch):
 
 
 def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
-    few = ["--methods", "EAC", "HBGF", "PCC", "--pools", "usps", "mfeat", "--draws", "3"]
+    few = [
+        "--methods",
+        "MedianPartition",
+        "EAC",
+        "HBGF",
+        "PCC",
+        "--pools",
+        "usps",
+        "mfeat",
+        "--draws",
+        "3",
+    ]
     pools.main([*few, "--jobs", "1", "--limit", "60", "--out", str(tmp_path)])
     told = capsys.readouterr().out
     assert "Not here, left out: usps" in told
     assert "mfeat: mean NMI beside published means" in told
     rows = {row["method"]: row for row in rows_of(tmp_path / "pools_long.csv")}
-    assert list(rows) == ["mean member", "EAC", "HBGF", "PCC"]
+    assert list(rows) == ["mean member", "EAC", "HBGF", "PCC", "MedianPartition"]
     for name in ("EAC", "HBGF", "PCC"):
         assert (rows[name]["draws"], rows[name]["left out"]) == ("3", "")
         assert float(rows[name]["NMI"]) > float(rows["mean member"]["NMI"])
@@ -100,6 +111,7 @@ def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
     assert lines[0] == "| method | mfeat |"
     mean, spread = (float(rows["HBGF"][key]) for key in ("NMI", "spread"))
     assert f"| HBGF | {mean:.3f} ±{spread:.3f} |" in lines
+    assert any(line.startswith(f"| MedianPartition{pools.FINDS} | ") for line in lines)
 
 
 def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_path):
@@ -109,16 +121,18 @@ def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_
     assert [row["draws"] for row in rows] == ["4", "2", "2"]
     table = (tmp_path / "pools.md").read_text()
     cells = [line.split(" | ")[1] for line in table.splitlines()[2:5]]
-    assert [pools.MARK in cell for cell in cells] == [False, True, True]
+    assert [pools.FEWER in cell for cell in cells] == [False, True, True]
     assert "over 4 draws. †: over the first 2, a fit takes more than 0 CPU s." in table
 
 
 def test_a_refusal_leaves_a_method_out_and_is_said(made_up_pool, tmp_path, monkeypatch, capsys):
     small = {"EAC": 10, "HBGF": None}
 
-    def make(name, k, seed, jobs):
-        most = small[name]
-        return getattr(conclust, name)(k, **({} if most is None else {"max_dense": most}))
+    def make(method, k, seed, jobs):
+        most = small[method.estimator]
+        return getattr(conclust, method.estimator)(
+            k, **({} if most is None else {"max_dense": most})
+        )
 
     monkeypatch.setattr(pools, "make", make)
     pools.main(["--methods", "EAC", "HBGF", "--draws", "2", "--out", str(tmp_path)])
@@ -129,7 +143,7 @@ def test_a_refusal_leaves_a_method_out_and_is_said(made_up_pool, tmp_path, monke
     table = (tmp_path / "pools.md").read_text()
     assert "| EAC | - |" in table
     assert "-: the method refuses the pool." in table
-    assert pools.MARK not in table
+    assert pools.FEWER not in table
 
 
 @pytest.mark.skipif(

@@ -8,8 +8,9 @@ their protocol 10 of the 100 are drawn, combined into the true number of cluster
 the known classes by the NMI (geometric mean) and the adjusted Rand index; 20 draws, the same ones for
 all methods.
 
-All methods of `conclust.methods()` that are told the number of clusters take part, with their
-default parameters; for some the number is an upper bound. "mean member" is the mean over the drawn
+All methods of `conclust.methods()` take part, with their default parameters, and are told the true
+number of clusters; for some it is an upper bound, and the last ones, marked, find their own number: to
+be read beside the number they find. "mean member" is the mean over the drawn
 partitions; these have about three times as many clusters, and NMI favours many clusters, so that
 "worse than the mean member" is said by the adjusted Rand index. A method whose fits take more than
 --limit CPU seconds (the median) combines the first --few draws of a pool only, which the table marks; one
@@ -53,7 +54,8 @@ POOLS = (  # by number of objects
 )
 DRAWN = 10
 MEMBER = "mean member"
-MARK = "†"  # fewer draws than there are
+FEWER = "†"  # fewer draws than there are
+FINDS = "‡"  # not told the number of clusters
 
 # Method -> mean NMI on the mfeat pool, and how far below it ours may be.
 PUBLISHED = {"EAC": 0.597, "HBGF": 0.636, "MCLA": 0.627, "CSPA": 0.617, "HGPA": 0.479}
@@ -83,17 +85,25 @@ def draws(pool: Pool, count: int, seed: int) -> list[Ensemble]:
     return drawn
 
 
-def told_the_number() -> list[Method]:
-    """List the methods that take part."""
-    return [method for method in methods() if method.n_clusters != "emerges"]
+def taking_part() -> list[Method]:
+    """List the methods: first those that are told the number of clusters."""
+    finding = finding_the_number()
+    return sorted(methods(), key=lambda method: method.estimator in finding)
 
 
-def make(name: str, k: int, seed: int, jobs: int | None) -> Any:
+def finding_the_number() -> set[str]:
+    """Name the methods that cannot be told the number of clusters."""
+    return {method.estimator for method in methods() if method.n_clusters == "emerges"}
+
+
+def make(method: Method, k: int, seed: int, jobs: int | None) -> Any:
     """Return an estimator with its default parameters."""
-    estimator = getattr(conclust, name)
+    estimator = getattr(conclust, method.estimator)
     given = {"random_state": seed, "n_jobs": jobs}
+    if method.estimator not in finding_the_number():
+        given["n_clusters"] = k
     has = inspect.signature(estimator).parameters
-    return estimator(k, **{key: value for key, value in given.items() if key in has})
+    return estimator(**{key: value for key, value in given.items() if key in has})
 
 
 @dataclass
@@ -156,7 +166,7 @@ def measure(
     for draw, ensemble in enumerate(ensembles):
         if draw >= given.few and np.median(tally.seconds) > given.limit:
             break
-        model = make(method.estimator, pool.k, given.seed + draw, given.jobs)
+        model = make(method, pool.k, given.seed + draw, given.jobs)
         with warnings.catch_warnings(record=True) as heard, stopwatch() as taken:
             warnings.simplefilter("always")
             try:
@@ -176,10 +186,11 @@ def wide(rows: list[Row]) -> list[Row]:
     names = list(dict.fromkeys(row["method"] for row in rows))
     cells = {(row["method"], row["pool"]): row for row in rows}
     most = max(row["draws"] for row in rows)
+    finding = finding_the_number()
     table = []
     for name in names:
-        of_pools = [cells[name, pool] for pool in pools]
-        table.append({"method": name} | {row["pool"]: cell(row, most) for row in of_pools})
+        of_pools = {pool: cell(cells[name, pool], most) for pool in pools}
+        table.append({"method": f"{name}{FINDS if name in finding else ''}"} | of_pools)
     return table
 
 
@@ -187,14 +198,18 @@ def cell(row: Row, most: int) -> str | None:
     if row["NMI"] is None:
         return None
     spread = "" if row["spread"] is None else f" ±{row['spread']:.3f}"
-    return f"{row['NMI']:.3f}{spread}{MARK if row['draws'] < most else ''}"
+    return f"{row['NMI']:.3f}{spread}{FEWER if row['draws'] < most else ''}"
 
 
 def legend(rows: list[Row], given: argparse.Namespace) -> str:
     """Say what the wide table holds."""
     text = f"Mean NMI with the known classes and its standard deviation over {given.draws} draws."
     if any(0 < row["draws"] < given.draws for row in rows):
-        text += f" {MARK}: over the first {given.few}, a fit takes more than {given.limit:g} CPU s."
+        text += (
+            f" {FEWER}: over the first {given.few}, a fit takes more than {given.limit:g} CPU s."
+        )
+    if any(row["method"] in finding_the_number() for row in rows):
+        text += f" {FINDS}: finds its own number of clusters."
     if any(row["NMI"] is None for row in rows):
         text += " -: the method refuses the pool."
     return text
@@ -236,7 +251,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"Not here, left out: {', '.join(absent)}")
     if arguments.quick:
         pools, arguments.draws, arguments.few = pools[:1], 2, 1
-    chosen = [m for m in told_the_number() if m.estimator in (arguments.methods or [m.estimator])]
+    chosen = [m for m in taking_part() if m.estimator in (arguments.methods or [m.estimator])]
     rows: list[Row] = []
     for name in pools:
         pool = read(name)
@@ -260,7 +275,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def main(given: list[str] | None = None) -> None:
     parser = options(__doc__)
-    names = [method.estimator for method in told_the_number()]
+    names = [method.estimator for method in taking_part()]
     parser.add_argument("--pools", nargs="+", choices=POOLS, default=POOLS, metavar="POOL")
     parser.add_argument("--methods", nargs="+", choices=names, metavar="METHOD", help="all")
     parser.add_argument("--draws", type=int, default=20, help="ensembles drawn from each pool")
