@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import xlog1py, xlogy
 from sklearn.exceptions import ConvergenceWarning
 from tests.naive import least_squares
 from tests.naive import pairs_objective as naive
 
 from conclust import PCC, PEACE
+from conclust.evidence import evidence
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 
@@ -34,6 +36,21 @@ def test_likelihood_is_that_of_the_definition_and_the_best():
     constant = model.log_likelihood_ + model.objective_
     found = naive.log_likelihood(c, N, pcc.membership_)
     assert constant - pcc.objective_ == pytest.approx(found, rel=1e-9)
+
+
+def test_of_many_objects_the_selected_run_goes_on_to_all_pairs():
+    labels = noisy(seed=1, n=2300, m=8, k=3)
+    model = PEACE(3, n_init=3, random_state=0).fit(labels)
+    c, N = evidence(labels)
+    inner = model.membership_ @ model.membership_.T
+    expected = np.triu(xlogy(c, inner) + xlog1py(N - c, -inner), 1).sum()
+    assert model.log_likelihood_ == pytest.approx(expected, rel=1e-9)
+    assert model.log_likelihood_ == model.log_likelihoods_.max()
+    assert (np.sort(model.log_likelihoods_)[:2] < model.log_likelihood_).all()
+    assert model.converged_
+    # As good as a run on all pairs from the beginning.
+    one = PCC(3, random_state=0).fit(labels)
+    assert model.objective_ <= one.objective_ * (1 + 1e-3)
 
 
 def test_sampled_pairs_count_once_each():

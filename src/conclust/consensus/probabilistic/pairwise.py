@@ -18,7 +18,7 @@ from conclust.consensus.probabilistic.solution import PairSolution
 from conclust.divergences import Divergence
 from conclust.evidence import SparseEvidence
 
-__all__ = ["PairEvidence", "solve"]
+__all__ = ["PairEvidence", "objective", "solve"]
 
 PairEvidence: TypeAlias = SparseEvidence | tuple[NDArray[Any], NDArray[Any]]
 """Evidence of a pattern of pairs, or the matrices (c, N) of all."""
@@ -112,6 +112,13 @@ def _finish(
         if residual > 0.5 * before:
             break
     return f, residual
+
+
+def objective(
+    evidence: PairEvidence, Y: NDArray[np.float64], divergence: Divergence, threads: int = 1
+) -> float:
+    """Return f(Y)."""
+    return _Work(evidence, Y, divergence, threads).objective()
 
 
 class _Work:

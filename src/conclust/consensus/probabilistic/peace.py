@@ -16,10 +16,19 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
 from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.probabilistic.landmark import LandmarkModel
-from conclust.consensus.probabilistic.pairwise import PairEvidence
+from conclust.consensus.probabilistic.landmark import N_LANDMARKS, LandmarkModel
+from conclust.consensus.probabilistic.pairwise import PairEvidence, objective
 from conclust.consensus.probabilistic.patterns import check_pairs, restricted
-from conclust.consensus.probabilistic.solving import Task, evidence_of, model_of, solve
+from conclust.consensus.probabilistic.solution import PairSolution
+from conclust.consensus.probabilistic.solving import (
+    Task,
+    evidence_of,
+    model_of,
+    solve,
+    solve_by_landmarks,
+    start_of,
+)
+from conclust.consensus.probabilistic.starts import inside
 from conclust.divergences import kl
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
@@ -47,7 +56,9 @@ class PEACE(PlacingClusterer):
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
         share of all pairs. Or evidence from :func:`conclust.evidence.sample_pairs`.
     n_init : int, default=5
-        Runs. Each starts from a least-squares solution of its own random start.
+        Runs. Each starts from a least-squares solution of its own random start. All pairs of more than
+        2,000 objects are left to the end: a run solves 2,000 objects drawn at random on all their
+        pairs and places the others against them; the selected one goes on from there on all pairs.
     max_iter : int, default=200
         The most sweeps over all objects in a run.
     tol : float, default=1e-5
@@ -77,7 +88,8 @@ class PEACE(PlacingClusterer):
     log_likelihood_ : float
         The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
     log_likelihoods_ : ndarray of shape (n_init,)
-        The same for each run.
+        The same for each run; where only the selected one goes on to all pairs, the others' are of what
+        they came to before.
     objective_ : float
         The divergence: the largest log-likelihood that any y_i'y_j could have, minus
         ``log_likelihood_``.
@@ -193,14 +205,14 @@ class PEACE(PlacingClusterer):
         pairs = self._pairs
         del self._pairs
         known = evidence_of(task, pairs, "PEACE")
-        runs = []
-        for child in spawn_seeds(seed, self.n_init):
-            run = replace(task, seed=np.random.SeedSequence(child))
-            runs.append(solve(run, "auto", known, None))
+        runs = [
+            replace(task, seed=np.random.SeedSequence(child))
+            for child in spawn_seeds(seed, self.n_init)
+        ]
+        found, losses = _selected(task, runs, known)
         best = _best_likelihood(known)
-        self.log_likelihoods_ = np.array([best - run.objective for run in runs])
-        found = runs[int(self.log_likelihoods_.argmax())]
-        self.log_likelihood_ = float(self.log_likelihoods_.max())
+        self.log_likelihoods_ = best - losses
+        self.log_likelihood_ = best - found.objective
         self.objective_ = found.objective
         self.kkt_residual_ = found.residual
         self.n_iter_ = found.n_iter
@@ -222,6 +234,22 @@ class PEACE(PlacingClusterer):
         assert isinstance(self._model, LandmarkModel)
         tol = min(1e-9, self.tol_kkt)
         return self._model.place(codes, tol, thread_count(self.n_jobs, "PEACE"))[0]
+
+
+def _selected(
+    task: Task, runs: list[Task], known: PairEvidence
+) -> tuple[PairSolution, NDArray[np.float64]]:
+    """Return the best solution, and the objective of each run."""
+    if isinstance(known, SparseEvidence) or len(known[0]) <= N_LANDMARKS:
+        found = [solve(run, known, start_of(run, "auto", known, None), "pairwise") for run in runs]
+        losses = np.array([solution.objective for solution in found])
+        return found[int(losses.argmin())], losses
+    placed = [solve_by_landmarks(run, None).membership for run in runs]
+    losses = np.array([objective(known, Y, kl, task.threads) for Y in placed])
+    best = int(losses.argmin())
+    finished = solve(task, known, [inside(placed[best])], "pairwise")
+    losses[best] = finished.objective
+    return finished, losses
 
 
 def _best_likelihood(known: PairEvidence) -> float:
