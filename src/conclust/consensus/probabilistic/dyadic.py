@@ -222,7 +222,8 @@ class _Dyads:
         np.fill_diagonal(shares, own)
         partners = shares.sum(axis=1)
         shares *= counts[:, np.newaxis]
-        once = sp.csr_array(np.triu(shares))
+        blocks = range(0, len(shares), _ROWS)
+        once = sp.vstack([sp.csr_array(np.triu(shares[b : b + _ROWS], b)) for b in blocks], "csr")
         return cls(
             counts,
             once.indptr.astype(np.int64),
