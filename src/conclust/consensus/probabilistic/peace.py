@@ -35,7 +35,8 @@ from conclust.evidence import SparseEvidence
 
 __all__ = ["PEACE"]
 
-
+# Runs on some of the objects end when a sweep lowers the divergence by less than this share of it.
+_ROUGH = 1e-4
 # Pairs whose likelihood is worked out together.
 _AT_ONCE = 1 << 20
 
@@ -58,7 +59,8 @@ class PEACE(PlacingClusterer):
     n_init : int, default=5
         Runs. Each starts from a least-squares solution of its own random start. All pairs of more than
         2,000 objects are left to the end: a run solves 2,000 objects drawn at random on all their
-        pairs and places the others against them; the selected one goes on from there on all pairs.
+        pairs, to `tol` or 1e-4, and places the others against them; the selected one goes on from
+        there on all pairs.
     max_iter : int, default=200
         The most sweeps over all objects in a run.
     tol : float, default=1e-5
@@ -244,7 +246,11 @@ def _selected(
         found = [solve(run, known, start_of(run, "auto", known, None), "pairwise") for run in runs]
         losses = np.array([solution.objective for solution in found])
         return found[int(losses.argmin())], losses
-    placed = [solve_by_landmarks(run, None).membership for run in runs]
+    placed = []
+    for run in runs:
+        (start,) = start_of(run, "auto", known, None)
+        rough = replace(run, tol=max(run.tol, _ROUGH))
+        placed.append(solve_by_landmarks(rough, start).membership)
     losses = np.array([objective(known, Y, kl, task.threads) for Y in placed])
     best = int(losses.argmin())
     finished = solve(task, known, [inside(placed[best])], "pairwise")
