@@ -28,7 +28,6 @@ from conclust.consensus.probabilistic.solving import (
     solve_by_landmarks,
     start_of,
 )
-from conclust.consensus.probabilistic.starts import inside
 from conclust.divergences import kl
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
@@ -243,17 +242,17 @@ def _selected(
 ) -> tuple[PairSolution, NDArray[np.float64]]:
     """Return the best solution, and the objective of each run."""
     if isinstance(known, SparseEvidence) or len(known[0]) <= N_LANDMARKS:
-        found = [solve(run, known, start_of(run, "auto", known, None), "pairwise") for run in runs]
+        found = [solve(run, "auto", known, None) for run in runs]
         losses = np.array([solution.objective for solution in found])
         return found[int(losses.argmin())], losses
     placed = []
     for run in runs:
-        (start,) = start_of(run, "auto", known, None)
+        start = start_of(run, "auto", known, None)
         rough = replace(run, tol=max(run.tol, _ROUGH))
         placed.append(solve_by_landmarks(rough, start).membership)
     losses = np.array([objective(known, Y, kl, task.threads) for Y in placed])
     best = int(losses.argmin())
-    finished = solve(task, known, [inside(placed[best])], "pairwise")
+    finished = solve(task, "auto", known, placed[best])
     losses[best] = finished.objective
     return finished, losses
 
