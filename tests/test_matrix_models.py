@@ -420,12 +420,12 @@ def test_dyads_are_the_pairs_of_objects():
     labels, _ = planted(3, n=90, m=4)
     labels[::11, 1] = -1
     ensemble = Ensemble(labels)
-    rows, inverse = distinct_rows(ensemble)
+    rows = distinct_rows(ensemble)
     model = _Dyads.of(rows)
     p = naive_shares(labels)
-    np.testing.assert_allclose(model.partners[inverse], p.sum(axis=1))
+    np.testing.assert_allclose(model.partners[rows.inverse], p.sum(axis=1))
     assert model.total == pytest.approx(p.sum())
-    member = np.eye(len(rows))[inverse]
+    member = np.eye(len(rows))[rows.inverse]
     np.testing.assert_allclose(
         sp.csr_array((model.weights, model.columns, model.starts)).toarray(),
         np.triu(member.T @ p @ member),
