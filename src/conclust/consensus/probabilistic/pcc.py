@@ -76,8 +76,9 @@ class PCC(PlacingClusterer):
         share of all pairs. Or evidence from :func:`conclust.evidence.sample_pairs`.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
         Where to start. "auto": `n_init` random memberships for l2; for the others its solution moved
-        inside the simplex, and on up to a million pairs `n_init` random memberships besides, if
-        `n_init` is above 1. "random": `n_init` random memberships, the best solution is kept.
+        inside the simplex, and on up to a million pairs, if `n_init` is above 1, `n_init` random
+        memberships besides, and the best solution with two clusters merged and a third split,
+        again while that lowers the objective. "random": `n_init` random memberships, the best solution is kept.
         "spectral": away from the uniform membership, which is stationary, where the objective falls
         most. Or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
