@@ -377,7 +377,7 @@ def _use_as_is(
 
 
 def _integer_blocks(matrix: NDArray[Any], missing: str) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield (first row, C-contiguous block of int64, int32 or uint8 labels)."""
+    """Yield (first row, C-contiguous block of int64, int32, int8 or uint8 labels)."""
     kind, m = matrix.dtype.kind, matrix.shape[1]
     rows = max(1, _BLOCK_CELLS // m)
     for start in range(0, len(matrix), rows):
@@ -386,7 +386,7 @@ def _integer_blocks(matrix: NDArray[Any], missing: str) -> Iterator[tuple[int, N
             block = _whole_numbers(block, start)
         elif kind == "u" and matrix.dtype.itemsize == 8 and (block > np.iinfo(np.int64).max).any():
             raise InputError("Labels must fit in int64. Got a larger uint64 label instead.")
-        if block.dtype not in (np.uint8, np.int32):
+        if block.dtype not in (np.int8, np.uint8, np.int32):
             block = block.astype(np.int64, copy=False)
         if missing == "noise" and kind in "if":
             nan = np.isnan(matrix[start : start + rows]) if kind == "f" else False

@@ -167,8 +167,9 @@ void fill_row32(const FactoredInput& in, const double* column_weights, std::size
 }
 
 template <class Code>
-CONCLUST_INLINE void sign_presence(const Code* codes, std::size_t n, std::size_t m, std::uint64_t* signature) {
-    for (std::size_t i = 0; i < n; ++i) {
+CONCLUST_INLINE void sign_rows(const Code* codes, std::size_t begin, std::size_t end, std::size_t m,
+                               std::uint64_t* signature) {
+    for (std::size_t i = begin; i < end; ++i) {
         std::uint64_t h = (i + 1) * 0x9e3779b97f4a7c15ull;  // splitmix64 of the object
         h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
         h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
@@ -181,8 +182,15 @@ CONCLUST_INLINE void sign_presence(const Code* codes, std::size_t n, std::size_t
 }
 
 CONCLUST_CLONES
-void sign_presence8(const std::uint8_t* codes, std::size_t n, std::size_t m, std::uint64_t* signature) {
-    sign_presence(codes, n, m, signature);
+void sign_rows8(const std::uint8_t* codes, std::size_t begin, std::size_t end, std::size_t m,
+                std::uint64_t* signature) {
+    sign_rows(codes, begin, end, m, signature);
+}
+
+bool all_differ(const std::uint64_t* signature, std::size_t m) {
+    std::vector<std::uint64_t> sorted(signature, signature + m);
+    std::sort(sorted.begin(), sorted.end());
+    return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
 }  // namespace
@@ -197,11 +205,18 @@ void read_row(const FactoredInput& in, const double* column_weights, std::size_t
 
 void presence_signatures(const void* codes, int code_bytes, std::size_t n, std::size_t m,
                          std::uint64_t* signature) {
+    constexpr std::size_t chunk = 4096;
     std::fill(signature, signature + m, std::uint64_t{0});
-    switch (code_bytes) {
-        case 1: return sign_presence8(static_cast<const std::uint8_t*>(codes), n, m, signature);
-        case 2: return sign_presence(static_cast<const std::uint16_t*>(codes), n, m, signature);
-        default: return sign_presence(static_cast<const std::uint32_t*>(codes), n, m, signature);
+    for (std::size_t begin = 0; begin < n; begin += chunk) {
+        const std::size_t end = std::min(n, begin + chunk);
+        switch (code_bytes) {
+            case 1: sign_rows8(static_cast<const std::uint8_t*>(codes), begin, end, m, signature); break;
+            case 2: sign_rows(static_cast<const std::uint16_t*>(codes), begin, end, m, signature); break;
+            default: sign_rows(static_cast<const std::uint32_t*>(codes), begin, end, m, signature); break;
+        }
+        if (all_differ(signature, m)) {
+            return;
+        }
     }
 }
 

@@ -71,6 +71,7 @@ struct Row {
 void read_row(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row);
 
 // A 64-bit signature of which objects each partition (m) observed: equal presence, equal signature.
+// No more objects are looked at than it takes to tell all partitions apart.
 void presence_signatures(const void* codes, int code_bytes, std::size_t n, std::size_t m,
                          std::uint64_t* signature);
 

@@ -7,28 +7,42 @@
 namespace conclust {
 
 Relabeller::Relabeller(std::size_t n_partitions, std::int64_t missing, std::int64_t noise)
-    : tables_(n_partitions), missing_(missing), noise_(noise) {}
-
-std::uint32_t Relabeller::Table::find(std::int64_t label) const {
-    if (label >= 0 && label < direct_limit) {
-        const auto at = static_cast<std::size_t>(label);
-        return at < direct.size() ? direct[at] : unseen;
-    }
-    const auto found = hashed.find(label);
-    return found == hashed.end() ? unseen : found->second;
+    : missing_(missing), noise_(noise), lowest_(std::min(missing, noise)) {
+    tables_.assign(n_partitions, begin());
 }
 
-void Relabeller::Table::add(std::int64_t label) {
-    const auto code = static_cast<std::uint32_t>(values.size());
-    values.push_back(label);
+Relabeller::Table Relabeller::begin() const {
+    Table table;
+    table.direct.assign(static_cast<std::size_t>(-lowest_), unseen);
+    table.direct[static_cast<std::size_t>(missing_ - lowest_)] = missing_code<std::uint32_t>;
+    table.direct[static_cast<std::size_t>(noise_ - lowest_)] = noise_code<std::uint32_t>;
+    return table;
+}
+
+CONCLUST_INLINE std::uint32_t Relabeller::find(const Table& table, std::int64_t label) const {
+    const auto at = static_cast<std::uint64_t>(label) - static_cast<std::uint64_t>(lowest_);
+    if (at < table.direct.size()) {
+        return table.direct[at];
+    }
+    if (table.hashed.empty()) {
+        return unseen;
+    }
+    const auto found = table.hashed.find(label);
+    return found == table.hashed.end() ? unseen : found->second;
+}
+
+void Relabeller::add(Table& table, std::int64_t label) const {
+    const auto code = static_cast<std::uint32_t>(table.values.size());
+    table.values.push_back(label);
     if (label >= 0 && label < direct_limit) {
-        const auto at = static_cast<std::size_t>(label);
-        if (at >= direct.size()) {
-            direct.resize(std::max(at + 1, 2 * direct.size()), unseen);
+        const auto at = static_cast<std::size_t>(label - lowest_);
+        if (at >= table.direct.size()) {  // a label that it has room for is in it
+            const auto most = static_cast<std::size_t>(direct_limit - lowest_);
+            table.direct.resize(std::min(most, std::max(at + 1, 2 * table.direct.size())), unseen);
         }
-        direct[at] = code;
+        table.direct[at] = code;
     } else {
-        hashed.emplace(label, code);
+        table.hashed.emplace(label, code);
     }
 }
 
@@ -39,16 +53,13 @@ std::ptrdiff_t Relabeller::observe(const Label* block, std::size_t rows) {
         const Label* row = block + i * m;
         for (std::size_t u = 0; u < m; ++u) {
             const auto label = static_cast<std::int64_t>(row[u]);
-            if (label == missing_ || label == noise_) {
+            if (find(tables_[u], label) != unseen) {
                 continue;
             }
             if (label < 0) {
                 return static_cast<std::ptrdiff_t>(i * m + u);
             }
-            Table& table = tables_[u];
-            if (table.find(label) == unseen) {
-                table.add(label);
-            }
+            add(tables_[u], label);
         }
     }
     return -1;
@@ -62,29 +73,19 @@ std::size_t Relabeller::encode(const Label* block, std::size_t rows, Code* out) 
         const Label* row = block + i * m;
         Code* codes = out + i * m;
         for (std::size_t u = 0; u < m; ++u) {
-            const auto label = static_cast<std::int64_t>(row[u]);
-            if (label == missing_) {
-                codes[u] = missing_code<Code>;
-            } else if (label == noise_) {
-                codes[u] = noise_code<Code>;
-            } else {
-                const std::uint32_t code = tables_[u].find(label);
-                if (code == unseen) {
-                    codes[u] = noise_code<Code>;
-                    ++strangers;
-                } else {
-                    codes[u] = static_cast<Code>(code);
-                }
-            }
+            const std::uint32_t code = find(tables_[u], static_cast<std::int64_t>(row[u]));
+            const bool stranger = code == unseen;
+            codes[u] = stranger ? noise_code<Code> : static_cast<Code>(code);
+            strangers += stranger;
         }
     }
     return strangers;
 }
 
 void Relabeller::restore(std::size_t partition, const std::int64_t* values, std::size_t n_values) {
-    tables_[partition] = Table{};
+    tables_[partition] = begin();
     for (std::size_t k = 0; k < n_values; ++k) {
-        tables_[partition].add(values[k]);
+        add(tables_[partition], values[k]);
     }
 }
 
@@ -138,6 +139,7 @@ bool continues_canonical(const std::uint8_t* block, std::size_t rows, std::size_
 
 CONCLUST_INSTANTIATE(std::int64_t)
 CONCLUST_INSTANTIATE(std::int32_t)
+CONCLUST_INSTANTIATE(std::int8_t)
 CONCLUST_INSTANTIATE(std::uint8_t)
 
 }  // namespace conclust

@@ -13,7 +13,7 @@ namespace conclust {
 // One table per partition, filled by observe() in row order and read by encode().
 //
 // Precondition of both: blocks are C-contiguous, rows x n_partitions.
-// `missing` and `noise` are the label values that stand for the two facts; every other negative
+// `missing` and `noise` (negative) are the labels that stand for the two facts; every other negative
 // label is refused by observe(), which then returns the flat index of the first one (else -1).
 class Relabeller {
   public:
@@ -37,21 +37,25 @@ class Relabeller {
     void restore(std::size_t partition, const std::int64_t* values, std::size_t n_values);
 
   private:
-    static constexpr std::uint32_t unseen = 0xffffffffu;
+    // Codes as wide as any; the reserved ones narrow to those of every type.
+    static constexpr std::uint32_t unseen = first_reserved_code<std::uint32_t> - 1;
     static constexpr std::int64_t direct_limit = 1 << 16;
 
     struct Table {
         std::vector<std::int64_t> values;                        // code -> label
-        std::vector<std::uint32_t> direct;                       // small label -> code
+        std::vector<std::uint32_t> direct;                       // label - lowest_ -> code, if small
         std::unordered_map<std::int64_t, std::uint32_t> hashed;  // other label -> code
-
-        std::uint32_t find(std::int64_t label) const;
-        void add(std::int64_t label);
     };
+
+    Table begin() const;
+    // A table lookup where it can be: which of an object's labels are missing is a coin toss.
+    std::uint32_t find(const Table& table, std::int64_t label) const;
+    void add(Table& table, std::int64_t label) const;
 
     std::vector<Table> tables_;
     std::int64_t missing_;
     std::int64_t noise_;
+    std::int64_t lowest_;  // where the direct tables begin, so that they hold missing and noise
 };
 
 // Whether a block of labels of one byte continues columns that are already numbered by first

@@ -38,6 +38,7 @@ void bind_relabel(nb::module_& m) {
             nb::arg("missing"), nb::arg("noise"));
     bind_label<std::int64_t>(cls);
     bind_label<std::int32_t>(cls);
+    bind_label<std::int8_t>(cls);
     bind_label<std::uint8_t>(cls);
     cls.def("n_clusters", &Relabeller::n_clusters, nb::arg("partition"));
     cls.def("values", [](const Relabeller& self, std::size_t partition) {
