@@ -11,10 +11,11 @@
 //     min z'H z - 2 b'z,   H = sum_u w_u (G_u - y_i y_i'),   b = sum_t w_t x_ti (S_t - x_ti y_i).
 //
 // A sweep solves it for every object in turn. Objects are worked through in rounds of fixed
-// blocks; the blocks of a round start from the same sums, work on private copies, and are merged
-// in fixed order. The blocks depend on n and T only, so the bits do not depend on threads. If a
-// round raises F (simultaneous blocks can), the step is shortened by the exact quartic in its
-// length, so F never rises.
+// blocks. Cluster sums move with the objects of a block, the blocks of a round work on private copies of
+// them and are merged in fixed order; the Grams are seen as they were when the round began. Few objects
+// are one block, and the Grams then follow after every part of it. All this depends on n only, so the
+// bits do not depend on threads. If a round raises F (simultaneous moves can), the step is shortened by
+// the exact quartic in its length, so F never rises.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "factored_rows.h"
+#include "factored_visit.h"
 
 namespace conclust {
 
@@ -67,16 +69,23 @@ class FactoredSolver {
     std::vector<double>& group_sizes() { return group_sizes_; }   // n_groups
 
   private:
-    void block_sums(const double* Y, std::size_t begin, std::size_t end, double* sums, double* grams,
-                    double* squares) const;
-    void shorten(double* Y, const double* before, std::size_t begin, std::size_t end);
+    struct Round;
+
+    void see_fields();
+    Block block(double* Y, std::size_t begin, std::size_t end, Mode mode, double tol, double negligible);
+    void work_in_turn(Round& round, double* Y, double tol, double negligible);
+    void work_together(Round& round, double* Y, double tol, double negligible, int threads);
+    void finish(const Block& block, Round& round);
+    void shorten(double* Y, const Round& round);
 
     FactoredInput in_;
+    Patterns patterns_;
     std::size_t stride_;
     std::size_t width_;      // of a Gram, see factored_grams.h
     std::size_t n_columns_;  // T
     std::vector<double> sums_;
-    std::vector<double> grams_;  // n_groups x width_
+    std::vector<double> grams_;   // n_groups x width_
+    std::vector<double> fields_;  // n_entries x width_: sums of Grams when last seen
     std::vector<double> group_sizes_;
     std::vector<double> group_weights_;
     std::vector<double> column_weights_;  // T: weight of the partition of each cluster

@@ -29,7 +29,7 @@ struct FactoredInput {
     std::size_t rounds = 16;
 };
 
-// One object: its clusters (column of B, posterior, weight) and the groups that observed it.
+// One object's clusters.
 struct Row {
     std::size_t n_clusters = 0;
     std::vector<std::int32_t> columns;
@@ -37,12 +37,6 @@ struct Row {
     std::vector<double> weighted;        // w x; 1 when unit
     bool unit = false;                   // hard and unweighted: x = w = 1
     double self = 0.0;                   // sum w x^2
-    std::size_t n_groups = 0;
-    std::vector<std::int32_t> groups;
-    std::vector<double> group_weights;
-    bool unit_groups = false;            // every group weight is 1
-    double present = 0.0;                // sum of group_weights
-    std::vector<double> dense;           // scratch: weight per group
     std::vector<std::int32_t> offsets;   // of the input, as narrow as columns
     static constexpr std::size_t slack = 16;  // vectors are stored whole past the end
 
@@ -50,10 +44,7 @@ struct Row {
         : columns(in.m + slack),
           values(in.m, 1.0),
           weighted(in.m, 1.0),
-          groups(std::max(in.m, in.n_groups) + slack),
-          group_weights(std::max(in.m, in.n_groups), 1.0),
-          unit_groups(in.n_groups == in.m && in.weights == nullptr),
-          dense(in.n_groups),
+          unit(in.soft_starts == nullptr && in.weights == nullptr),
           offsets(in.m + slack) {
         std::copy(in.offsets, in.offsets + in.m, offsets.begin());
     }
@@ -69,6 +60,43 @@ struct Row {
 
 // Fills `row` with object i. column_weights (T): the weight of the partition of each cluster.
 void read_row(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row);
+
+// The groups of partitions that observed one object, and what the partitions of each that did weigh.
+struct Observers {
+    std::size_t n_groups = 0;
+    std::vector<std::int32_t> groups;
+    std::vector<double> weights;
+    double present = 0.0;        // sum of weights
+    std::vector<double> dense;   // scratch: weight per group
+
+    explicit Observers(const FactoredInput& in)
+        : groups(in.n_groups), weights(in.n_groups), dense(in.n_groups) {}
+};
+
+void read_observers(const FactoredInput& in, std::size_t i, Observers& observers);
+
+// Groups of partitions are taken `bits` at a time: entry s 2^bits + p stands for those of set s that
+// observed an object, p having their bits.
+struct Patterns {
+    std::size_t n_groups;
+    std::size_t bits;
+    std::vector<std::int32_t> partitions;  // one of each group, which speaks for all
+
+    Patterns(const FactoredInput& in, std::size_t most_bits);
+
+    std::size_t n_sets() const { return (n_groups + bits - 1) / bits; }
+    std::size_t n_entries() const { return n_sets() << bits; }
+};
+
+using Entries = std::vector<std::int32_t>;
+
+// The entries of an object observed by all: one of each set.
+Entries all_entries(const Patterns& patterns);
+
+// entries (n_sets) = those of object i. They begin as all_entries. Precondition: partitions of a group
+// observed the same objects.
+void read_entries(const FactoredInput& in, const Patterns& patterns, std::size_t i,
+                  Entries& entries);
 
 // A 64-bit signature of which objects each partition (m) observed: equal presence, equal signature.
 // No more objects are looked at than it takes to tell all partitions apart.

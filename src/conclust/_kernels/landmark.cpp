@@ -135,13 +135,15 @@ Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Gr
     }
     column.H = at;
     Row row(in);
+    Observers observers(in);
     Placed placed{0.0, 0.0};
     for (std::size_t i = begin; i < end; ++i) {
         read_row(in, ground.column_weights.data(), i, row);
+        read_observers(in, i, observers);
         add_rows(ground.sums.data(), width, row.columns.data(), row.unit ? nullptr : row.weighted.data(),
                  row.n_clusters, column.c);
-        add_rows(ground.present.data(), width, row.groups.data(), row.group_weights.data(), row.n_groups,
-                 column.N);
+        add_rows(ground.present.data(), width, observers.groups.data(), observers.weights.data(),
+                 observers.n_groups, column.N);
         double degree = 0.0;
         for (std::size_t g = 0; g < width; ++g) {
             // Sums of posteriors can pass the number of observers by a rounding error.

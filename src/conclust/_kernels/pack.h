@@ -45,6 +45,19 @@ inline void store(double* p, const Pack& x) {
 
 inline constexpr std::size_t pack_lanes = 4;
 
+// Four of the eight values of a and b, from the one numbered `from` on.
+template <int from>
+CONCLUST_INLINE Pack shifted(const Pack& a, const Pack& b) {
+#if defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)
+    return __builtin_shufflevector(a, b, from, from + 1, from + 2, from + 3);
+#else
+    double both[2 * pack_lanes];
+    store(both, a);
+    store(both + pack_lanes, b);
+    return load(both + from);
+#endif
+}
+
 // Four rows of four become four columns.
 CONCLUST_INLINE void transpose(Pack& a, Pack& b, Pack& c, Pack& d) {
 #if defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -77,13 +77,27 @@ class FactoredModel:
         """Return the memberships of new objects: each a convex problem against the sums."""
         k = self.sums.shape[1]
         stride = factored_stride(k)
-        solver = self.solver(codes, k, complete=not (codes >= noise_code(codes.dtype)).any())
-        solver.sums.reshape(-1, stride)[:, :k] = self.sums
-        solver.write_grams(np.ascontiguousarray(self.grams).reshape(-1))
-        solver.group_sizes[:] = self.group_sizes
+        complete = not (codes >= noise_code(codes.dtype)).any()
+        # Partitions that observed the same objects may not have observed the same new ones.
+        model = self if complete else self._one_by_one()
+        solver = model.solver(codes, k, complete=complete)
+        solver.sums.reshape(-1, stride)[:, :k] = model.sums
+        solver.write_grams(np.ascontiguousarray(model.grams).reshape(-1))
+        solver.group_sizes[:] = model.group_sizes
         Y = uniform(len(codes), k)
         solver.assign(Y, tol, threads)
         return np.ascontiguousarray(Y[:, :k])
+
+    def _one_by_one(self) -> FactoredModel:
+        """Return the model with a group for each partition."""
+        m = len(self.group_of)
+        return replace(
+            self,
+            group_of=np.arange(m, dtype=np.int32),
+            n_groups=m,
+            grams=self.grams[self.group_of],
+            group_sizes=self.group_sizes[self.group_of],
+        )
 
 
 def whole_grams(solver: FactoredSolver, n_clusters: int) -> NDArray[np.float64]:
