@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t lanes = 8;             // of every long floating sum
 constexpr std::size_t blocks_per_round = 16;  // private copies; also the most threads that help
+constexpr double rounding = 1e-14;  // of F
 // Few objects: a part of so many, but so many parts at least and at most.
 constexpr std::size_t part_size = 32;
 constexpr std::size_t least_parts = 8;
@@ -183,7 +184,10 @@ struct FactoredSolver::Round {
     }
 };
 
-SweepResult FactoredSolver::sweep(double* Y, double tol, double negligible, int threads) {
+SweepResult FactoredSolver::sweep(double* Y, double tol, double negligible, double relaxation, int threads) {
+    Block all = block(Y, 0, in_.n, Mode::sweep, tol);
+    all.negligible = negligible;
+    all.relaxation = relaxation;
     Round round(in_, sums_.size(), fields_.size());
     SweepResult result{0.0, 0.0, 0};
     const double start = objective();
@@ -192,12 +196,12 @@ SweepResult FactoredSolver::sweep(double* Y, double tol, double negligible, int 
         round.end = std::min(in_.n, round.begin + round.size * round.blocks);
         round.before.assign(Y + round.begin * stride_, Y + round.end * stride_);
         if (round.blocks == 1) {
-            work_in_turn(round, Y, tol, negligible);
+            work_in_turn(round, all);
         } else {
-            work_together(round, Y, tol, negligible, threads);
+            work_together(round, all, threads);
         }
         double now = objective();
-        if (now > current) {
+        if (now - current > rounding * std::abs(current)) {
             shorten(Y, round);
             ++result.shortened;
             now = objective();
@@ -209,15 +213,14 @@ SweepResult FactoredSolver::sweep(double* Y, double tol, double negligible, int 
     return result;
 }
 
-Block FactoredSolver::block(double* Y, std::size_t begin, std::size_t end, Mode mode, double tol,
-                            double negligible) {
-    return Block{&in_,           column_weights_.data(), &patterns_, stride_, begin,      end, Y,
-                 sums_.data(),   fields_.data(),         nullptr,    tol,     negligible, mode, 0.0,
-                 0.0,            0.0};
+// Objects against the sums and what fields were last seen; they move no Gram.
+Block FactoredSolver::block(double* Y, std::size_t begin, std::size_t end, Mode mode, double tol) {
+    return Block{&in_,         column_weights_.data(), &patterns_, stride_, begin, end, Y,   sums_.data(),
+                 fields_.data(), nullptr,              tol,        0.0,     1.0,   mode, 0.0, 0.0, 0.0};
 }
 
 // The Grams move with a part of the objects after the other, the sums with each object.
-void FactoredSolver::work_in_turn(Round& round, double* Y, double tol, double negligible) {
+void FactoredSolver::work_in_turn(Round& round, const Block& all) {
     const std::size_t parts = std::clamp(round.size / part_size, least_parts, most_parts);
     const std::size_t part = (round.size + parts - 1) / parts;
     Row row(in_);
@@ -225,7 +228,9 @@ void FactoredSolver::work_in_turn(Round& round, double* Y, double tol, double ne
     for (std::size_t begin = round.begin; begin < round.end; begin += part) {
         see_fields();
         std::fill(round.moves.begin(), round.moves.end(), 0.0);
-        Block one = block(Y, begin, std::min(round.end, begin + part), Mode::sweep, tol, negligible);
+        Block one = all;
+        one.begin = begin;
+        one.end = std::min(round.end, begin + part);
         one.moves = round.moves.data();
         visit_block(one, row, entries);
         finish(one, round);
@@ -233,13 +238,13 @@ void FactoredSolver::work_in_turn(Round& round, double* Y, double tol, double ne
 }
 
 // The sums move with the objects of a block, in its copy.
-void FactoredSolver::work_together(Round& round, double* Y, double tol, double negligible, int threads) {
+void FactoredSolver::work_together(Round& round, const Block& all, int threads) {
     const std::size_t table = fields_.size();
     see_fields();
-    std::vector<Block> blocks(round.blocks);
+    std::vector<Block> blocks(round.blocks, all);
     for (std::size_t p = 0; p < round.blocks; ++p) {
-        const std::size_t begin = std::min(round.end, round.begin + p * round.size);
-        blocks[p] = block(Y, begin, std::min(round.end, begin + round.size), Mode::sweep, tol, negligible);
+        blocks[p].begin = std::min(round.end, round.begin + p * round.size);
+        blocks[p].end = std::min(round.end, blocks[p].begin + round.size);
         blocks[p].sums = round.sums.data() + p * sums_.size();
         blocks[p].moves = round.moves.data() + p * table;
     }
@@ -403,12 +408,12 @@ double visit_all(const Block& all, int threads) {
 
 double FactoredSolver::residual(double* Y, int threads) {
     see_fields();
-    return visit_all(block(Y, 0, in_.n, Mode::residual, 0.0, 0.0), threads);
+    return visit_all(block(Y, 0, in_.n, Mode::residual, 0.0), threads);
 }
 
 void FactoredSolver::assign(double* Y, double tol, int threads) {
     see_fields();
-    visit_all(block(Y, 0, in_.n, Mode::assign, tol, 0.0), threads);
+    visit_all(block(Y, 0, in_.n, Mode::assign, tol), threads);
 }
 
 void FactoredSolver::read_grams(double* G) const {

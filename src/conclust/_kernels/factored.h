@@ -28,7 +28,7 @@
 namespace conclust {
 
 struct SweepResult {
-    double change;    // of F, never positive
+    double change;    // of F, never positive but for rounding
     double residual;  // largest gap per unit of evidence met at the visits
     std::int64_t shortened;  // rounds whose step was shortened
 };
@@ -48,8 +48,9 @@ class FactoredSolver {
     double objective() const;
 
     // One sweep over all objects; Y and the sums move together. An object is left as it is if its
-    // gap per unit of evidence is at most `tol`, or if it can lower F by at most `negligible`.
-    SweepResult sweep(double* Y, double tol, double negligible, int threads);
+    // gap per unit of evidence is at most `tol`, or if it can lower F by at most `negligible`; else it
+    // goes `relaxation` (in [1, 2)) times as far as to its minimiser.
+    SweepResult sweep(double* Y, double tol, double negligible, double relaxation, int threads);
 
     // Largest KKT gap per unit of evidence, nothing moved.
     double residual(double* Y, int threads);
@@ -72,9 +73,9 @@ class FactoredSolver {
     struct Round;
 
     void see_fields();
-    Block block(double* Y, std::size_t begin, std::size_t end, Mode mode, double tol, double negligible);
-    void work_in_turn(Round& round, double* Y, double tol, double negligible);
-    void work_together(Round& round, double* Y, double tol, double negligible, int threads);
+    Block block(double* Y, std::size_t begin, std::size_t end, Mode mode, double tol);
+    void work_in_turn(Round& round, const Block& all);
+    void work_together(Round& round, const Block& all, int threads);
     void finish(const Block& block, Round& round);
     void shorten(double* Y, const Round& round);
 

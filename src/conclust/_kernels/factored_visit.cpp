@@ -107,6 +107,21 @@ CONCLUST_INLINE void pull(const double* sums, const Row& row, double self, const
     }
 }
 
+// Lengthens the step from y to z to `relaxation` times of it, as far as the simplex allows.
+CONCLUST_INLINE void lengthen(const double* y, double* z, std::size_t k, double relaxation) {
+    constexpr double rounding = 1e-15;
+    double length = relaxation;
+    for (std::size_t c = 0; c < k; ++c) {
+        length = y[c] - z[c] > 0.0 ? std::min(length, y[c] / (y[c] - z[c])) : length;
+    }
+    if (length > 1.0) {
+        for (std::size_t c = 0; c < k; ++c) {
+            const double value = y[c] + length * (z[c] - y[c]);
+            z[c] = value > rounding ? value : 0.0;
+        }
+    }
+}
+
 // S > 0: the stride is known at compile time, so that rows live in registers.
 template <int S>
 CONCLUST_INLINE void visit(Block& block, Row& row, Entries& entries) {
@@ -183,6 +198,9 @@ CONCLUST_INLINE void visit(Block& block, Row& row, Entries& entries) {
             continue;
         }
         pair_steps<S>(H, q, z, s, k, std::max(0.02 * gap, 0.1 * enough), 6 * k);
+        if (block.relaxation > 1.0) {
+            lengthen(y, z, k, block.relaxation);
+        }
         outer_difference<S>(z, y, k, s, gram);
         move_entries(block.moves, width, entries, gram);
         double after = 0.0;

@@ -23,6 +23,7 @@ struct Block {
     double* moves;         // what the objects move them by is added
     double tol;         // gap per unit of evidence below which an object is left alone
     double negligible;  // or what it can lower F by
+    double relaxation;  // how many times as far as to its minimiser an object goes, at least 1
     Mode mode;
     // out
     double residual;

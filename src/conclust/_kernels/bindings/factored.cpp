@@ -90,14 +90,15 @@ void bind_factored(nb::module_& m) {
         }, nb::arg("Y").noconvert(), nb::arg("threads"))
         .def("objective", [](const BoundSolver& self) { return self.solver.objective(); })
         .def("sweep", [](BoundSolver& self, Matrix<double> Y, double tol, double negligible,
-                         int threads) {
+                         int threads, double relaxation) {
             conclust::SweepResult result{};
             {
                 const nb::gil_scoped_release release;
-                result = self.solver.sweep(Y.data(), tol, negligible, threads);
+                result = self.solver.sweep(Y.data(), tol, negligible, relaxation, threads);
             }
             return nb::make_tuple(result.change, result.residual, result.shortened);
-        }, nb::arg("Y").noconvert(), nb::arg("tol"), nb::arg("negligible"), nb::arg("threads"))
+        }, nb::arg("Y").noconvert(), nb::arg("tol"), nb::arg("negligible"), nb::arg("threads"),
+             nb::arg("relaxation") = 1.0)
         .def("residual", [](BoundSolver& self, Matrix<double> Y, int threads) {
             const nb::gil_scoped_release release;
             return self.solver.residual(Y.data(), threads);

@@ -61,7 +61,7 @@ class AllPairs:
         self.ensemble, self.n_clusters, self.threads = ensemble, n_clusters, threads
         self._complete = not (ensemble.has_missing or ensemble.has_noise)
         self._soft = ensemble.indicator if ensemble.is_soft else None
-        # Unweighted: a weighted solver keeps no Gram of a partition whose weight is 0.
+        # Unweighted: the distances are those of single partitions.
         self.model = FactoredModel.of(ensemble.reweighted(None))
         self._measure = self._solver(self.model)
         n = ensemble.n_samples

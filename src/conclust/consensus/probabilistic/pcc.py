@@ -75,8 +75,8 @@ class PCC(PlacingClusterer):
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
         share of all pairs. Or evidence from :func:`conclust.evidence.sample_pairs`.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
-        Where to start. "auto": `n_init` random memberships for l2; for the others its solution moved
-        inside the simplex, and on up to a million pairs, if `n_init` is above 1, `n_init` random
+        Where to start. "auto": `n_init` random memberships for l2; for the others nearly its solution,
+        moved inside the simplex, and on up to a million pairs, if `n_init` is above 1, `n_init` random
         memberships besides, and the best solution with two clusters merged and a third split,
         again while that lowers the objective. "random": `n_init` random memberships, the best solution is kept.
         "spectral": away from the uniform membership, which is stationary, where the objective falls

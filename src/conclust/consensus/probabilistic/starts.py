@@ -83,19 +83,10 @@ def least_squares_start(
     threads: int,
     report: Callable[[str], None],
 ) -> NDArray[np.float64]:
-    """Return the l2 solution over all pairs, to a per mille: what the other solvers start from."""
-    return factored.solve(
-        ensemble,
-        k,
-        start=None,
-        n_init=n_init,
-        max_iter=50,
-        tol=1e-3,
-        tol_kkt=0.0,
-        seed=seed,
-        threads=threads,
-        report=report,
-    ).membership
+    """Return nearly the l2 solution over all pairs: what the other solvers start from."""
+    return factored.near_solution(
+        ensemble, k, n_init=n_init, seed=seed, threads=threads, report=report
+    )
 
 
 def spectral_start(
