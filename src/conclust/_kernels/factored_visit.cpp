@@ -197,7 +197,7 @@ CONCLUST_INLINE void visit(Block& block, Row& row, Entries& entries) {
             }
             continue;
         }
-        pair_steps<S>(H, q, z, s, k, std::max(0.02 * gap, 0.1 * enough), 6 * k);
+        pair_steps<S>(H, q, z, s, k, std::max(0.1 * gap, 0.1 * enough), 6 * k);
         if (block.relaxation > 1.0) {
             lengthen(y, z, k, block.relaxation);
         }
