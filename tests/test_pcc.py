@@ -222,62 +222,6 @@ def test_rounds_follow_the_loss_and_never_raise_it():
     np.testing.assert_allclose(Y.sum(axis=1), 1, atol=1e-12)
 
 
-def test_over_relaxation_ends_where_plain_sweeps_do():
-    # Four groups fitted with three clusters: plain sweeps are slow.
-    rng = np.random.default_rng(1)
-    truth = rng.integers(0, 4, 2_000)
-    labels = np.column_stack(
-        [np.where(rng.random(2_000) < 0.4, rng.integers(0, 4, 2_000), truth) for _ in range(12)]
-    )
-    labels[rng.random(labels.shape) < 0.4] = -1
-    ensemble = Ensemble(labels)
-    start = rng.dirichlet(np.ones(3), 2_000)
-    reached, sweeps = [], []
-    for pace in (None, factored._Pace(1)):
-        _, solver = model_solver(ensemble, 3)
-        Y = factored.padded(start)
-        solver.rebuild(Y, 1)
-        change, count = -np.inf, 0
-        while -change > 1e-9 * abs(solver.objective()):
-            sweep = (
-                solver.sweep(Y, 0.0, 0.0, 1) if pace is None else pace.sweep(solver, Y, 0.0, 0.0)
-            )
-            change = sweep[0]
-            count += 1
-        reached.append(solver.objective())
-        sweeps.append(count)
-    assert reached[1] == pytest.approx(reached[0], rel=1e-6)
-    assert sweeps[1] < sweeps[0]
-
-
-@pytest.mark.parametrize("n", [300, 5_000, 70_000])
-def test_the_start_of_other_solvers_is_near_the_solution(n):
-    rng = np.random.default_rng(n)
-    truth = rng.integers(0, 3, n)
-    labels = np.column_stack(
-        [np.where(rng.random(n) < 0.3, rng.integers(0, 3, n), truth) for _ in range(10)]
-    )
-    labels[rng.random(labels.shape) < 0.3] = -1
-    labels[:, 0] = truth
-    ensemble = Ensemble(labels)
-    how = {
-        "n_init": 2,
-        "seed": np.random.SeedSequence(0),
-        "threads": 1,
-        "report": lambda line: None,
-    }
-    near = factored.near_solution(ensemble, 3, **how)
-    solved = factored.solve(
-        ensemble, 3, start=None, max_iter=100, tol=1e-6, tol_kkt=1e-9, **how
-    ).membership
-    _, solver = model_solver(ensemble, 3)
-    losses = []
-    for Y in (near, solved, np.full((n, 3), 1 / 3)):
-        solver.rebuild(factored.padded(Y), 1)
-        losses.append(solver.objective())
-    assert losses[0] - losses[1] <= 1e-3 * (losses[2] - losses[1])
-
-
 def cut_solver(ensemble, k, rounds):
     """A solver that works in rounds of simultaneous blocks although the ensemble is small."""
     model = factored.FactoredModel.of(ensemble)
