@@ -1,9 +1,7 @@
 """Where to begin: random starts on a part of the objects, and escapes from the best of them.
 
-Random starts end in local minima that differ by which true groups share a cluster. An escape
-merges the two clusters that cost least to merge, splits one with much disagreement inside, and
-descends again; it is kept if the objective is lower. It costs what one more start costs, and mends
-what another random start would have to hit by luck.
+An escape merges the two clusters that cost least to merge and splits one with much disagreement
+inside (``escapes.py``).
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver
+from conclust.consensus.probabilistic.escapes import escape, ways_out
 from conclust.consensus.probabilistic.factored_model import (
     FactoredModel,
     padded,
@@ -39,7 +38,6 @@ TRIES = 15
 CHEAP = 1000
 # An escape must lower the objective by this share of it to be kept.
 GAIN = 1e-4
-POWER_STEPS = 8
 
 
 @dataclass
@@ -133,47 +131,22 @@ class _Descent:
 
 def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.Generator) -> Start:
     """Merge and split until so many tries in a row have not helped."""
-    tries = _tries(best, descent, generator)
-    failures = 0
-    while failures < patience:
-        membership = next(tries, None)
-        if membership is None:
-            break
+    B = descent.few.indicator
+
+    def ways(at: Start) -> Iterator[NDArray[np.float64]]:
+        Y = at.Y[:, : descent.n_clusters]
+        cost, inside = _merge_costs(at, descent), _disagreement(at, descent)
+        return ways_out(Y, cost, inside, lambda x: B @ (B.T @ x), generator)
+
+    def descend(membership: NDArray[np.float64], best: Start) -> Start:
         other = descent.run(membership, best.loss)
-        if other.loss < best.loss - GAIN * max(best.loss + descent.explained, 0.0):
-            other.escapes = best.escapes + 1
-            best = other
-            tries = _tries(best, descent, generator)
-            failures = 0
-        else:
-            failures += 1
-    return best
+        other.escapes = best.escapes + 1
+        return other
 
+    def better(other: Start, best: Start) -> bool:
+        return other.loss < best.loss - GAIN * max(best.loss + descent.explained, 0.0)
 
-def _tries(
-    best: Start, descent: _Descent, generator: np.random.Generator
-) -> Iterator[NDArray[np.float64]]:
-    """Yield memberships with two clusters merged and a third split, the likeliest first."""
-    k = descent.n_clusters
-    Y = best.Y[:, :k]
-    cost = _merge_costs(best, descent)
-    inside = _disagreement(best, descent)
-    pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
-    pairs.sort(key=lambda pair: (cost[pair], pair))
-    splits = sorted(range(k), key=lambda c: (-inside[c], c))
-    options = [
-        (i + j, pair, c)
-        for i, pair in enumerate(pairs[:k])
-        for j, c in enumerate([c for c in splits if c not in pair][:3])
-    ]
-    options.sort()
-    for _, (a, b), c in options:
-        merged = Y.copy()
-        merged[:, a] += merged[:, b]
-        side = _two_sides(Y[:, c], descent.few, generator)
-        merged[:, b] = merged[:, c] * side
-        merged[:, c] -= merged[:, b]
-        yield merged
+    return escape(best, ways, descend, better, patience)
 
 
 def _merge_costs(best: Start, descent: _Descent) -> NDArray[np.float64]:
@@ -241,21 +214,3 @@ def _disagreement(best: Start, descent: _Descent) -> NDArray[np.float64]:
         present += weight * part.sum(axis=0) ** 2
     inside: NDArray[np.float64] = present - together
     return inside
-
-
-def _two_sides(
-    mass: NDArray[np.float64], few: Ensemble, generator: np.random.Generator
-) -> NDArray[np.float64]:
-    """Share of each object's mass that goes to the new cluster: along the largest disagreement."""
-    B = few.indicator
-    total = mass.sum()
-    direction = generator.standard_normal(len(mass))
-    for _ in range(POWER_STEPS):
-        direction -= (mass * direction).sum() / max(total, 1e-300)
-        direction = B @ (B.T @ (mass * direction))
-        length = np.sqrt((mass * direction**2).sum())
-        if not length > 0:
-            return generator.random(len(mass))
-        direction /= length
-    direction -= (mass * direction).sum() / total
-    return np.where(direction > 0, 0.9, 0.1)
