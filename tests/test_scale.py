@@ -62,9 +62,8 @@ def test_labels_in_a_file_need_no_memory(tmp_path, missing):
             labels[part][rng.integers(0, 2, (10_000, M), dtype=np.uint8) == 0] = -1
     labels[:K] = truth[:K, np.newaxis]  # numbered by first appearance
     del labels
-    room = 3 * N * 4 * 8 + (
-        30 << 20
-    )  # three memberships in the kernel's layout, and a part to start on
+    # Three memberships in the kernel's layout, and a part to start on.
+    room = 3 * N * 4 * 8 + (30 << 20)
     assert room < 0.8 * N * M
     done = subprocess.run(
         [sys.executable, "-c", FIT, str(path), str(room)],
@@ -105,12 +104,21 @@ def planted(rng, n=300, m=12):
     return labels
 
 
+@pytest.fixture
+def listening():
+    """Hear Ctrl-C as a terminal's process does; one started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def state(model):
     return {name: value for name, value in vars(model).items() if not name.startswith("__")}
 
 
 @pytest.mark.parametrize("solver", ["factored", "pairwise", "landmark", "greedy"])
 @pytest.mark.parametrize("after", [1, 2])
+@pytest.mark.usefixtures("listening")
 def test_ctrl_c_leaves_nothing_half_true(monkeypatch, solver, after):
     labels = planted(np.random.default_rng(0))
     ensemble = Ensemble(labels)
