@@ -78,11 +78,13 @@ def ways_out(
         for j, c in enumerate([c for c in splits if c not in pair][:_SPLITS])
     ]
     options.sort()
+    sides: dict[int, NDArray[np.float64]] = {}
     for _, (a, b), c in options:
         merged = Y.copy()
         merged[:, a] += merged[:, b]
-        side = _two_sides(Y[:, c], counted, generator)
-        merged[:, b] = merged[:, c] * side
+        if c not in sides:
+            sides[c] = _two_sides(Y[:, c], counted, generator)
+        merged[:, b] = merged[:, c] * sides[c]
         merged[:, c] -= merged[:, b]
         yield merged
 

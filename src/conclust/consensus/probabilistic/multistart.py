@@ -132,11 +132,12 @@ class _Descent:
 def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.Generator) -> Start:
     """Merge and split until so many tries in a row have not helped."""
     B = descent.few.indicator
+    transposed = B.T.tocsr()
 
     def ways(at: Start) -> Iterator[NDArray[np.float64]]:
         Y = at.Y[:, : descent.n_clusters]
         cost, inside = _merge_costs(at, descent), _disagreement(at, descent)
-        return ways_out(Y, cost, inside, lambda x: B @ (B.T @ x), generator)
+        return ways_out(Y, cost, inside, lambda x: B @ (transposed @ x), generator)
 
     def descend(membership: NDArray[np.float64], best: Start) -> Start:
         other = descent.run(membership, best.loss)
