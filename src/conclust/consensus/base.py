@@ -217,10 +217,9 @@ class SoftConsensusClusterer(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
         membership = self._fit_membership(ensemble)
-        order = _column_order(membership)
+        order, labels = _column_order(membership)
         self._reorder(order)
         self._observed_membership = _reordered(membership, order)
-        labels: NDArray[np.int64] = self._observed_membership.argmax(axis=1)
         return labels
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
@@ -300,7 +299,10 @@ def whole_or_nothing(estimator: object) -> Iterator[None]:
             vars(estimator).update(before)
 
 
-def _column_order(membership: NDArray[np.float64]) -> NDArray[np.int64]:
+def _column_order(
+    membership: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order of the columns, and each object's most probable one in that order."""
     labels = membership.argmax(axis=1)
     first = first_appearance(labels, membership.shape[1])
     mass = -membership.sum(axis=0)
@@ -318,7 +320,10 @@ def _column_order(membership: NDArray[np.float64]) -> NDArray[np.int64]:
             first[column] = head
             waiting &= ~top[:, column]
         order = np.lexsort((mass, first))
-    return order
+        return order, top[:, order].argmax(axis=1)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return order, rank[labels]
 
 
 def _reordered(membership: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
