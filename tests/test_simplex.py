@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from tests.naive.weighted import project, proposition_2
 
+from conclust._kernels import largest_of_rows
 from conclust.exceptions import InputError
 from conclust.simplex import project_simplex
 
@@ -90,3 +91,22 @@ def test_values_that_differ_by_rounding_come_to_an_end():
     np.testing.assert_allclose(X.sum(axis=1), 1, atol=1e-15)
     for i in range(0, len(V), 1000):
         np.testing.assert_allclose(X[i], project(V[i]), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 200])
+@pytest.mark.parametrize("k", [1, 2, 3, 8])
+@pytest.mark.parametrize("tied", [False, True])
+def test_largest_entries_are_numpys_and_ties_are_seen(n, k, tied):
+    rng = np.random.default_rng(10 * n + k)
+    Y = rng.integers(0, 3, (n, k)).astype(float) if tied else rng.random((n, k))
+    wide = np.full((n, k + 3), 9.0)
+    wide[:, 1 : k + 1] = Y
+    expected = Y.argmax(axis=1)
+    for view in (Y, np.asfortranarray(Y), wide[:, 1 : k + 1]):
+        labels, first = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
+        several = largest_of_rows(view, labels, first)
+        np.testing.assert_array_equal(labels, expected)
+        np.testing.assert_array_equal(
+            first, [np.flatnonzero(expected == c)[0] if c in expected else n for c in range(k)]
+        )
+        assert several == ((Y.max(axis=1, keepdims=True) == Y).sum(axis=1) > 1).any()

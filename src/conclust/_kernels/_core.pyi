@@ -340,10 +340,13 @@ def place_objects(
     threads: int,
 ) -> tuple[float, float]: ...
 
-# simplex: X is written
+# simplex: X, labels and first are written
 def project_rows(
     V: NDArray[np.float64], scale: NDArray[np.float64], X: NDArray[np.float64]
 ) -> None: ...
+def largest_of_rows(
+    Y: NDArray[np.float64], labels: NDArray[np.int64], first: NDArray[np.int64]
+) -> bool: ...
 
 # squared_evidence
 def squared_evidence(c: NDArray[Any], N: NDArray[Any], first: int) -> float: ...

@@ -194,8 +194,9 @@ SweepResult FactoredSolver::sweep(double* Y, double tol, double negligible, doub
     double current = start;
     for (; round.begin < in_.n; round.begin = round.end) {
         round.end = std::min(in_.n, round.begin + round.size * round.blocks);
-        round.before.assign(Y + round.begin * stride_, Y + round.end * stride_);
+        round.before.resize((round.end - round.begin) * stride_);
         if (round.blocks == 1) {
+            std::copy(Y, Y + in_.n * stride_, round.before.begin());
             work_in_turn(round, all);
         } else {
             work_together(round, all, threads);
@@ -250,11 +251,13 @@ void FactoredSolver::work_together(Round& round, const Block& all, int threads) 
     }
     const auto n_blocks = static_cast<std::ptrdiff_t>(round.blocks);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) default(none) \
-    shared(blocks, table, n_blocks)
+    shared(round, blocks, table, n_blocks)
     for (std::ptrdiff_t p = 0; p < n_blocks; ++p) {
         Block& one = blocks[static_cast<std::size_t>(p)];
         std::copy(sums_.begin(), sums_.end(), one.sums);
         std::fill(one.moves, one.moves + table, 0.0);
+        std::copy(one.Y + one.begin * stride_, one.Y + one.end * stride_,
+                  round.before.data() + (one.begin - round.begin) * stride_);
         Row row(in_);
         Entries entries = all_entries(patterns_);
         visit_block(one, row, entries);

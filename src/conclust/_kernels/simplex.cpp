@@ -42,4 +42,27 @@ void project_rows(const double* V, std::size_t n, std::size_t k, const double* s
     }
 }
 
+bool largest_of_rows(const double* Y, std::size_t n, std::size_t k, std::ptrdiff_t row,
+                     std::ptrdiff_t column, std::int64_t* labels, std::int64_t* first) {
+    std::fill(first, first + k, static_cast<std::int64_t>(n));
+    bool several = false;
+    for (std::size_t i = 0; i < n; ++i, Y += row) {
+        const double* y = Y;
+        double largest = *y;
+        std::size_t label = 0;
+        bool again = false;
+        for (std::size_t c = 1; c < k; ++c) {
+            y += column;
+            const bool more = *y > largest;
+            again = !more && (again || *y == largest);
+            label = more ? c : label;
+            largest = more ? *y : largest;
+        }
+        several |= again;
+        labels[i] = static_cast<std::int64_t>(label);
+        first[label] = std::min(first[label], static_cast<std::int64_t>(i));
+    }
+    return several;
+}
+
 }  // namespace conclust

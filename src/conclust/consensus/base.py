@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from conclust._kernels import largest_of_rows
 from conclust._labels import (
     canonical_labels,
     encode_labels,
-    first_appearance,
     missing_code,
     read_new_labels,
 )
@@ -303,27 +303,32 @@ def _column_order(
     membership: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the order of the columns, and each object's most probable one in that order."""
-    labels = membership.argmax(axis=1)
-    first = first_appearance(labels, membership.shape[1])
-    mass = -membership.sum(axis=0)
-    order = np.lexsort((mass, first))
-    rows = np.arange(len(labels))
-    top = membership == membership[rows, labels][:, np.newaxis]
-    if np.count_nonzero(top) > len(labels):
+    n, k = membership.shape
+    labels, first = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
+    if largest_of_rows(membership, labels, first):
         # Equal probabilities go to the first column, so that the order decides about them: let
         # columns follow one another as objects come that none of those before would take.
-        first[:] = len(labels)
+        top = membership == membership[np.arange(n), labels][:, np.newaxis]
+        first[:] = n
         waiting = np.ones(len(labels), dtype=np.bool_)
         while waiting.any():
             head = int(np.argmax(waiting))
             column = int(np.argmax(top[head]))
             first[column] = head
             waiting &= ~top[:, column]
-        order = np.lexsort((mass, first))
+        order = _by_first(first, membership)
         return order, top[:, order].argmax(axis=1)
+    order = _by_first(first, membership)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return order, rank[labels]
+
+
+def _by_first(first: NDArray[np.int64], membership: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Order columns by the first object of each; those that have none follow by falling mass."""
+    if np.count_nonzero(first == len(membership)) < 2:
+        return np.argsort(first, kind="stable")
+    return np.lexsort((-membership.sum(axis=0), first))
 
 
 def _reordered(membership: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
