@@ -114,7 +114,8 @@ class BaumEagon(SoftConsensusClusterer):
     ----------
     .. [1] S. Rota Bulò, A. Lourenço, A. Fred, M. Pelillo: Pairwise probabilistic clustering using
        evidence accumulation. SSPR 2010.
-    .. [2] R. Salakhutdinov, S. Roweis: Adaptive accelerateed bound optimization methods. ICML 2003.
+    .. [2] R. Varadhan, C. Roland: Simple and globally convergent methods for accelerating the
+       convergence of any EM algorithm. Scandinavian Journal of Statistics 35, 2008.
 
     Examples
     --------
