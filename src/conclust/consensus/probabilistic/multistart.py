@@ -36,8 +36,9 @@ HORIZON = 12
 # objects that they cost nothing, this many.
 TRIES = 15
 CHEAP = 1000
-# An escape must lower the objective by this share of it to be kept.
+# An escape must lower the objective by this share of it to be kept, and by more than rounding does.
 GAIN = 1e-4
+ROUNDING = 1e-12
 
 
 @dataclass
@@ -145,7 +146,8 @@ def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.
         return other
 
     def better(other: Start, best: Start) -> bool:
-        return other.loss < best.loss - GAIN * max(best.loss + descent.explained, 0.0)
+        enough = max(GAIN * (best.loss + descent.explained), ROUNDING * descent.explained)
+        return other.loss < best.loss - enough
 
     return escape(best, ways, descend, better, patience)
 
