@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conclust import PCC, EnsembleGenerator
-from conclust.consensus.probabilistic import factored, greedy, pairwise, starts
+from conclust.consensus.probabilistic import factored, greedy, pairwise, solving, starts
 from conclust.divergences import Divergence, kl, l2, power
 from conclust.evidence import evidence, sample_pairs
 
@@ -80,6 +80,41 @@ def test_escapes_lead_where_descents_from_random_starts_do_not():
         plain = pairwise.solve(known, Y, kl, max_iter=200, tol=1e-7, tol_kkt=1e-8)
         assert plain.converged
         assert plain.objective > 1.001 * found
+
+
+def test_a_pattern_may_leave_the_last_object_without_pairs():
+    labels = np.random.default_rng(0).integers(0, 3, (30, 6))
+    labels[29, :5] = labels[:29, 5] = -1  # nobody was seen together with the last one
+    pattern = sample_pairs(labels, 2, random_state=0)
+    assert 29 not in pattern.indices
+    counted = solving._matrices(pattern)
+    for matrix, entries in zip(counted, (pattern.counts, pattern.copresence), strict=True):
+        naive = np.zeros((30, 30))
+        for i in range(30):
+            row = slice(pattern.indptr[i], pattern.indptr[i + 1])
+            naive[i, pattern.indices[row]] = entries[row]
+        np.testing.assert_array_equal(matrix.toarray(), naive)
+    model = PCC(4, pairs=2, random_state=0).fit(labels)
+    assert model.converged_
+    np.testing.assert_allclose(model.membership_.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_explained_but_for_rounding_is_not_escaped_from(monkeypatch, seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(3, 7))
+    truth = np.repeat(np.arange(k), rng.integers(2, 9, k))
+    labels = np.tile(truth[:, np.newaxis], (1, int(rng.integers(1, 12))))
+    tried = []
+
+    def escape(best, *rest):
+        tried.append(best.objective)
+        return best
+
+    monkeypatch.setattr(solving, "escape", escape)
+    model = PCC(k + 1, random_state=seed).fit(labels)
+    assert model.objective_ == pytest.approx(0.0, abs=1e-6)
+    assert all(f > 1e-10 * labels.shape[1] * len(truth) for f in tried)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ _CHEAP_ENTRIES = 1 << 18
 _ROUGH = 1e-3
 _NEAR = 5e-3
 _GAIN = 1e-4
+# An objective below this share of the sum of N is 0 but for rounding.
+_ROUNDING = 1e-10
 # New objects are placed against at most this many fitted ones.
 _ANCHORS = 2000
 
@@ -175,6 +177,9 @@ def _escape(task: Task, known: PairEvidence, best: PairSolution) -> PairSolution
     """Merge and split clusters of a solution while that leads to a better one."""
     k = task.n_clusters
     c, N = _matrices(known)
+    nothing = _ROUNDING * float(N.sum())
+    if best.objective <= nothing:
+        return best
     generator = spawn_generators(task.seed, task.n_init + 1)[-1]
     rough = replace(task, tol=max(task.tol, _ROUGH))
 
@@ -192,7 +197,7 @@ def _escape(task: Task, known: PairEvidence, best: PairSolution) -> PairSolution
         return _descend(task, known, found.membership, "pairwise")
 
     def better(other: PairSolution, best: PairSolution) -> bool:
-        return other.objective < (1 - _GAIN) * best.objective
+        return other.objective < best.objective - max(_GAIN * best.objective, nothing)
 
     patience = 3 * k if _entries(known) <= _CHEAP_ENTRIES else task.n_init
     with one_library_thread():
@@ -203,8 +208,10 @@ def _matrices(known: PairEvidence) -> list[Any]:
     """Return c and N as matrices of doubles."""
     if not isinstance(known, SparseEvidence):
         return [values.astype(np.float64) for values in known]
-    both = (known.counts, known.copresence)
-    return [csr_array((x.astype(np.float64), known.indices, known.indptr)) for x in both]
+    both, n = (known.counts, known.copresence), known.n_samples
+    return [
+        csr_array((x.astype(np.float64), known.indices, known.indptr), shape=(n, n)) for x in both
+    ]
 
 
 def solve_by_landmarks(task: Task, given: NDArray[np.float64] | None) -> LandmarkSolution:
