@@ -32,6 +32,8 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "MultiEAC": ("MultiEAC", {}),
     "MultiEAC stable": ("MultiEAC", {"cluster_weights": "stable"}),
     "MultiEAC jaccard, ward": ("MultiEAC", {"cluster_weights": "jaccard", "linkage": "ward"}),
+    "LWEA": ("LWEA", {}),
+    "LWEA normalized": ("LWEA", {"normalized": True}),
     "WeightedEAC": ("WeightedEAC", {}),
     "WeightedEAC single": ("WeightedEAC", {"linkage": "single"}),
     "FCA": ("FCAConsensus", {}),

@@ -40,6 +40,7 @@ FLOORS = {
     "divergences": (2, 0),
     "lattice": (2, 1),
     "simplex": (2, 0),
+    "similarity": (2, 0),
     "matching": (2, 1),
     "membership": (2, 1),
     "comparison": (2, 2),

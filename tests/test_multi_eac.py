@@ -171,7 +171,7 @@ def test_blocks_of_rows_are_as_one(monkeypatch):
     rng = np.random.default_rng(0)
     _, ensemble = canonical(rng, 60, 6, missing=0.2, noise=0.1)
     whole = quiet(MultiEAC(3), ensemble)
-    monkeypatch.setattr("conclust.consensus.linkage.multi._BLOCK_ENTRIES", 400)
+    monkeypatch.setattr("conclust.consensus.linkage.agglomeration._CLUSTER_BLOCK_ENTRIES", 400)
     parts = quiet(MultiEAC(3), ensemble)
     np.testing.assert_allclose(whole.linkage_matrix_, parts.linkage_matrix_, atol=1e-9)
 

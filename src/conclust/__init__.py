@@ -25,6 +25,7 @@ _HOMES = {
     "HGPA": "conclust.consensus.graph",
     "InformationTheoreticKMeans": "conclust.consensus.kmeans",
     "KernelWeightedPartition": "conclust.consensus.median",
+    "LWEA": "conclust.consensus.linkage",
     "LeftStochastic": "conclust.consensus.probabilistic",
     "MCLA": "conclust.consensus.graph",
     "MedianPartition": "conclust.consensus.median",
@@ -54,6 +55,7 @@ _MODULES = (
     "membership",
     "metrics",
     "plotting",
+    "similarity",
     "weighting",
 )
 

@@ -5,6 +5,7 @@ from conclust import lattice as lattice
 from conclust import membership as membership
 from conclust import metrics as metrics
 from conclust import plotting as plotting
+from conclust import similarity as similarity
 from conclust import weighting as weighting
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.graph import CSPA as CSPA
@@ -15,6 +16,7 @@ from conclust.consensus.graph import best_by_anmi as best_by_anmi
 from conclust.consensus.kmeans import QMI as QMI
 from conclust.consensus.kmeans import InformationTheoreticKMeans as InformationTheoreticKMeans
 from conclust.consensus.linkage import EAC as EAC
+from conclust.consensus.linkage import LWEA as LWEA
 from conclust.consensus.linkage import MultiEAC as MultiEAC
 from conclust.consensus.linkage import WeightedEAC as WeightedEAC
 from conclust.consensus.median import AddRemAdd as AddRemAdd
@@ -53,6 +55,7 @@ __all__ = [
     "EAC",
     "HBGF",
     "HGPA",
+    "LWEA",
     "MCLA",
     "PCC",
     "PEACE",
@@ -94,5 +97,6 @@ __all__ = [
     "metrics",
     "plotting",
     "posterior_coclustering",
+    "similarity",
     "weighting",
 ]

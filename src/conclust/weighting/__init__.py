@@ -13,11 +13,12 @@ from conclust.weighting.selection import (
     moderate_diversity,
     resampled_selection,
 )
-from conclust.weighting.weights import agreement_weights, validity_weights
+from conclust.weighting.weights import agreement_weights, certainty_weights, validity_weights
 
 __all__ = [
     "adaptive_selection",
     "agreement_weights",
+    "certainty_weights",
     "cluster_and_select",
     "convex_hull_selection",
     "joint_criterion",

@@ -1,4 +1,4 @@
-"""Weights of partitions: by agreement with the others, or by validity in the data."""
+"""Weights of partitions: by agreement with the others, certainty, or validity in the data."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silho
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.contingency import signed_codes
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
+from conclust.similarity import cluster_certainty
 from conclust.weighting.similarity import as_members, quality_of, similarities
 
-__all__ = ["agreement_weights", "validity_weights"]
+__all__ = ["agreement_weights", "certainty_weights", "validity_weights"]
 
 _INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
 
@@ -62,6 +63,57 @@ def agreement_weights(
         return _unit(quality)
     top = float(quality.max())
     return quality / top if top > 0 else np.ones_like(quality)
+
+
+def certainty_weights(ensemble: Ensemble | ArrayLike, theta: float = 0.4) -> NDArray[np.float64]:
+    """Weigh each partition by how certain its clusters are: no data needed.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Partitions, hard or soft. Their weights count in how certain clusters are; multiply by them
+        what comes out where they should count in the consensus too.
+    theta : float, default=0.4
+        Above 0; see :func:`conclust.similarity.cluster_certainty`.
+
+    Returns
+    -------
+    ndarray of shape (n_partitions,)
+        The mean certainty of the clusters (ECI) over the objects that the partition observed, above
+        0 and up to 1. Noise is a cluster of one object, which is certain.
+
+    Raises
+    ------
+    ParameterError
+        If `theta` is not above 0.
+
+    Notes
+    -----
+    Partitions that lump together what others tell apart weigh little: near-constant ones, and
+    random ones of few clusters. Random ones of very many clusters do not: small clusters are seldom
+    split, and one of a single object is certain.
+
+    References
+    ----------
+    D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE Transactions on
+    Cybernetics 48(5), 2018, for the certainty of clusters.
+
+    Examples
+    --------
+    >>> from conclust.weighting import certainty_weights
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> certainty_weights(labels).round(4)
+    array([0.7173, 0.7173, 0.4123])
+    """
+    check_real(theta, "theta", "certainty_weights", closed="neither")
+    members = as_members(ensemble)
+    certainty = cluster_certainty(members, theta)
+    mass = np.asarray(members.indicator.sum(axis=0), dtype=np.float64)
+    owner = np.repeat(np.arange(members.n_partitions), members.cluster_counts)
+    noise = members._n_noise.astype(np.float64)
+    size = noise + np.bincount(owner, weights=mass, minlength=members.n_partitions)
+    sums = noise + np.bincount(owner, weights=mass * certainty, minlength=members.n_partitions)
+    return np.asarray(sums / size)
 
 
 def validity_weights(

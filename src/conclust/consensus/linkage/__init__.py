@@ -2,10 +2,12 @@
 
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.linkage.eac import EAC
+from conclust.consensus.linkage.lwea import LWEA
 from conclust.consensus.linkage.multi import MultiEAC, WeightedEAC, cluster_stability
 
 __all__ = [
     "EAC",
+    "LWEA",
     "MultiEAC",
     "WeightedEAC",
     "cluster_stability",

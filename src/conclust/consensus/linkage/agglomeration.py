@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import (
@@ -20,6 +21,7 @@ from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_
 from conclust.exceptions import DenseLimitError
 
 __all__ = [
+    "cluster_dissimilarities",
     "dense_tree",
     "linkage_of",
     "single_tree",
@@ -35,6 +37,7 @@ _KERNELS = {
     "ward": agglomerate_ward,
 }
 _BLOCK_ENTRIES = 1 << 24
+_CLUSTER_BLOCK_ENTRIES = 1 << 22
 # Dissimilarities that are no whole numbers are put on this grid, so that what is equal on paper is
 # a tie in floating point too, whatever the order in which weights were summed.
 _GRID = 2.0**40
@@ -109,6 +112,47 @@ def linkage_of(
     merges = _empty_merges(len(start))
     _KERNELS[linkage](matrix, sizes, *merges)
     return _expand(start, merges)
+
+
+def cluster_dissimilarities(
+    ensemble: Ensemble,
+    cluster_weights: NDArray[np.float64],
+    voices: NDArray[np.float64],
+    start: MicroClusters,
+) -> tuple[NDArray[np.float64], int]:
+    """Return 1 - p of all pairs of starting clusters, and how many pairs of objects nobody speaks of.
+
+    `cluster_weights` (T,) is what being together in each cluster counts, `voices` (n, N) what each
+    partition counts in the denominator of a pair of objects i and j, as sqrt(voice_i voice_j)::
+
+        p_ij = sum of weight over clusters of both / sum of sqrt(voice_i voice_j) over partitions
+
+    both times the weights of the partitions. The diagonal is 0.
+    """
+    rows, counts = start.representatives, start.counts
+    weights = ensemble._each_weight
+    per_cluster = cluster_weights * np.repeat(weights, ensemble.cluster_counts)
+    scaled = sp.csr_array(ensemble.indicator[rows] @ sp.diags_array(np.sqrt(per_cluster)))
+    Z = np.sqrt(voices[rows] * weights)
+    n = len(rows)
+    D = np.empty((n, n))
+    unseen = 0
+    step = max(1, _CLUSTER_BLOCK_ENTRIES // n)
+    for begin in range(0, n, step):
+        some = slice(begin, min(begin + step, n))
+        own = np.arange(some.start, some.stop)
+        N = Z[some] @ Z.T
+        c = (scaled @ np.ascontiguousarray(scaled[some].toarray().T)).T
+        nothing = N <= 0
+        nothing[own - begin, own] = False
+        unseen += int(counts[some] @ (nothing @ counts))
+        block = D[some]
+        block[...] = 0.0
+        np.divide(c, N, out=block, where=N > 0)
+        np.subtract(1.0, block, out=block)
+        np.clip(block, 0.0, 1.0, out=block)
+        block[own - begin, own] = 0.0
+    return D, unseen // 2
 
 
 def _dissimilarities(

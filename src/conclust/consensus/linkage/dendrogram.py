@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from conclust._kernels import cut_tree, label_merges
 from conclust._validation import check_int
 
-__all__ = ["cut", "from_merges", "lifetimes", "longest_lifetime"]
+__all__ = ["cut", "from_merges", "lifetimes", "longest_lifetime", "longest_of"]
 
 # Lifetimes are differences of heights, so equal ones differ in their last bits.
 _SAME = 1e-9
@@ -134,8 +134,12 @@ def longest_lifetime(linkage_matrix: NDArray[np.float64]) -> int:
     >>> longest_lifetime(tree)
     2
     """
-    lives = lifetimes(linkage_matrix)
-    tallest = float(linkage_matrix[-1, 2]) if len(lives) else 0.0
+    tallest = float(linkage_matrix[-1, 2]) if len(linkage_matrix) else 0.0
+    return longest_of(lifetimes(linkage_matrix), tallest)
+
+
+def longest_of(lives: NDArray[np.float64], tallest: float) -> int:
+    """Return the number of clusters of the longest of the `lifetimes` of a tree `tallest` high."""
     if tallest == 0.0:
         return 1
     return 2 + int(np.argmax(lives >= lives.max() - _SAME * tallest))

@@ -13,7 +13,11 @@ from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import linkage_of, starting_clusters
+from conclust.consensus.linkage.agglomeration import (
+    cluster_dissimilarities,
+    linkage_of,
+    starting_clusters,
+)
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.linkage.eac import EAC
 from conclust.ensemble import Ensemble
@@ -22,7 +26,6 @@ from conclust.weighting import agreement_weights, validity_weights
 
 __all__ = ["MultiEAC", "WeightedEAC", "cluster_stability"]
 
-_BLOCK_ENTRIES = 1 << 22
 _LINKAGES = ("single", "average", "complete", "ward")
 
 
@@ -202,8 +205,8 @@ class MultiEAC(ConsensusClusterer):
                 "larger max_dense."
             )
         with one_library_thread():
-            D, unseen = _dissimilarities(
-                ensemble, self.cluster_weights_, start.representatives, start.counts
+            D, unseen = cluster_dissimilarities(
+                ensemble, self.cluster_weights_, _voices(ensemble, self.cluster_weights_), start
             )
         if unseen:
             warnings.warn(
@@ -239,44 +242,15 @@ class MultiEAC(ConsensusClusterer):
         return given
 
 
-def _dissimilarities(
-    ensemble: Ensemble,
-    cluster_weights: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    counts: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], int]:
-    """Return 1 - p of the given objects, and how many pairs of objects nobody speaks of."""
+def _voices(ensemble: Ensemble, cluster_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weight of the cluster that each partition has each object in (n, N); 1 for noise."""
     m = ensemble.n_partitions
-    weights = ensemble._each_weight
-    B = ensemble.indicator[rows]
     owner = np.repeat(np.arange(m), ensemble.cluster_counts)
-    blocks = sp.csr_array(
-        (np.ones(len(owner)), (np.arange(len(owner)), owner)), shape=(len(owner), m)
-    )
-    voice = np.asarray((B @ (sp.diags_array(cluster_weights) @ blocks)).toarray())
+    blocks = sp.csr_array((cluster_weights, (np.arange(len(owner)), owner)), shape=(len(owner), m))
+    voices = np.asarray((ensemble.indicator @ blocks).toarray())
     if ensemble.has_noise:
-        voice[ensemble.labels[rows] == -2] = 1.0
-    Z = np.sqrt(voice * weights)
-    scaled = sp.csr_array(B @ sp.diags_array(np.sqrt(cluster_weights * weights[owner])))
-    n = len(rows)
-    D = np.empty((n, n))
-    unseen = 0
-    step = max(1, _BLOCK_ENTRIES // n)
-    for begin in range(0, n, step):
-        some = slice(begin, min(begin + step, n))
-        own = np.arange(some.start, some.stop)
-        N = Z[some] @ Z.T
-        c = (scaled @ np.ascontiguousarray(scaled[some].toarray().T)).T
-        nothing = N <= 0
-        nothing[own - begin, own] = False
-        unseen += int(counts[some] @ (nothing @ counts))
-        block = D[some]
-        block[...] = 0.0
-        np.divide(c, N, out=block, where=N > 0)
-        np.subtract(1.0, block, out=block)
-        np.clip(block, 0.0, 1.0, out=block)
-        block[own - begin, own] = 0.0
-    return D, unseen // 2
+        voices[ensemble.labels == -2] = 1.0
+    return voices
 
 
 class WeightedEAC(ConsensusClusterer):

@@ -1,0 +1,201 @@
+"""LWEA: evidence accumulation in which each cluster counts by how certain it is."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._threads import one_library_thread
+from conclust._validation import check_bool, check_int, check_option, check_real
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.linkage.agglomeration import (
+    cluster_dissimilarities,
+    linkage_of,
+    starting_clusters,
+)
+from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_of
+from conclust.ensemble import Ensemble
+from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.similarity import cluster_certainty
+
+__all__ = ["LWEA"]
+
+
+class LWEA(ConsensusClusterer):
+    """Locally weighted evidence accumulation: certain clusters count more.
+
+    As :class:`conclust.EAC`, but that a partition that has two objects together counts by how
+    certain their cluster is [1]_: 1 if the other partitions hold its objects together, less the
+    more they spread them (:func:`conclust.similarity.cluster_certainty`)::
+
+        S_ij = sum of the certainty over the clusters of both / number of partitions that saw both
+
+    Linkage works on 1 - S. Of the methods of evidence accumulation it is the best at a known number
+    of clusters where the partitions have many more clusters than that.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, at most the number of objects. None: the one with the longest lifetime
+        in the dendrogram, from 2 on; of equal lifetimes the smallest number.
+    theta : float, default=None
+        Above 0. A small one makes less of uncertain clusters; in the limit of large ones the
+        method is EAC. None: 0.4, the paper's; with `normalized` 0.06.
+    normalized : bool, default=False
+        Whether the uncertainty of a cluster is divided by log2 of the number of clusters of its own
+        partition, and S by its largest entry (NWCA [2]_): coarse partitions count less.
+    linkage : {"single", "average", "complete", "ward"}, default="average"
+        Dissimilarity of two clusters, on 1 - S; Ward on sqrt(1 - S). The papers' is "average".
+    max_dense : int, default=20000
+        Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry).
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    certainty_ : ndarray of shape (n_clusters_of_all_partitions,)
+        Certainty of each cluster, in the order of ``Ensemble.indicator``.
+    linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
+        The dendrogram in SciPy's form.
+    lifetimes_ : ndarray of shape (n_observed - 1,)
+        Entry k is the lifetime of k + 2 clusters. That of the distinct rows of labels begins where
+        all rows are formed, see Notes.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` distinct rows of labels.
+
+    Warns
+    -----
+    EvidenceWarning
+        Pairs of objects that no partition saw together count as dissimilarity 1.
+
+    Notes
+    -----
+    Objects with the same labels start merged at height 0, as in EAC, though their S_ii is below 1
+    where their clusters are uncertain; nothing outside is more similar. As clusters they live from
+    1 - S_ii on (the largest of these), not from 0: else a small `theta`, under which all S are small,
+    would give the distinct rows the longest lifetime always. The lifetime wants a `theta` of 0.4 or
+    more: where S is near 0 for all but a few pairs the tree has one long branch near its leaves, and
+    `normalized` with n_clusters=None may find hundreds of clusters.
+
+    Missing labels: S_ij is over the partitions that saw both, and certainties over what was
+    observed. Noise is an object in nobody's cluster, seen by the partition. Weights of the partitions
+    weigh what they say and their part in the certainties. O(n^2 N) time, 8 n^2 bytes, for n distinct
+    rows.
+
+    References
+    ----------
+    .. [1] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
+       Transactions on Cybernetics 48(5), 2018.
+    .. [2] X. Zhang, Y. Jia, M. Song and R. Wang, "Similarity and dissimilarity guided co-association
+       matrix construction for ensemble clustering", IEEE TKDE, 2025.
+
+    Examples
+    --------
+    >>> from conclust import LWEA
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = LWEA(n_clusters=2).fit(labels)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.certainty_.round(4)
+    array([1.    , 0.4346, 1.    , 0.4346, 0.2164, 1.    ])
+    """
+
+    linkage_matrix_: NDArray[np.float64]
+    lifetimes_: NDArray[np.float64]
+    certainty_: NDArray[np.float64]
+
+    method = Method(
+        title="Locally weighted evidence accumulation",
+        n_clusters="optional",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n^2 N",
+        citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        theta: float | None = None,
+        normalized: bool = False,
+        linkage: str = "average",
+        max_dense: int = 20000,
+        missing: str = "unobserved",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.theta = theta
+        self.normalized = normalized
+        self.linkage = linkage
+        self.max_dense = max_dense
+        self.missing = missing
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "LWEA", high=ensemble.n_samples, none=True)
+        if self.theta is not None:
+            check_real(self.theta, "theta", "LWEA", closed="neither")
+        check_bool(self.normalized, "normalized", "LWEA")
+        check_option(self.linkage, "linkage", "LWEA", ("single", "average", "complete", "ward"))
+        check_int(self.max_dense, "max_dense", "LWEA")
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        start = starting_clusters(ensemble)
+        if len(start) > self.max_dense:
+            raise DenseLimitError(
+                f"LWEA needs a matrix of all pairs of the {len(start)} distinct rows of labels "
+                f"({8 * len(start) ** 2 / 1e9:.1f} GB), more than max_dense={self.max_dense} allows. "
+                "Use HBGF or CumulativeVoting, which need no such matrix, or a larger max_dense."
+            )
+        self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
+        seen = ensemble.present.astype(np.float64)
+        own = _self_similarity(ensemble, self.certainty_, seen)
+        # Only NWCA divides by the largest entry of S, which is on the diagonal.
+        scale = 1.0 / own.max() if self.normalized and own.max() > 0 else 1.0
+        with one_library_thread():
+            D, unseen = cluster_dissimilarities(ensemble, scale * self.certainty_, seen, start)
+        if unseen:
+            warnings.warn(
+                f"Of {unseen} pairs of objects no partition saw both: without evidence they count as "
+                "dissimilarity 1.",
+                EvidenceWarning,
+                stacklevel=3,
+            )
+        tree = linkage_of(D, start, self.linkage)
+        self.linkage_matrix_ = tree
+        self.lifetimes_ = lifetimes(tree)
+        if len(start) > 1:
+            born = max(0.0, 1.0 - scale * float(own.min()))
+            born = np.sqrt(born) if self.linkage == "ward" else born
+            row = len(start) - 2
+            self.lifetimes_[row] = max(0.0, self.lifetimes_[row] - born)
+        if self.n_clusters is not None:
+            return cut(tree, self.n_clusters)
+        return cut(tree, longest_of(self.lifetimes_, float(tree[-1, 2]) if len(tree) else 0.0))
+
+
+def _self_similarity(
+    ensemble: Ensemble, certainty: NDArray[np.float64], seen: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return S_ii of all objects: as noise an object is with itself, in a cluster of one."""
+    weights = ensemble._each_weight
+    per_cluster = certainty * np.repeat(weights, ensemble.cluster_counts)
+    together: NDArray[np.float64] = ensemble.indicator.power(2) @ per_cluster
+    if ensemble.has_noise:
+        together += (ensemble.labels == -2) @ weights
+    heard = seen @ weights
+    own = np.zeros(len(heard))
+    np.divide(together, heard, out=own, where=heard > 0)
+    return own

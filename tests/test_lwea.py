@@ -1,0 +1,144 @@
+"""Locally weighted evidence accumulation, against worked examples and twins on all pairs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from tests.cases import E1, E2, planted
+from tests.naive import similarity as naive
+from tests.naive.linkage import between, random_labels, replay
+
+from conclust import EAC, LWEA, Ensemble
+from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
+from conclust.metrics import adjusted_rand_index
+
+
+def quiet(model, ensemble):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        return model.fit(ensemble)
+
+
+def heights(model):
+    return np.sort(model.linkage_matrix_[:, 2])
+
+
+def test_worked_example_1():
+    model = LWEA(2).fit(E1)
+    # S12 = .738810 joins at 0 as one row; 34 = .289732; (13 + 14) / 2 = .072143 / 2.
+    np.testing.assert_allclose(heights(model), [0, 1 - 0.289732, 1 - 0.0360715], atol=1e-6)
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+    assert LWEA(3).fit(E1).labels_.tolist() == [0, 0, 1, 2]
+
+
+def test_worked_example_2():
+    # Huang, Wang and Lai 2018, theta = 0.4: the published form of S and its cuts.
+    eci = naive.certainty(E2, 0.4)[1]
+    S = naive.locally_weighted(E2, eci)
+    pairs = {(0, 1): 0.241303, (1, 2): 0.307384, (3, 4): 0.554488, (3, 5): 0.221155}
+    for (i, j), value in {**pairs, (0, 5): 0.086230}.items():
+        assert S[i, j] == pytest.approx(value, abs=1e-6)
+    assert LWEA(2).fit(E2).labels_.tolist() == [0, 0, 0, 1, 1, 1]
+    assert LWEA(3).fit(E2).labels_.tolist() == [0, 0, 0, 1, 1, 2]
+
+
+def test_worked_example_normalized():
+    model = LWEA(2, normalized=True, theta=0.08).fit(E1)
+    # NWCA: 34 = .015500, 13 = .000237, 14 = 0.
+    np.testing.assert_allclose(heights(model), [0, 1 - 0.0155, 1 - 0.000237 / 2], atol=1e-6)
+
+
+def test_unanimity_and_one_partition():
+    truth = np.array([0, 1, 1, 2, 0, 2])
+    for columns in (1, 4):
+        for normalized in (False, True):
+            model = LWEA(normalized=normalized).fit(np.tile(truth[:, None], columns))
+            assert model.labels_.tolist() == truth.tolist()
+            assert (model.certainty_ == 1.0).all()
+
+
+@pytest.mark.parametrize("linkage", ["single", "average", "complete", "ward"])
+def test_large_theta_is_evidence_accumulation(linkage):
+    labels = random_labels(np.random.default_rng(2), 30, 7, missing=0.1, noise=0.1)
+    ensemble = Ensemble(labels, weights=np.arange(1.0, 8.0))
+    local = quiet(LWEA(4, theta=1e12, linkage=linkage), ensemble)
+    plain = quiet(EAC(4, linkage=linkage), ensemble)
+    np.testing.assert_allclose(heights(local), heights(plain), atol=1e-9)
+
+
+@pytest.mark.parametrize("linkage", ["single", "average", "complete", "ward"])
+@pytest.mark.parametrize(("missing", "noise"), [(0, 0), (0.3, 0), (0, 0.2), (0.2, 0.2)])
+@pytest.mark.parametrize("normalized", [False, True])
+def test_tree_is_greedy_on_all_pairs(linkage, missing, noise, normalized):
+    rng = np.random.default_rng(11)
+    labels = random_labels(rng, 18, 6, missing=missing, noise=noise)
+    weights = rng.random(6) + 0.1
+    certainty = naive.certainty(labels, 0.3, weights, normalized)[1]
+    S = naive.locally_weighted(labels, certainty, weights)
+    own = np.diag(S).copy()
+    if noise:  # in a cluster of one, which is certain
+        own += (labels == -2) @ weights / ((labels != -1) @ weights)
+    S = S / own.max() if normalized else S
+    D = np.where(np.isnan(S), 1.0, 1.0 - S)
+    model = quiet(
+        LWEA(3, theta=0.3, normalized=normalized, linkage=linkage),
+        Ensemble(labels, weights=weights),
+    )
+    same = (labels[:, None, :] == labels[None, :, :]).all(axis=2) & (labels >= 0).any(axis=1)
+    noisy = (labels == -2).any(axis=1)
+    same &= ~noisy[:, None] & ~noisy
+    D[same] = 0.0
+    np.fill_diagonal(D, 0.0)
+    D = np.sqrt(D) if linkage == "ward" else D
+    replay(model.linkage_matrix_, lambda A, B: between(D, A, B, linkage), 1e-8)
+
+
+def test_distinct_rows_live_from_where_they_are_formed():
+    # Uncertain clusters make all similarities small: from height 0 the rows would live longest.
+    labels, _ = planted(n=60, m=12, k=3, flip=0.15)
+    for theta in (0.4, 1.0):
+        model = LWEA(theta=theta).fit(labels)
+        distinct = len(np.unique(labels, axis=0))
+        assert model.n_clusters_ == 3 < distinct
+        assert (model.lifetimes_ >= 0).all()
+        assert heights(model)[60 - distinct] > model.lifetimes_[distinct - 2]
+
+
+def test_pairs_that_nobody_saw_are_said():
+    labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
+    with pytest.warns(
+        EvidenceWarning, match="Of 4 pairs of objects no partition saw both"
+    ) as heard:
+        LWEA(2).fit(labels)
+    assert heard[0].filename == __file__
+
+
+def test_dense_limit():
+    labels = np.arange(12).reshape(-1, 1) % 8
+    with pytest.raises(DenseLimitError, match="LWEA needs a matrix of all pairs of the 8"):
+        LWEA(2, max_dense=7).fit(labels)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"theta": 0.0}, {"theta": "a"}, {"normalized": 1}, {"linkage": "median"}, {"max_dense": 0}],
+)
+def test_parameters(given):
+    with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of LWEA"):
+        LWEA(2, **given).fit(E1)
+
+
+def test_finds_more_than_eac_in_fine_partitions():
+    # Members of about three times as many clusters as there are, cut at random places.
+    rng = np.random.default_rng(5)
+    centers = rng.normal(size=(5, 2)) * 4
+    truth = np.repeat(np.arange(5), 60)
+    X = centers[truth] + rng.normal(size=(300, 2))
+    labels = np.column_stack(
+        [
+            ((X[:, None] - X[rng.choice(300, k, replace=False)]) ** 2).sum(axis=2).argmin(axis=1)
+            for k in rng.integers(3, 18, 10)
+        ]
+    )
+    local, plain = LWEA(5).fit(labels).labels_, EAC(5).fit(labels).labels_
+    assert adjusted_rand_index(truth, local) >= adjusted_rand_index(truth, plain)

@@ -1,0 +1,144 @@
+"""The certainty of clusters and partitions, against worked examples and twins on sets."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tests.cases import E1, E2, planted
+from tests.naive import similarity as naive
+from tests.naive.linkage import random_labels
+
+from conclust import Ensemble
+from conclust.exceptions import ParameterError
+from conclust.similarity import certainty as module
+from conclust.similarity import cluster_certainty, cluster_uncertainty
+from conclust.weighting import certainty_weights
+
+
+@pytest.mark.parametrize(
+    ("labels", "H", "eci"),
+    [
+        (E1, [0, 1, 0, 1, 1.836592, 0], [1, 0.434598, 1, 0.434598, 0.216429, 1]),
+        (
+            E2,
+            [0.918296, 0.918296, 1.622556, 0, 0, 1.941901],
+            [0.465219, 0.465219, 0.258689, 1, 1, 0.198245],
+        ),
+    ],
+)
+def test_worked_examples(labels, H, eci):
+    # Huang, Wang and Lai 2018, theta = 0.4. E2's second partition begins with its cluster 0.
+    np.testing.assert_allclose(3 * cluster_uncertainty(labels), H, atol=1e-6)
+    np.testing.assert_allclose(cluster_certainty(labels), eci, atol=1e-6)
+
+
+def test_worked_examples_normalized():
+    found = cluster_certainty(E1, 0.08, normalized=True)
+    np.testing.assert_allclose(found, [1, 0.015504, 1, 0.015504, 0.000475, 1], atol=1e-6)
+    found = cluster_certainty(E2, 0.08, normalized=True)
+    np.testing.assert_allclose(found, [0.021792, 0.021792, 0.001158, 1, 1, 0.000306], atol=1e-6)
+
+
+CASES = [
+    (missing, noise, weighted)
+    for missing in (0.0, 0.3)
+    for noise in (0.0, 0.2)
+    for weighted in (False, True)
+]
+
+
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("block", [1 << 24, 40])
+def test_twin(monkeypatch, missing, noise, weighted, normalized, block):
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", block)
+    rng = np.random.default_rng(7)
+    labels = random_labels(rng, 25, 6, k=5, missing=missing, noise=noise)
+    weights = rng.random(6) if weighted else None
+    ensemble = Ensemble(labels, weights=weights)
+    H, eci = naive.certainty(labels, 0.3, weights, normalized)
+    total = 6 if weights is None else weights.sum()
+    np.testing.assert_allclose(total * cluster_uncertainty(ensemble), H, atol=1e-12)
+    found = cluster_certainty(ensemble, 0.3, normalized=normalized)
+    np.testing.assert_allclose(found, eci, rtol=1e-11)
+    sizes = [len(c) for part in naive.blocks(labels) for c in part]
+    owner = np.repeat(np.arange(6), ensemble.cluster_counts)
+    if not normalized:
+        for u, mean in enumerate(certainty_weights(ensemble, 0.3)):
+            of = owner == u
+            alone = np.count_nonzero(labels[:, u] == -2)
+            expected = np.average(
+                np.append(eci[of], 1.0), weights=np.append(np.array(sizes)[of], alone)
+            )
+            assert mean == pytest.approx(expected, rel=1e-11)
+
+
+def test_soft_members():
+    rng = np.random.default_rng(3)
+    members = [rng.dirichlet(np.ones(k), 12) for k in (2, 3, 4)]
+    ensemble = Ensemble.from_memberships(members)
+    B = ensemble.indicator.toarray()  # its columns are in order of first appearance
+    expected, offsets = [], [0, 2, 5, 9]
+    for u in range(3):
+        for k in range(offsets[u], offsets[u + 1]):
+            h = 0.0
+            for v in range(3):
+                if v != u:
+                    q = B[:, k] @ B[:, offsets[v] : offsets[v + 1]] / B[:, k].sum()
+                    h -= (q * np.log2(q)).sum()
+            expected.append(np.exp(-h / 1.2))
+    found = cluster_certainty(ensemble)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_hard_members_given_as_soft_ones():
+    labels, _ = planted(n=40, m=5)
+    hard = Ensemble(labels)
+    soft = Ensemble.from_memberships([np.eye(3)[column] for column in hard.labels.T])
+    np.testing.assert_allclose(cluster_certainty(soft), cluster_certainty(hard), rtol=1e-12)
+    np.testing.assert_allclose(certainty_weights(soft), certainty_weights(hard), rtol=1e-12)
+
+
+def test_certain_is_what_nobody_splits():
+    assert (cluster_certainty(np.tile([[0], [0], [1], [2]], 4)) == 1.0).all()
+    assert (cluster_certainty([[0], [0], [1]]) == 1.0).all()
+
+
+def test_repeating_the_ensemble_changes_nothing():
+    labels, _ = planted(n=40, m=5)
+    once, twice = cluster_certainty(labels), cluster_certainty(np.hstack([labels, labels]))
+    np.testing.assert_allclose(twice, np.tile(once, 2), rtol=1e-12)
+    weighted = cluster_certainty(Ensemble(labels, weights=[1, 3, 1, 1, 1]))
+    repeated = cluster_certainty(np.column_stack([labels, labels[:, 1], labels[:, 1]]))
+    np.testing.assert_allclose(weighted, repeated[: len(weighted)], rtol=1e-12)
+
+
+def test_certainty_rises_with_theta():
+    labels, _ = planted(n=40, m=5)
+    values = [cluster_certainty(labels, theta) for theta in (0.1, 0.4, 1.0, 1e9)]
+    assert all((a < b).all() for a, b in pairwise(values))
+    np.testing.assert_allclose(values[-1], 1.0)
+
+
+def test_noise_alone_is_certain():
+    assert certainty_weights([[0, -2], [0, -2], [1, -2]]).tolist() == [
+        pytest.approx((2 * np.exp(-1 / 0.8) + 1) / 3),
+        1.0,
+    ]
+
+
+def test_bad_partitions_weigh_little():
+    labels, _ = planted(n=300, m=6, k=4)
+    rng = np.random.default_rng(0)
+    lump = np.where(np.arange(300) == 7, 1, 0)
+    weights = certainty_weights(np.column_stack([labels, rng.integers(4, size=300), lump]))
+    assert weights[6:].max() < 0.25 * weights[:6].min()
+
+
+@pytest.mark.parametrize("theta", [0, -1.0, np.nan, "0.4", np.inf])
+def test_theta_is_above_0(theta):
+    for function in (cluster_certainty, certainty_weights):
+        with pytest.raises(ParameterError, match="'theta' parameter"):
+            function(E1, theta)
+    with pytest.raises(ParameterError, match="'normalized' parameter"):
+        cluster_certainty(E1, normalized=1)
