@@ -42,6 +42,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "HBGF": ("HBGF", {"random_state": 0}),
     "HBGF transfer cut": ("HBGF", {"joint": False, "random_state": 0}),
     "HBGF balanced": ("HBGF", {"partitioner": "internal", "balance": 0.5, "random_state": 0}),
+    "LWGP": ("LWGP", {"random_state": 0}),
     "MCLA": ("MCLA", {"random_state": 0}),
     "MCLA spectral": ("MCLA", {"partitioner": "spectral", "random_state": 0}),
     "CSPA": ("CSPA", {"random_state": 0}),

@@ -1,4 +1,4 @@
-"""Locally weighted evidence accumulation, against worked examples and twins on all pairs."""
+"""Clusters weighed by certainty (LWEA, LWGP), against worked examples and twins on all pairs."""
 
 import warnings
 
@@ -8,7 +8,7 @@ from tests.cases import E1, E2, planted
 from tests.naive import similarity as naive
 from tests.naive.linkage import between, random_labels, replay
 
-from conclust import EAC, LWEA, Ensemble
+from conclust import EAC, HBGF, LWEA, LWGP, Ensemble
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 from conclust.metrics import adjusted_rand_index
 
@@ -142,3 +142,57 @@ def test_finds_more_than_eac_in_fine_partitions():
     )
     local, plain = LWEA(5).fit(labels).labels_, EAC(5).fit(labels).labels_
     assert adjusted_rand_index(truth, local) >= adjusted_rand_index(truth, plain)
+
+
+# -- LWGP
+
+
+@pytest.mark.parametrize(
+    ("labels", "eigenvalues", "two", "three"),
+    [
+        (E1, [1, 0.929210, 0.272509], [0, 0, 1, 1], [0, 0, 1, 2]),
+        # Average linkage of LWEA makes {1, 2, 3}, {4, 5}, {6} of the second at K = 3.
+        (E2, [1, 0.836496, 0.393142, 0.157056], [0, 0, 0, 1, 1, 1], [0, 1, 1, 2, 2, 1]),
+    ],
+)
+def test_transfer_cut_of_worked_examples(labels, eigenvalues, two, three):
+    model = LWGP(len(eigenvalues), random_state=0).fit(labels)
+    np.testing.assert_allclose(model.singular_values_**2, eigenvalues, atol=1e-6)
+    assert LWGP(2, random_state=0).fit(labels).labels_.tolist() == two
+    assert LWGP(3, random_state=0).fit(labels).labels_.tolist() == three
+
+
+@pytest.mark.parametrize(("missing", "noise"), [(0, 0), (0.2, 0), (0.2, 0.2)])
+@pytest.mark.parametrize("normalized", [False, True])
+def test_graph_is_the_indicator_times_certainty(missing, noise, normalized):
+    rng = np.random.default_rng(4)
+    labels = random_labels(rng, 30, 6, missing=missing, noise=noise)
+    weights = rng.random(6) + 0.1
+    certainty = naive.certainty(labels, 0.3, weights, normalized)[1]
+    columns = [
+        weights[u] * np.isin(np.arange(30), list(cluster))
+        for u, part in enumerate(naive.blocks(labels))
+        for cluster in part
+    ]
+    A = np.column_stack(columns) * certainty
+    rows, cols = A.sum(axis=1), A.sum(axis=0)
+    rows[rows == 0] = np.inf
+    values = np.linalg.svd(A / np.sqrt(rows[:, None] * cols), compute_uv=False)
+    model = LWGP(4, theta=0.3, normalized=normalized, random_state=0)
+    model.fit(Ensemble(labels, weights=weights))
+    np.testing.assert_allclose(model.certainty_, certainty, rtol=1e-11)
+    np.testing.assert_allclose(model.singular_values_, values[:4], atol=1e-9)
+
+
+def test_large_theta_is_the_transfer_cut_of_the_plain_graph():
+    labels, _ = planted(n=80, m=8, k=4, flip=0.2)
+    local = LWGP(4, theta=1e12, random_state=0).fit(labels)
+    plain = HBGF(4, joint=False, random_state=0).fit(labels)
+    np.testing.assert_allclose(local.singular_values_, plain.singular_values_, atol=1e-9)
+    assert (local.labels_ == plain.labels_).all()
+
+
+@pytest.mark.parametrize("given", [{"theta": -1.0}, {"normalized": None}, {"n_init": 0}])
+def test_parameters_of_lwgp(given):
+    with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of LWGP"):
+        LWGP(2, **given).fit(E1)

@@ -26,6 +26,7 @@ _HOMES = {
     "InformationTheoreticKMeans": "conclust.consensus.kmeans",
     "KernelWeightedPartition": "conclust.consensus.median",
     "LWEA": "conclust.consensus.linkage",
+    "LWGP": "conclust.consensus.graph",
     "LeftStochastic": "conclust.consensus.probabilistic",
     "MCLA": "conclust.consensus.graph",
     "MedianPartition": "conclust.consensus.median",

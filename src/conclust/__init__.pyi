@@ -11,6 +11,7 @@ from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.graph import CSPA as CSPA
 from conclust.consensus.graph import HBGF as HBGF
 from conclust.consensus.graph import HGPA as HGPA
+from conclust.consensus.graph import LWGP as LWGP
 from conclust.consensus.graph import MCLA as MCLA
 from conclust.consensus.graph import best_by_anmi as best_by_anmi
 from conclust.consensus.kmeans import QMI as QMI
@@ -56,6 +57,7 @@ __all__ = [
     "HBGF",
     "HGPA",
     "LWEA",
+    "LWGP",
     "MCLA",
     "PCC",
     "PEACE",

@@ -3,6 +3,7 @@
 from conclust.consensus.graph.cspa import CSPA
 from conclust.consensus.graph.hbgf import HBGF
 from conclust.consensus.graph.hgpa import HGPA
+from conclust.consensus.graph.lwgp import LWGP
 from conclust.consensus.graph.mcla import MCLA
 from conclust.consensus.graph.partition import GraphPartition, partition_graph
 from conclust.consensus.graph.supra import Supraconsensus, best_by_anmi
@@ -11,6 +12,7 @@ __all__ = [
     "CSPA",
     "HBGF",
     "HGPA",
+    "LWGP",
     "MCLA",
     "GraphPartition",
     "Supraconsensus",

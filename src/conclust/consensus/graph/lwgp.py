@@ -1,0 +1,146 @@
+"""LWGP: the bipartite graph of objects and clusters, cut with clusters weighed by their certainty."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._random import RandomStateLike, seed_sequence
+from conclust._threads import one_library_thread
+from conclust._validation import check_bool, check_int, check_real
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.graph.hbgf import bipartite_cut, edge_weights
+from conclust.consensus.graph.kmeans import kmeans, nearest_center
+from conclust.consensus.graph.spectral import bipartite_spectrum, unit_rows
+from conclust.ensemble import Ensemble
+from conclust.similarity import cluster_certainty
+
+__all__ = ["LWGP"]
+
+
+class LWGP(ConsensusClusterer):
+    """Locally weighted graph partitioning: certain clusters hold their objects more firmly.
+
+    As :class:`conclust.HBGF` with ``joint=False``, but that the edge between an object and a
+    cluster weighs what the cluster's certainty is [1]_ (:func:`conclust.similarity.cluster_certainty`):
+    1 if the other partitions hold its objects together, less the more they spread them. Nothing
+    grows with the square of the number of objects.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters, K. Fewer are found where objects cannot be told apart.
+    theta : float, default=None
+        Above 0. A small one makes less of uncertain clusters; in the limit of large ones the
+        method is HBGF's. None: 0.4, the paper's; with `normalized` 0.06.
+    normalized : bool, default=False
+        Whether the uncertainty of a cluster is divided by log2 of the number of clusters of its own
+        partition: coarse partitions count less.
+    n_init : int, default=10
+        Restarts of k-means (on 5,000 of the objects; the best is finished on all).
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of the restarts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    certainty_ : ndarray of shape (n_clusters_of_all_partitions,)
+        Certainty of each cluster, in the order of ``Ensemble.indicator``.
+    objective_ : float
+        The cut: weight of the edges between an object and a cluster of different parts, every
+        cluster being on the side of most of its objects.
+    singular_values_ : ndarray of shape (at most n_clusters,)
+        Leading singular values of the degree-normalised graph, falling from 1; a gap after the
+        K-th speaks for K clusters. Absent where all objects are noise.
+    n_features_in_ : int
+        Number of partitions.
+
+    See Also
+    --------
+    LWEA : the same weights, by average linkage.
+
+    Notes
+    -----
+    An object missing in a partition, or noise there, has no edge into it. Weights of the partitions
+    are weights of the edges and count in the certainties; soft members give edges the weight of
+    the membership. O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels and
+    n K.
+
+    References
+    ----------
+    .. [1] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
+       Transactions on Cybernetics 48(5), 2018.
+
+    Examples
+    --------
+    >>> from conclust import LWGP
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = LWGP(n_clusters=2, random_state=0).fit(labels)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.singular_values_.round(6)
+    array([1.      , 0.963955])
+    """
+
+    certainty_: NDArray[np.float64]
+    objective_: float
+    singular_values_: NDArray[np.float64]
+
+    method = Method(
+        title="Locally weighted graph partitioning",
+        n_clusters="exact",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n N^2 + T^3",
+        citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        theta: float | None = None,
+        normalized: bool = False,
+        n_init: int = 10,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.theta = theta
+        self.normalized = normalized
+        self.n_init = n_init
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_clusters, "n_clusters", "LWGP", high=ensemble.n_samples)
+        if self.theta is not None:
+            check_real(self.theta, "theta", "LWGP", closed="neither")
+        check_bool(self.normalized, "normalized", "LWGP")
+        check_int(self.n_init, "n_init", "LWGP")
+
+    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+        if hasattr(self, "singular_values_"):
+            del self.singular_values_
+        seed = seed_sequence(self.random_state, "LWGP")
+        self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
+        edges = sp.csr_array(edge_weights(ensemble) @ sp.diags_array(self.certainty_))
+        labels = np.zeros(ensemble.n_samples, dtype=np.int64)
+        if edges.data.any():  # else noise only: nobody is with anybody
+            with one_library_thread():
+                spectrum = bipartite_spectrum(edges, self.n_clusters)
+                self.singular_values_ = spectrum.values
+                # The transfer cut's eigenvectors: left singular vectors times singular values.
+                objects = unit_rows(spectrum.objects * spectrum.values)
+                centers = kmeans(objects, self.n_clusters, seed, n_init=self.n_init)
+                labels = nearest_center(objects, centers)[0]
+        self.objective_ = bipartite_cut(edges, labels)
+        return labels
