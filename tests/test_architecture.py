@@ -248,13 +248,22 @@ def parameters(signature):
     return [name for name in signature.parameters if name not in ("self", "cls")]
 
 
+def is_record(value):
+    """Tell whether a value is a dataclass or a named tuple."""
+    return is_dataclass(value) or hasattr(value, "_fields")
+
+
+def fields_of(record):
+    return list(getattr(record, "_fields", None) or (field.name for field in fields(record)))
+
+
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_docstrings_name_the_parameters(name):
     value = PUBLIC[name]
     doc = value.__doc__
     assert doc, f"{name} has no docstring"
-    if is_dataclass(value):
-        told, there = documented(doc, "Attributes"), [field.name for field in fields(value)]
+    if is_record(value):
+        told, there = documented(doc, "Attributes"), fields_of(value)
         # Most are made by conclust, and describe what they hold; some are made by the user.
         assert told == there or documented(doc) == there
     else:
@@ -276,7 +285,7 @@ def test_a_list_of_parameters_is_a_whole_list(module):
             assert told == parameters(inspect.signature(value)), f"{module}.{name}"
 
 
-@pytest.mark.parametrize("name", sorted(n for n in PUBLIC if not is_dataclass(PUBLIC[n])))
+@pytest.mark.parametrize("name", sorted(n for n in PUBLIC if not is_record(PUBLIC[n])))
 def test_docstrings_have_an_example(name):
     assert section(PUBLIC[name].__doc__, "Examples"), f"{name} has no example"
 

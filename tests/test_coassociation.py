@@ -9,7 +9,14 @@ from tests.naive import evidence as naive
 
 from conclust import Ensemble, coassociation, copresence
 from conclust._kernels import BitSlices, bitslice_forms
-from conclust.evidence import coassociation_blocks, evidence, frequencies
+from conclust.evidence import (
+    coassociation_blocks,
+    dense,
+    evidence,
+    frequencies,
+    pair_counts,
+    sample_pairs,
+)
 from conclust.exceptions import DenseLimitError, InputError, ParameterError
 
 FORMS = bitslice_forms()
@@ -175,19 +182,66 @@ def test_any_small_label_matrix(labels):
 
 def test_worked_example():
     c = coassociation(E1)
-    assert c.dtype == np.uint8
+    assert c.dtype == np.int16
     np.testing.assert_array_equal(c, [[3, 3, 1, 0], [3, 3, 1, 0], [1, 1, 3, 2], [0, 0, 2, 3]])
     np.testing.assert_array_equal(copresence(E1), np.full((4, 4), 3))
     p = frequencies(*evidence(E1))
     np.testing.assert_array_equal(p[0], [1, 1, 1 / 3, 0])
 
 
-@pytest.mark.parametrize(("m", "dtype"), [(255, np.uint8), (256, np.uint16), (70000, np.uint32)])
-def test_smallest_type_that_holds_the_counts(m, dtype):
+@pytest.mark.parametrize(("m", "dtype"), [(1, np.int16), (16383, np.int16), (16384, np.int32)])
+def test_counts_have_a_sign_and_room_for_the_sum_of_two(m, dtype):
     c, present = evidence(np.zeros((2, m), dtype=np.uint8))
     assert c.dtype == present.dtype == dtype
     assert (c == m).all()
     assert (present == m).all()
+    assert (1 - c == 1 - m).all()
+    assert (c + present == 2 * m).all()
+
+
+def test_differences_of_counts_do_not_wrap():
+    labels = np.random.default_rng(0).integers(0, 3, (30, 100))
+    labels[:, 70:][:5] = -1
+    c, present = map(np.array, naive.counts(labels))
+    np.testing.assert_array_equal(1 - coassociation(labels), 1 - c)
+    known = evidence(labels)
+    np.testing.assert_array_equal(known.counts - known.copresence, c - present)
+    some = pair_counts(labels, [0, 7], [1, 9])
+    np.testing.assert_array_equal(some[0] - some[1], (c - present)[[0, 7], [1, 9]])
+    sample = sample_pairs(labels, 2, random_state=0)
+    i = np.repeat(np.arange(30), np.diff(sample.indptr))
+    expected = (c - present)[i, sample.indices]
+    np.testing.assert_array_equal(sample.counts - sample.copresence, expected)
+
+
+@pytest.mark.parametrize("weights", [None, [0.5, 2.0, 1.0, 0.25, 1.0, 3.0]])
+def test_shares_are_counts_by_copresence(weights, monkeypatch):
+    labels = as_labels(random_codes(np.random.default_rng(8), 70, [4] * 6, np.uint8, 0.6, 0.1))
+    ensemble = Ensemble(labels, weights=weights)
+    c, present = map(np.array, naive.counts(labels, weights))
+    with np.errstate(invalid="ignore"):
+        expected = c / present
+    assert np.isnan(expected).any()
+    monkeypatch.setattr(dense, "_BLOCK_BYTES", 70 * 8 * 9)  # nine rows of doubles
+    shares = coassociation(ensemble, normalize=True)
+    assert shares.dtype == np.float64
+    np.testing.assert_allclose(shares, expected, rtol=1e-12)
+    np.testing.assert_array_equal(shares, shares.T)
+    part = coassociation(ensemble, normalize=True, rows=slice(11, 40))
+    np.testing.assert_array_equal(part, shares[11:40])
+    with pytest.raises(DenseLimitError, match="70 objects"):
+        coassociation(ensemble, normalize=True, max_dense=69)
+    with pytest.raises(ParameterError, match="'normalize' parameter of coassociation must be a bo"):
+        coassociation(ensemble, normalize=1)
+
+
+def test_what_the_kernels_read_is_the_narrowest():
+    labels = np.random.default_rng(9).integers(0, 3, (40, 255))
+    wide, narrow = evidence(labels), dense.narrow_evidence(Ensemble(labels), 1)
+    assert narrow.counts.dtype == narrow.copresence.dtype == np.uint8
+    np.testing.assert_array_equal(narrow.counts, wide.counts)
+    np.testing.assert_array_equal(narrow.copresence, wide.copresence)
+    assert np.shares_memory(dense.unsigned(wide.counts), wide.counts)
 
 
 def test_noise_counts_in_copresence_only():
@@ -278,7 +332,7 @@ def test_soft_members(weights):
     seen = np.column_stack([P.sum(axis=1) > 0 for P in members])
     w = np.ones(3) if weights is None else np.array(weights)
     np.testing.assert_array_equal(present, (seen * w) @ seen.T)
-    assert present.dtype == (np.uint8 if weights is None else np.float64)
+    assert present.dtype == (np.int16 if weights is None else np.float64)
     np.testing.assert_array_equal(coassociation(ensemble, rows=slice(100, 290)), c[100:290])
 
 

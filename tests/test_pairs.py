@@ -84,8 +84,8 @@ def test_pairs_equal_the_dense_matrix(weights, soft):
     c, present = pair_counts(ensemble, i, j)
     np.testing.assert_allclose(c, dense_c.ravel(), rtol=1e-14, atol=1e-15)
     np.testing.assert_array_equal(present, dense_present.ravel())
-    assert c.dtype == (np.float64 if soft or weights else np.uint32)
-    assert present.dtype == (np.float64 if weights else np.uint32)
+    assert c.dtype == (np.float64 if soft or weights else np.int32)
+    assert present.dtype == (np.float64 if weights else np.int32)
 
     sample = sample_pairs(ensemble, 10, random_state=0)
     rows = np.repeat(np.arange(50), np.diff(sample.indptr))

@@ -49,9 +49,12 @@ _HOMES = {
     "posterior_coclustering": "conclust.consensus.mixture",
 }
 _MODULES = (
+    "consensus",
     "datasets",
     "divergences",
+    "evidence",
     "exceptions",
+    "generation",
     "lattice",
     "membership",
     "metrics",

@@ -1,6 +1,9 @@
+from conclust import consensus as consensus
 from conclust import datasets as datasets
 from conclust import divergences as divergences
+from conclust import evidence as evidence
 from conclust import exceptions as exceptions
+from conclust import generation as generation
 from conclust import lattice as lattice
 from conclust import membership as membership
 from conclust import metrics as metrics
@@ -88,11 +91,14 @@ __all__ = [
     "__version__",
     "best_by_anmi",
     "coassociation",
+    "consensus",
     "copresence",
     "corrupt",
     "datasets",
     "divergences",
+    "evidence",
     "exceptions",
+    "generation",
     "lattice",
     "membership",
     "methods",

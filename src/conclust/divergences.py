@@ -73,7 +73,7 @@ class Divergence:
 
     References
     ----------
-    Lourenço et al., Machine Learning 98 (2015), section 3 (equation 2) and Table 1.
+    Lourenço et al., Machine Learning 98 (2015), section 4 (equation 2) and Table 1.
 
     Examples
     --------

@@ -9,6 +9,7 @@ that has the same name.
 """
 
 from conclust.evidence.dense import (
+    Evidence,
     EvidenceBlock,
     Rows,
     coassociation,
@@ -21,6 +22,7 @@ from conclust.evidence.pairs import SparseEvidence, pair_counts, sample_pairs
 from conclust.evidence.tree import SpanningTree, spanning_tree
 
 __all__ = [
+    "Evidence",
     "EvidenceBlock",
     "Rows",
     "SpanningTree",

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._kernels import BitSlices
 from conclust._threads import thread_count
-from conclust._validation import check_int
+from conclust._validation import check_bool, check_int
 from conclust.ensemble import Ensemble
 from conclust.exceptions import DenseLimitError, InputError
 
 __all__ = [
+    "Evidence",
     "EvidenceBlock",
     "Rows",
     "coassociation",
@@ -30,6 +31,23 @@ Rows: TypeAlias = slice | range
 
 # Rows of soft evidence formed at once: (n_clusters, rows) and (n_samples, rows) doubles.
 _SOFT_ROWS = 128
+# Bytes of a block of rows where the whole is not formed at once.
+_BLOCK_BYTES = 64 << 20
+
+
+class Evidence(NamedTuple):
+    """The evidence of all objects, or of some rows.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
+        c_ij.
+    copresence : ndarray of the same shape
+        N_ij.
+    """
+
+    counts: NDArray[Any]
+    copresence: NDArray[Any]
 
 
 class EvidenceBlock(NamedTuple):
@@ -53,16 +71,19 @@ class EvidenceBlock(NamedTuple):
 def coassociation(
     labels: Any,
     *,
+    normalize: bool = False,
     rows: Rows | None = None,
     max_dense: int | None = 20_000,
     n_jobs: int | None = None,
 ) -> NDArray[Any]:
-    """Count the partitions in which two objects share a cluster.
+    """Count the partitions in which two objects share a cluster, or give their share.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+    normalize : bool, default=False
+        Whether to return the shares c_ij / N_ij in place of the counts c_ij.
     rows : slice or range, default=None
         Consecutive objects for which to count, against all objects. None: all.
     max_dense : int, default=20000
@@ -73,14 +94,18 @@ def coassociation(
     Returns
     -------
     ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
-        c_ij, in the smallest unsigned type that holds the number of partitions; float64 sums of
-        weights (and of products of memberships) if the ensemble has weights or is soft. On the
-        diagonal: the partitions in which the object has a cluster.
+        c_ij, as whole numbers with a sign (int16 for up to 16,383 partitions, else int32), so that
+        differences, and the sum of two such matrices, are right; float64 sums of weights (and of
+        products of memberships) if the ensemble has weights or is soft. On the diagonal: the
+        partitions in which the object has a cluster. With `normalize` the shares c_ij / N_ij in
+        float64, NaN where no partition observed both.
 
     Raises
     ------
     DenseLimitError
         If there are more than `max_dense` objects and no `rows`.
+    ParameterError
+        If `normalize` is no bool, or `max_dense` or `n_jobs` no positive int.
     InputError
         If the labels are malformed or `rows` are not consecutive objects of the ensemble.
 
@@ -95,7 +120,7 @@ def coassociation(
     Notes
     -----
     Fred and Jain, "Combining multiple clusterings using evidence accumulation", IEEE TPAMI 27(6),
-    2005, equation 2, without the division.
+    2005, equation 2: with `normalize`; N_ij is the number of partitions there.
 
     Examples
     --------
@@ -104,9 +129,20 @@ def coassociation(
     array([[3, 3, 1, 0],
            [3, 3, 1, 0],
            [1, 1, 3, 2],
-           [0, 0, 2, 3]], dtype=uint8)
+           [0, 0, 2, 3]], dtype=int16)
+
+    A dissimilarity, for instance for ``scipy.cluster.hierarchy``:
+
+    >>> 1 - coassociation([[0, 0], [0, 1], [1, 1]], normalize=True)
+    array([[0. , 0.5, 1. ],
+           [0.5, 0. , 0.5],
+           [1. , 0.5, 0. ]])
     """
-    c, _ = _Source(labels, n_jobs, "coassociation").dense(rows, max_dense, present=False)
+    check_bool(normalize, "normalize", "coassociation")
+    source = _Source(labels, n_jobs, "coassociation")
+    if normalize:
+        return source.shares(rows, max_dense)
+    c, _ = source.dense(rows, max_dense, present=False)
     assert c is not None
     return c
 
@@ -134,9 +170,8 @@ def copresence(
     Returns
     -------
     ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
-        N_ij, in the smallest unsigned type that holds the number of partitions; float64 sums of
-        weights if the ensemble has weights. On the diagonal: the partitions that observed the
-        object.
+        N_ij, in the type of `coassociation`; float64 sums of weights if the ensemble has weights.
+        On the diagonal: the partitions that observed the object.
 
     Raises
     ------
@@ -151,7 +186,7 @@ def copresence(
     >>> copresence([[0, 0], [0, -1], [1, -2]])
     array([[2, 1, 2],
            [1, 1, 1],
-           [2, 1, 2]], dtype=uint8)
+           [2, 1, 2]], dtype=int16)
     """
     _, present = _Source(labels, n_jobs, "copresence").dense(rows, max_dense, matches=False)
     assert present is not None
@@ -164,7 +199,7 @@ def evidence(
     rows: Rows | None = None,
     max_dense: int | None = 20_000,
     n_jobs: int | None = None,
-) -> tuple[NDArray[Any], NDArray[Any]]:
+) -> Evidence:
     """Count both c_ij and N_ij in one pass.
 
     Parameters
@@ -180,10 +215,8 @@ def evidence(
 
     Returns
     -------
-    c : ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
-        As from `coassociation`.
-    N : ndarray of the same shape
-        As from `copresence`.
+    Evidence
+        A named tuple: ``counts`` as from `coassociation`, ``copresence`` as from `copresence`.
 
     Raises
     ------
@@ -195,16 +228,24 @@ def evidence(
     Examples
     --------
     >>> from conclust.evidence import evidence
-    >>> c, N = evidence([[0, 0], [0, -1], [1, -2]])
-    >>> c
+    >>> known = evidence([[0, 0], [0, -1], [1, -2]])
+    >>> known.counts
     array([[2, 1, 0],
            [1, 1, 0],
-           [0, 0, 1]], dtype=uint8)
+           [0, 0, 1]], dtype=int16)
+    >>> c, N = known
     """
-    c, present = _Source(labels, n_jobs, "evidence").dense(rows, max_dense)
-    assert c is not None
-    assert present is not None
-    return c, present
+    return Evidence(*_Source(labels, n_jobs, "evidence").both(rows, max_dense))
+
+
+def narrow_evidence(ensemble: Ensemble, n_jobs: int | None) -> Evidence:
+    """Count c_ij and N_ij of all objects in the fewest bytes, unsigned: as the solvers read them."""
+    return Evidence(*_Source(ensemble, n_jobs, "evidence", narrow=True).both(None, None))
+
+
+def unsigned(counts: NDArray[Any]) -> NDArray[Any]:
+    """Return counts as the kernels read them: the same bytes, without the sign that none has."""
+    return counts.view(f"u{counts.itemsize}") if counts.dtype.kind == "i" else counts
 
 
 def coassociation_blocks(
@@ -244,7 +285,7 @@ def coassociation_blocks(
     check_int(block_rows, "block_rows", "coassociation_blocks", none=True)
     source = _Source(labels, n_jobs, "coassociation_blocks")
     if block_rows is None:
-        block_rows = max(1, (64 << 20) // (source.n * source.counts_dtype.itemsize))
+        block_rows = source.rows_at_once()
     # The checks above happen at the call, the counting as the blocks are asked for.
     return _blocks(source, block_rows)
 
@@ -252,10 +293,7 @@ def coassociation_blocks(
 def _blocks(source: _Source, block_rows: int) -> Iterator[EvidenceBlock]:
     for begin in range(0, source.n, block_rows):
         rows = range(begin, min(source.n, begin + block_rows))
-        c, present = source.dense(rows, None)
-        assert c is not None
-        assert present is not None
-        yield EvidenceBlock(rows, c, present)
+        yield EvidenceBlock(rows, *source.both(rows, None))
 
 
 def frequencies(c: ArrayLike, N: ArrayLike) -> NDArray[np.float64]:
@@ -301,15 +339,16 @@ def frequencies(c: ArrayLike, N: ArrayLike) -> NDArray[np.float64]:
 class _Source:
     """An ensemble made ready for counting: planes packed once, then any block of rows."""
 
-    def __init__(self, labels: Any, n_jobs: int | None, owner: str) -> None:
+    def __init__(
+        self, labels: Any, n_jobs: int | None, owner: str, *, narrow: bool = False
+    ) -> None:
         self.ensemble = as_ensemble(labels)
         self.n, self.m = self.ensemble.shape
         self.owner = owner
         self.threads = thread_count(n_jobs, owner)
         self.slices = BitSlices(self.ensemble.codes, self.threads)
-        self.present_dtype = np.dtype(
-            count_type(self.m) if self.ensemble.weights is None else np.float64
-        )
+        kind = _narrow_type(self.m) if narrow else count_type(self.m)
+        self.present_dtype = np.dtype(kind if self.ensemble.weights is None else np.float64)
         self.counts_dtype = np.dtype(np.float64 if self.ensemble.is_soft else self.present_dtype)
 
     def dense(
@@ -324,7 +363,7 @@ class _Source:
         check_int(max_dense, "max_dense", self.owner, none=True)
         if rows is None:
             if max_dense is not None and self.n > max_dense:
-                self._refuse(max_dense, matches)
+                self._refuse(max_dense, self.counts_dtype if matches else self.present_dtype)
             rows = range(self.n)
         begin, end = _bounds(rows, self.n)
         shape = (end - begin, self.n)
@@ -339,17 +378,44 @@ class _Source:
             self._count(begin, end, c, together)
         return c, together
 
+    def both(self, rows: Rows | None, max_dense: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return c and N of the rows."""
+        c, present = self.dense(rows, max_dense)
+        assert c is not None
+        assert present is not None
+        return c, present
+
+    def shares(self, rows: Rows | None, max_dense: int | None) -> NDArray[np.float64]:
+        """Return c / N of the rows; besides it only blocks of c and N are formed."""
+        check_int(max_dense, "max_dense", self.owner, none=True)
+        if rows is None:
+            if max_dense is not None and self.n > max_dense:
+                self._refuse(max_dense, np.dtype(np.float64))
+            rows = range(self.n)
+        first, last = _bounds(rows, self.n)
+        p = np.empty((last - first, self.n))
+        step = self.rows_at_once()
+        for begin in range(first, last, step):
+            end = min(last, begin + step)
+            p[begin - first : end - first] = frequencies(*self.both(range(begin, end), None))
+        return p
+
+    def rows_at_once(self) -> int:
+        """Return how many rows make a block of 64 MiB, at least one."""
+        return max(1, _BLOCK_BYTES // (self.n * self.counts_dtype.itemsize))
+
     def _count(
         self, begin: int, end: int, c: NDArray[Any] | None, present: NDArray[Any] | None
     ) -> None:
         weights = self.ensemble.weights
         if weights is None:
-            self.slices.coassociation(begin, end, c, present, self.threads)
+            counted = None if c is None else unsigned(c)
+            seen = None if present is None else unsigned(present)
+            self.slices.coassociation(begin, end, counted, seen, self.threads)
         else:
             self.slices.weighted_coassociation(weights, begin, end, c, present, self.threads)
 
-    def _refuse(self, max_dense: int, matches: bool) -> None:
-        dtype = self.counts_dtype if matches else self.present_dtype
+    def _refuse(self, max_dense: int, dtype: np.dtype[Any]) -> None:
         size = self.n**2 * dtype.itemsize / 2**30
         raise DenseLimitError(
             f"{self.owner} of {self.n} objects would make an n x n matrix of {size:.1f} GiB, above "
@@ -365,7 +431,15 @@ def as_ensemble(labels: Any) -> Ensemble:
     return labels if isinstance(labels, Ensemble) else Ensemble(labels)
 
 
-def count_type(m: int) -> type[np.unsignedinteger[Any]]:
+def count_type(m: int) -> type[np.signedinteger[Any]]:
+    """Return the type of counts of m partitions: with a sign, and room for the sum of two.
+
+    int8 would do for few partitions; that twice a count of 64 is -128 in it would surprise.
+    """
+    return np.int16 if 2 * m <= np.iinfo(np.int16).max else np.int32
+
+
+def _narrow_type(m: int) -> type[np.unsignedinteger[Any]]:
     """Return the smallest unsigned type that holds a count of m partitions."""
     for dtype in (np.uint8, np.uint16):
         if m <= np.iinfo(dtype).max:

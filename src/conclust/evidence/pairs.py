@@ -14,7 +14,7 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
-from conclust.evidence.dense import as_ensemble, frequencies, weighted_indicator
+from conclust.evidence.dense import as_ensemble, frequencies, unsigned, weighted_indicator
 from conclust.exceptions import InputError
 
 __all__ = ["SparseEvidence", "pair_counts", "sample_pairs"]
@@ -40,10 +40,10 @@ def pair_counts(
     Returns
     -------
     c : ndarray of shape (n_pairs,)
-        Partitions in which the two share a cluster: uint32, or float64 sums of weights (and of
+        Partitions in which the two share a cluster: int32, or float64 sums of weights (and of
         products of memberships) if the ensemble has weights or is soft.
     N : ndarray of shape (n_pairs,)
-        Partitions that observed both: uint32, or float64 sums of weights.
+        Partitions that observed both: int32, or float64 sums of weights.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def pair_counts(
     --------
     >>> from conclust.evidence import pair_counts
     >>> pair_counts([[0, 0, 0], [0, 0, -1], [1, 1, 0]], [0, 0], [1, 2])
-    (array([2, 1], dtype=uint32), array([2, 3], dtype=uint32))
+    (array([2, 1], dtype=int32), array([2, 3], dtype=int32))
     """
     threads = thread_count(n_jobs, "pair_counts")
     ensemble = as_ensemble(labels)
@@ -66,7 +66,9 @@ def pair_counts(
             f"pair_counts needs as many i as j. Got {len(first)} and {len(second)} instead."
         )
     c, present = _sums(ensemble, len(first))
-    _kernels.pair_counts(ensemble.codes, ensemble.weights, first, second, c, present, threads)
+    _kernels.pair_counts(
+        ensemble.codes, ensemble.weights, first, second, unsigned(c), unsigned(present), threads
+    )
     if ensemble.is_soft:
         c = _soft_counts(ensemble, first, second)
     return c, present
@@ -86,9 +88,9 @@ class SparseEvidence:
     indices : ndarray of shape (n_entries,), int32
         The partners of each object.
     counts : ndarray of shape (n_entries,)
-        c_ij: uint32, or float64 if the ensemble has weights or is soft.
+        c_ij: int32, or float64 if the ensemble has weights or is soft.
     copresence : ndarray of shape (n_entries,)
-        N_ij: uint32, or float64 if the ensemble has weights.
+        N_ij: int32, or float64 if the ensemble has weights.
     """
 
     indptr: NDArray[np.int64]
@@ -156,8 +158,8 @@ def sample_pairs(
 
     Notes
     -----
-    The sampling of section 4.3 of Lourenco et al., "Probabilistic consensus clustering using
-    evidence accumulation", Machine Learning, 2013, with a guaranteed number of pairs per object.
+    The sampling of section 7.3 of Lourenço et al., "Probabilistic consensus clustering using
+    evidence accumulation", Machine Learning 98 (2015), with a guaranteed number of pairs per object.
 
     Examples
     --------
@@ -182,7 +184,9 @@ def sample_pairs(
     sample.read(indptr, indices, threads)
     del sample
     c, present = _sums(ensemble, len(indices))
-    _kernels.graph_counts(ensemble.codes, ensemble.weights, indptr, indices, c, present, threads)
+    _kernels.graph_counts(
+        ensemble.codes, ensemble.weights, indptr, indices, unsigned(c), unsigned(present), threads
+    )
     if ensemble.is_soft:
         c = _soft_counts(ensemble, np.repeat(np.arange(n), np.diff(indptr)), indices)
     known = present > 0
@@ -194,7 +198,7 @@ def sample_pairs(
 
 
 def _sums(ensemble: Ensemble, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    dtype = np.uint32 if ensemble.weights is None else np.float64
+    dtype = np.int32 if ensemble.weights is None else np.float64
     return np.empty(count, dtype=dtype), np.empty(count, dtype=dtype)
 
 

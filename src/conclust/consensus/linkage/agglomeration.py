@@ -205,7 +205,7 @@ def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
 
 def sparse_tree(pairs: SparseEvidence, linkage: str) -> tuple[NDArray[np.float64], int]:
     """Single or average linkage on some pairs. Returns the linkage matrix and the number of pieces."""
-    exact = np.uint32 if pairs.counts.dtype.kind == "u" else np.float64
+    exact = np.uint32 if pairs.counts.dtype.kind in "iu" else np.float64
     merges = _empty_merges(len(pairs.indptr) - 1)
     pieces = (sparse_single if linkage == "single" else sparse_average)(
         np.ascontiguousarray(pairs.indptr, dtype=np.int64),

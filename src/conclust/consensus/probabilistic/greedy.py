@@ -19,6 +19,7 @@ from conclust.consensus.probabilistic.pairwise import PairEvidence
 from conclust.consensus.probabilistic.solution import PairSolution
 from conclust.divergences import Divergence
 from conclust.evidence import SparseEvidence
+from conclust.evidence.dense import unsigned
 
 __all__ = ["solve"]
 
@@ -67,7 +68,7 @@ def solve(
     Notes
     -----
     Algorithm 1 of Lourenço et al., "Probabilistic consensus clustering using evidence
-    accumulation", Machine Learning 98 (2015), with its section 4.3 for a pattern of pairs; the line
+    accumulation", Machine Learning 98 (2015), with its section 5.4 for a pattern of pairs; the line
     search is Newton's method within a bracket in place of the dichotomic search of equation (10).
 
     Examples
@@ -98,8 +99,8 @@ def solve(
     else:
         counts, present = evidence
     solver = GreedySolver(
-        np.ascontiguousarray(counts),
-        np.ascontiguousarray(present),
+        unsigned(np.ascontiguousarray(counts)),
+        unsigned(np.ascontiguousarray(present)),
         *pattern,
         Y,
         kernel.code,

@@ -25,7 +25,7 @@ from conclust.consensus.probabilistic.solution import PairSolution
 from conclust.consensus.probabilistic.starts import inside
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
-from conclust.evidence import evidence
+from conclust.evidence.dense import narrow_evidence
 
 __all__ = ["LandmarkModel", "LandmarkSolution", "solve"]
 
@@ -235,7 +235,7 @@ def solve(
         ).membership
     else:
         first = start[chosen]
-    c, N = evidence(landmarks, max_dense=None, n_jobs=threads)
+    c, N = narrow_evidence(landmarks, threads)
     solved = pairwise.solve(
         (c, N),
         inside(first),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from conclust._kernels import cluster_sizes, squared_evidence
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation_blocks
+from conclust.evidence.dense import unsigned
 
 __all__ = ["squared", "together"]
 
@@ -47,5 +48,5 @@ def squared(ensemble: Ensemble, threads: int) -> float:
     total = 0.0
     for block in coassociation_blocks(ensemble, block_rows=rows, n_jobs=threads):
         N = block.copresence.astype(block.counts.dtype, copy=False)
-        total += squared_evidence(block.counts, N, block.rows.start)
+        total += squared_evidence(unsigned(block.counts), unsigned(N), block.rows.start)
     return total / 2

@@ -17,6 +17,7 @@ from conclust.consensus.probabilistic.factored import padded
 from conclust.consensus.probabilistic.solution import PairSolution
 from conclust.divergences import Divergence
 from conclust.evidence import SparseEvidence
+from conclust.evidence.dense import unsigned
 
 __all__ = ["PairEvidence", "objective", "solve"]
 
@@ -267,6 +268,7 @@ def _slots(n: int) -> tuple[int, NDArray[np.int32]]:
 
 def _narrowest(c: NDArray[Any], N: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return counts in the fewest bytes that hold them: every sweep reads them all."""
+    c, N = unsigned(c), unsigned(N)
     if c.dtype.kind == "u" and N.dtype.kind == "u":
         fits = np.min_scalar_type(int(N.max(initial=0)))  # c is at most N
         if fits.itemsize < N.dtype.itemsize:

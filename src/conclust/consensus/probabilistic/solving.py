@@ -21,7 +21,8 @@ from conclust.consensus.probabilistic.patterns import draw_pairs
 from conclust.consensus.probabilistic.solution import PairSolution
 from conclust.divergences import Divergence, is_squared
 from conclust.ensemble import Ensemble
-from conclust.evidence import SparseEvidence, evidence, sample_pairs
+from conclust.evidence import SparseEvidence, sample_pairs
+from conclust.evidence.dense import narrow_evidence
 from conclust.exceptions import DenseLimitError, ParameterError
 
 __all__ = [
@@ -87,7 +88,7 @@ def evidence_of(task: Task, pairs: Any, owner: str) -> PairEvidence:
             "objects. Use solver='landmark', give pairs=30 for a sample of the pairs, or use "
             "divergence='l2', which takes all pairs into account without forming one."
         )
-    return evidence(task.ensemble, n_jobs=task.threads)
+    return narrow_evidence(task.ensemble, task.threads)
 
 
 def solve(
@@ -146,7 +147,7 @@ def _entries(known: PairEvidence) -> int:
 def spectral_evidence(task: Task) -> PairEvidence:
     """Return evidence enough for a spectral start of the solver that forms no pairs."""
     if task.ensemble.n_samples <= DENSE_LIMIT:
-        return evidence(task.ensemble, n_jobs=task.threads)
+        return narrow_evidence(task.ensemble, task.threads)
     return sample_pairs(task.ensemble, _SPECTRAL_PAIRS, random_state=task.seed, n_jobs=task.threads)
 
 
