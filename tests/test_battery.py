@@ -283,6 +283,27 @@ def test_membership_rows_are_distributions(form):
     np.testing.assert_array_equal(Y.argmax(axis=1), model.labels_)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_memberships_have_a_column_for_each_cluster_that_holds_anything(form):
+    planted_labels, _ = planted(n=60)
+    unanimous = np.column_stack([np.repeat(np.arange(4), 12)] * 9)
+    for labels in (planted_labels, unanimous):
+        model = fit(form, labels, 8)
+        if not hasattr(model, "membership_"):
+            return
+        Y, k = model.membership_, model.n_clusters_
+        assert k == len(np.unique(model.labels_))
+        assert Y.shape[1] <= 8
+        assert (Y.max(axis=0) > 1e-9).all()
+        np.testing.assert_allclose(Y.sum(axis=1), 1, atol=1e-12)
+        np.testing.assert_array_equal(np.unique(Y.argmax(axis=1)), np.arange(k))
+        assert (np.diff(Y.sum(axis=0)[k:]) <= 0).all()
+        if hasattr(model, "predict_proba"):
+            np.testing.assert_allclose(model.predict_proba(labels).sum(axis=1), 1, atol=1e-9)
+            assert model.predict_proba(labels[:2]).shape == (2, Y.shape[1])
+            assert model.predict(labels).max() < Y.shape[1]
+
+
 def test_every_kind_of_input_gives_the_same_answer(form):
     labels, _ = planted()
     expected = fit(form, labels, 3).labels_

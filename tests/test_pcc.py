@@ -278,7 +278,19 @@ def test_surplus_clusters_empty_out_on_tight_blocks():
     model = PCC(8, random_state=0).fit(labels)
     assert model.n_clusters_ == 3
     assert model.n_clusters_max_ == 8
-    assert model.membership_.shape == (120, 8)
+    assert model.membership_.shape == (120, 3)
+
+
+@pytest.mark.parametrize("divergence", ["l2", "kl"])
+def test_a_solution_is_a_start_though_clusters_that_hold_nothing_have_no_column(divergence):
+    labels = np.column_stack([np.repeat([0, 1, 2], 15)] * 10)
+    labels[::7, :3] = 0
+    first = PCC(8, divergence=divergence, random_state=0).fit(labels)
+    assert first.membership_.shape[1] < 8
+    again = PCC(8, divergence=divergence, init=first.membership_, random_state=0).fit(labels)
+    assert again.n_clusters_max_ == 8
+    assert again.objective_ <= first.objective_ * (1 + 1e-9)
+    np.testing.assert_array_equal(again.labels_, first.labels_)
 
 
 def test_default_bound_is_the_largest_partition():
@@ -408,7 +420,7 @@ def test_a_pickled_model_predicts_the_same():
         ({"solver": "huh"}, "one of"),
         ({"init": "huh"}, "one of"),
         ({"init": np.ones((4, 2))}, "rows at least 0 that sum to 1"),
-        ({"init": np.full((3, 2), 0.5)}, r"shape \(4, 2\)"),
+        ({"init": np.full((3, 2), 0.5)}, r"shape \(4, at most 2\)"),
         ({"init": [0, 1, 2, 0]}, "labels of at most 2 clusters"),
         ({"n_init": 0}, "'n_init'"),
         ({"max_iter": 0}, "'max_iter'"),

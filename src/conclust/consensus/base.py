@@ -35,6 +35,9 @@ __all__ = [
 
 
 _ROWS_AT_ONCE = 1 << 14
+# A cluster that no object belongs to with a higher probability holds nothing: what is there is left
+# by an iteration that tends to zero, and memberships are written with nine decimals.
+_NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -201,9 +204,12 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 class SoftConsensusClusterer(ConsensusClusterer):
     """Base of the consensus estimators with a membership.
 
-    A subclass implements ``_fit_membership``. The columns of ``membership_`` are put in order:
-    first the clusters that are the most probable one of some object, by first appearance, so that
-    ``labels_`` is the row-wise argmax; then the others, by falling mass.
+    A subclass implements ``_fit_membership``. ``membership_`` has a column for each cluster that
+    holds anything, which is one that some object belongs to with a probability above 1e-9: first
+    the ``n_clusters_`` clusters that are the most probable one of some object, by first appearance,
+    so that ``labels_`` is the row-wise argmax; then those that are nobody's most probable one, by
+    falling mass. Of the others no column is kept, and rows that one is taken from are scaled to
+    sum to 1 again.
     """
 
     membership_: NDArray[np.float64]
@@ -212,14 +218,14 @@ class SoftConsensusClusterer(ConsensusClusterer):
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Find the membership (n_samples, n_clusters), rows on the simplex."""
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
-        """Put per-cluster state that ``predict`` uses in the given order of clusters."""
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        """Keep the state of these clusters only, in this order; some may be left out."""
 
     def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
         membership = self._fit_membership(ensemble)
-        order, labels = _column_order(membership)
-        self._reorder(order)
-        self._observed_membership = _reordered(membership, order)
+        kept, labels = _column_order(membership)
+        self._keep_clusters(kept)
+        self._observed_membership = _columns(membership, kept)
         return labels
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
@@ -260,7 +266,7 @@ class PlacingClusterer(SoftConsensusClusterer):
 
         Returns
         -------
-        ndarray of shape (n_new, n_clusters)
+        ndarray of shape (n_new, n_held)
             Columns as those of ``membership_``; rows sum to 1. An object missing everywhere gets
             a uniform row.
         """
@@ -302,7 +308,7 @@ def whole_or_nothing(estimator: object) -> Iterator[None]:
 def _column_order(
     membership: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the order of the columns, and each object's most probable one in that order."""
+    """Return the columns kept, in order, and each object's most probable one in that order."""
     n, k = membership.shape
     labels, first = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
     if largest_of_rows(membership, labels, first):
@@ -319,26 +325,42 @@ def _column_order(
         order = _by_first(first, membership)
         return order, top[:, order].argmax(axis=1)
     order = _by_first(first, membership)
-    rank = np.empty_like(order)
+    rank = np.empty(k, dtype=np.int64)
     rank[order] = np.arange(len(order))
     return order, rank[labels]
 
 
 def _by_first(first: NDArray[np.int64], membership: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Order columns by the first object of each; those that have none follow by falling mass."""
-    if np.count_nonzero(first == len(membership)) < 2:
-        return np.argsort(first, kind="stable")
-    return np.lexsort((-membership.sum(axis=0), first))
+    """Order columns by the first object of each; of the others by falling mass, if they hold any."""
+    found = np.flatnonzero(first < len(membership))
+    found = found[np.argsort(first[found], kind="stable")]
+    others = np.flatnonzero(first == len(membership))
+    if len(others) == 0:
+        return found
+    others = others[membership.max(axis=0)[others] > _NOTHING]
+    heaviest = np.argsort(-membership.sum(axis=0)[others], kind="stable")
+    return np.concatenate([found, others[heaviest]])
 
 
-def _reordered(membership: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Put the columns in order, in place where the memory is contiguous: it may be most there is."""
+def _columns(membership: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the columns kept, in the memory of all where it is contiguous: it may be most there is.
+
+    Rows that lose anything are scaled to sum to 1.
+    """
+    (n, k), width = membership.shape, len(kept)
     result = np.ascontiguousarray(membership)
-    if (order != np.arange(len(order))).any():
-        for start in range(0, len(result), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            result[rows] = result[rows][:, order]
-    return result
+    if width == k and (kept == np.arange(k)).all():
+        return result
+    lost = np.setdiff1d(np.arange(k), kept)
+    memory = result.reshape(-1)
+    for start in range(0, n, _ROWS_AT_ONCE):
+        block = result[start : start + _ROWS_AT_ONCE]
+        rows = block[:, kept]
+        poorer = block[:, lost].any(axis=1)
+        rows[poorer] /= rows[poorer].sum(axis=1, keepdims=True)
+        # Narrower rows end before those that are still to be read begin.
+        memory[start * width : start * width + rows.size] = rows.reshape(-1)
+    return memory[: n * width].reshape(n, width)
 
 
 def _spread(values: NDArray[Any], observed: NDArray[np.bool_], fill: float) -> NDArray[Any]:

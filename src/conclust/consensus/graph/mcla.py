@@ -52,8 +52,9 @@ class MCLA(PlacingClusterer):
     ----------
     labels_ : ndarray of int64 of shape (n_samples,)
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
-    membership_ : ndarray of shape (n_samples, n_meta_clusters)
-        Associations, scaled to sum to 1; uniform where an object is in no cluster.
+    membership_ : ndarray of shape (n_samples, n_held)
+        Associations, scaled to sum to 1; uniform where an object is in no cluster. A column for each
+        meta-cluster that holds anything: first those of ``labels_``.
     n_clusters_ : int
         Number of clusters.
     objective_ : float
@@ -61,7 +62,8 @@ class MCLA(PlacingClusterer):
         by the product of the weights of its partitions.
     meta_clusters_ : ndarray of int64 of shape (T,)
         Meta-cluster (column of ``membership_``) of every cluster of every partition, in the order of
-        :attr:`conclust.Ensemble.indicator`; -1 for clusters of partitions without weight.
+        :attr:`conclust.Ensemble.indicator`; -1 for clusters of partitions without weight, and where
+        a meta-cluster holds nothing.
     n_features_in_ : int
         Number of partitions.
 
@@ -174,11 +176,12 @@ class MCLA(PlacingClusterer):
         present = ensemble.present if ensemble.has_missing else None
         return _associations(B, present, meta, ensemble.offsets)
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
-        self._meta = self._meta[:, order]
-        column = np.argsort(order)
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        place = np.full(self._meta.shape[1], -1)
+        place[kept] = np.arange(len(kept))
+        self._meta = self._meta[:, kept]
         known = self.meta_clusters_ >= 0
-        self.meta_clusters_[known] = column[self.meta_clusters_[known]]
+        self.meta_clusters_[known] = place[self.meta_clusters_[known]]
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         B = indicator_of(codes, self._offsets)

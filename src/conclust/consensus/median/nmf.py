@@ -63,10 +63,11 @@ class WeightedNMF(SoftConsensusClusterer):
     ----------
     labels_ : ndarray of int64 of shape (n_samples,)
         The cluster of the largest entry of each row of H; consecutive from 0 by first appearance.
-    membership_ : ndarray of shape (n_samples, n_clusters)
+    membership_ : ndarray of shape (n_samples, n_held)
         Rows of H divided by their sums; uniform where a row is 0.
-    factors_ : ndarray of shape (n_samples, n_clusters)
-        H.
+        A column for each cluster that holds anything: first those of ``labels_``.
+    factors_ : ndarray of shape (n_samples, n_held)
+        H, less its columns that hold nothing.
     weights_ : ndarray of shape (n_partitions,)
         w.
     n_clusters_ : int
@@ -201,8 +202,8 @@ class WeightedNMF(SoftConsensusClusterer):
             np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)
         )
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
-        self.factors_ = np.ascontiguousarray(self.factors_[:, order])
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        self.factors_ = np.ascontiguousarray(self.factors_[:, kept])
 
 
 @dataclass(frozen=True)

@@ -78,13 +78,14 @@ class BayesianEnsemble(PlacingClusterer):
     ----------
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable cluster of each object; -1: missing in every partition.
-    membership_ : ndarray of shape (n_samples, n_clusters)
+    membership_ : ndarray of shape (n_samples, n_held)
         Mean of theta_i under the approximate posterior; rows sum to 1.
+        A column for each cluster that holds anything: first those of ``labels_``.
     n_clusters_ : int
         Clusters that are the most probable one of some object.
-    alpha_ : ndarray of shape (n_clusters,)
+    alpha_ : ndarray of shape (n_held,)
         Parameters of the Dirichlet distribution of the memberships.
-    label_probabilities_ : list of ndarray, each of shape (n_clusters, n_clusters_u)
+    label_probabilities_ : list of ndarray, each of shape (n_held, n_clusters_u)
         beta_u, one row a cluster, for each partition; labels in the order of their first
         appearance.
     elbo_ : float
@@ -200,10 +201,10 @@ class BayesianEnsemble(PlacingClusterer):
             warn_unfinished(self, level=2)
         return best.model.membership(best.mass)[rows.inverse]
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         parts = self._model
-        beta = np.ascontiguousarray(parts.beta[:, order])
-        self._model = replace(parts, alpha=parts.alpha[order], beta=beta)
+        beta = np.ascontiguousarray(parts.beta[:, kept])
+        self._model = replace(parts, alpha=parts.alpha[kept], beta=beta)
         self.alpha_ = self._model.alpha
         self.label_probabilities_ = [
             block.T.copy() for block in np.split(beta, self._model.offsets[1:-1])

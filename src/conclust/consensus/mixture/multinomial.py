@@ -66,13 +66,14 @@ class MixtureModel(PlacingClusterer):
     ----------
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable component of each object; -1: missing in every partition.
-    membership_ : ndarray of shape (n_samples, n_clusters)
+    membership_ : ndarray of shape (n_samples, n_held)
         Probability of each component given the labels of the object; rows sum to 1.
+        A column for each component that holds anything: first those of ``labels_``.
     n_clusters_ : int
         Components that are the most probable one of some object.
-    mixing_ : ndarray of shape (n_clusters,)
+    mixing_ : ndarray of shape (n_held,)
         a, the share of each component.
-    label_probabilities_ : list of ndarray, each of shape (n_clusters, n_clusters_u)
+    label_probabilities_ : list of ndarray, each of shape (n_held, n_clusters_u)
         theta_u, one row a component, for each partition; labels in the order of their first
         appearance.
     log_likelihood_ : float
@@ -189,12 +190,12 @@ class MixtureModel(PlacingClusterer):
         if not best.converged:
             warn_unfinished(self, "iterations of EM", level=3)
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         parts = self._components
         self._components = replace(
             parts,
-            mixing=parts.mixing[order],
-            theta=np.ascontiguousarray(parts.theta[:, order]),
+            mixing=parts.mixing[kept],
+            theta=np.ascontiguousarray(parts.theta[:, kept]),
         )
         self.mixing_ = self._components.mixing
         cuts = self._components.offsets[1:-1]

@@ -39,9 +39,9 @@ class Anchors:
         indicator = sp.csr_array(few.indicator.multiply(scale))
         return cls(indicator, present, membership, np.asarray(few.offsets), divergence)
 
-    def reorder(self, order: NDArray[np.int64]) -> Anchors:
-        """Return the same with the clusters in another order."""
-        return replace(self, membership=np.ascontiguousarray(self.membership[:, order]))
+    def keep_clusters(self, kept: NDArray[np.int64]) -> Anchors:
+        """Return the same with these clusters only, in this order."""
+        return replace(self, membership=np.ascontiguousarray(self.membership[:, kept]))
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
         """Return the memberships of new objects from their codes; `threads` is for its kind's sake."""

@@ -66,8 +66,9 @@ class FuzzyCommunities(SoftConsensusClusterer):
     ----------
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable community; -1: missing in every partition.
-    membership_ : ndarray of shape (n_samples, n_clusters)
+    membership_ : ndarray of shape (n_samples, n_held)
         U.
+        A column for each community that holds anything: first those of ``labels_``.
     bridgeness_ : ndarray of shape (n_samples,)
         0 for an object of one community, 1 for one that all share evenly: see
         :func:`conclust.membership.bridgeness`.

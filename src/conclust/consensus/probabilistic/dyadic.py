@@ -61,9 +61,10 @@ class DyadicAspect(SoftConsensusClusterer):
     ----------
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable aspect; -1: missing in every partition.
-    membership_ : ndarray of shape (n_samples, n_clusters)
+    membership_ : ndarray of shape (n_samples, n_held)
         p(r | i). An object that is never with another stays where the search started.
-    aspects_ : ndarray of shape (n_clusters,)
+        A column for each aspect that holds anything: first those of ``labels_``.
+    aspects_ : ndarray of shape (n_held,)
         alpha.
     n_clusters_ : int
         Aspects found: those that are the most probable one of some object.
@@ -194,8 +195,8 @@ class DyadicAspect(SoftConsensusClusterer):
         alone[np.arange(len(alone)), first] = 1.0
         return np.asarray(np.divide(joint, own, out=alone, where=own > 0)[rows.inverse])
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
-        self.aspects_ = self.aspects_[order]
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        self.aspects_ = self.aspects_[kept]
 
 
 @dataclass(frozen=True)

@@ -68,10 +68,10 @@ class FactoredModel:
         self.grams = whole_grams(solver, n_clusters)
         self.group_sizes = solver.group_sizes.copy()
 
-    def reorder(self, order: NDArray[np.int64]) -> None:
-        """Put the clusters in another order."""
-        self.sums = self.sums[:, order]
-        self.grams = self.grams[:, order][:, :, order]
+    def keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        """Keep these clusters only, in this order."""
+        self.sums = self.sums[:, kept]
+        self.grams = self.grams[:, kept][:, :, kept]
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
         """Return the memberships of new objects: each a convex problem against the sums."""

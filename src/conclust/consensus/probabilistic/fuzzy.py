@@ -62,9 +62,10 @@ class FuzzyRows(SoftConsensusClusterer):
     ----------
     labels_ : ndarray of int64 of shape (n_samples,)
         The cluster of the largest membership; -1: missing in every partition.
-    membership_ : ndarray of shape (n_samples, n_clusters)
+    membership_ : ndarray of shape (n_samples, n_held)
         Y, rows sum to 1.
-    medoids_ : ndarray of int64 of shape (n_clusters,) or None
+        A column for each cluster that holds anything: first those of ``labels_``.
+    medoids_ : ndarray of int64 of shape (n_held,) or None
         For "cmedoids": the objects that the clusters are gathered around.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
@@ -198,9 +199,9 @@ class FuzzyRows(SoftConsensusClusterer):
             warn_unfinished(self, level=2)
         return Y
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         if self.medoids_ is not None:
-            self.medoids_ = self.medoids_[order]
+            self.medoids_ = self.medoids_[kept]
 
 
 def _memberships(distances: NDArray[np.float64], power: float) -> NDArray[np.float64]:

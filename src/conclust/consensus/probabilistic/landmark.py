@@ -105,9 +105,9 @@ class LandmarkModel:
             divergence=divergence,
         )
 
-    def reorder(self, order: NDArray[np.int64]) -> LandmarkModel:
-        """Return the model with the clusters in another order."""
-        return replace(self, prototypes=np.ascontiguousarray(self.prototypes[:, order]))
+    def keep_clusters(self, kept: NDArray[np.int64]) -> LandmarkModel:
+        """Return the model with these clusters only, in this order."""
+        return replace(self, prototypes=np.ascontiguousarray(self.prototypes[:, kept]))
 
     def place(
         self,

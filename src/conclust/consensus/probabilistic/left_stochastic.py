@@ -63,8 +63,9 @@ class LeftStochastic(SoftConsensusClusterer):
     ----------
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable cluster; consecutive from 0 by first appearance.
-    membership_ : ndarray of shape (n_samples, n_clusters)
+    membership_ : ndarray of shape (n_samples, n_held)
         P.
+        A column for each cluster that holds anything: first those of ``labels_``.
     scale_ : float
         c.
     residual_ : float

@@ -103,9 +103,10 @@ class PCC(PlacingClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         The most probable cluster of each object; -1 for an object missing everywhere.
-    membership_ : ndarray of shape (n_samples, n_clusters_max_)
-        Probabilities over clusters, rows sum to 1. Clusters that are nobody's most probable one
-        come last.
+    membership_ : ndarray of shape (n_samples, n_held)
+        Probabilities over clusters, rows sum to 1. A column for each cluster that holds anything (a
+        probability above 1e-9): the ``n_clusters_`` of ``labels_``, then those that are nobody's
+        most probable one; of the ``n_clusters_max_`` allowed the others are left out.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int
@@ -306,8 +307,8 @@ class PCC(PlacingClusterer):
                 stacklevel=6,
             )
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
-        model = self._model.reorder(order)
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        model = self._model.keep_clusters(kept)
         self._model = self._model if model is None else model
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:

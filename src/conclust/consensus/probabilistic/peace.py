@@ -80,8 +80,10 @@ class PEACE(PlacingClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         The most probable cluster of each object; -1 for an object missing everywhere.
-    membership_ : ndarray of shape (n_samples, n_clusters_max_)
-        Probabilities over clusters, rows sum to 1.
+    membership_ : ndarray of shape (n_samples, n_held)
+        Probabilities over clusters, rows sum to 1. A column for each cluster that holds anything (a
+        probability above 1e-9): the ``n_clusters_`` of ``labels_``, then those that are nobody's
+        most probable one; of the ``n_clusters_max_`` allowed the others are left out.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int
@@ -228,8 +230,8 @@ class PEACE(PlacingClusterer):
             )
         return found.membership
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
-        self._model = self._model.reorder(order)
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        self._model = self._model.keep_clusters(kept)
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         assert isinstance(self._model, LandmarkModel)

@@ -47,12 +47,12 @@ def given_start(
             refuse("init", owner, f"labels of at most {k} clusters, none missing", init)
         return np.eye(k)[labels]
     start = start.astype(np.float64) if start.dtype.kind in "fiu" else start
-    if start.shape != (n, k):
+    if start.ndim != 2 or len(start) != n or not 1 <= start.shape[1] <= k:
         names = ", ".join(repr(name) for name in STARTS)
         refuse(
             "init",
             owner,
-            f"one of {names}, {n} labels or a membership of shape ({n}, {k})",
+            f"one of {names}, {n} labels or a membership of shape ({n}, at most {k})",
             f"an array of shape {start.shape}",
         )
     if not (
@@ -61,7 +61,7 @@ def given_start(
         and (np.abs(start.sum(axis=1) - 1) <= _ROW_SUM_TOLERANCE).all()
     ):
         refuse("init", owner, "a membership: rows at least 0 that sum to 1", init)
-    start = start / start.sum(axis=1, keepdims=True)
+    start = np.pad(start / start.sum(axis=1, keepdims=True), ((0, 0), (0, k - start.shape[1])))
     if k > 1 and (start == start[0]).all():
         warnings.warn(
             "All objects start with the same membership, which is a stationary point of the "

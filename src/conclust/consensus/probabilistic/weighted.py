@@ -128,9 +128,10 @@ class WeightedPCC(PlacingClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         The most probable cluster of each object; -1 for an object missing everywhere.
-    membership_ : ndarray of shape (n_samples, n_clusters_max_)
-        Probabilities over clusters, rows sum to 1. Clusters that are nobody's most probable one
-        come last.
+    membership_ : ndarray of shape (n_samples, n_held)
+        Probabilities over clusters, rows sum to 1. A column for each cluster that holds anything (a
+        probability above 1e-9): the ``n_clusters_`` of ``labels_``, then those that are nobody's
+        most probable one; of the ``n_clusters_max_`` allowed the others are left out.
     weights_ : ndarray of shape (n_partitions,)
         alpha: at least 0, sum 1.
     effective_n_partitions_ : float
@@ -401,8 +402,8 @@ class WeightedPCC(PlacingClusterer):
             )
         return value
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
-        self._model.reorder(order)
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        self._model.keep_clusters(kept)
 
     def _heard(self, codes: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray((codes[:, self.weights_ > 0] != missing_code(codes.dtype)).any(axis=1))

@@ -48,9 +48,14 @@ def spread(sums: NDArray[np.float64], heard: NDArray[np.float64]) -> NDArray[np.
 
 
 class VotingClusterer(PlacingClusterer):
-    """Base of the voting estimators: keeps the votes of all clusters, and counts them for new objects."""
+    """Base of the voting estimators: keeps the votes of all clusters, and counts them for new objects.
+
+    The votes for clusters of the consensus that hold nothing come last: they are counted, but
+    memberships have no column for them.
+    """
 
     votes_: NDArray[np.float64]
+    _n_held: int
     _voices: NDArray[np.float64]
     _offsets: NDArray[np.int64]
 
@@ -65,8 +70,13 @@ class VotingClusterer(PlacingClusterer):
         self._voices = ensemble._each_weight
         self._offsets = ensemble.offsets
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
-        self.votes_ = np.ascontiguousarray(self.votes_[:, order])
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        self._n_held = len(kept)
+        self.votes_ = np.ascontiguousarray(self.votes_[:, self._all_clusters(kept)])
+
+    def _all_clusters(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the clusters kept, then the others."""
+        return np.concatenate([kept, np.setdiff1d(np.arange(self.votes_.shape[1]), kept)])
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         observed = np.asarray(codes != missing_code(codes.dtype))
@@ -77,4 +87,5 @@ class VotingClusterer(PlacingClusterer):
         self, indicator: sp.csr_array, heard: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         per_cluster = np.repeat(self._voices, np.diff(self._offsets))
-        return spread(np.asarray(indicator @ (per_cluster[:, None] * self.votes_)), heard)
+        votes = self.votes_[:, : self._n_held]
+        return spread(np.asarray(indicator @ (per_cluster[:, None] * votes)), heard)

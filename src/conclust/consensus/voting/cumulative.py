@@ -51,17 +51,18 @@ class CumulativeVoting(VotingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Cluster with the most votes, consecutive from 0 by first appearance; -1: missing in every
         partition.
-    membership_ : ndarray of shape (n_samples, n_clusters)
-        Mean votes of the objects, merged; rows sum to 1.
+    membership_ : ndarray of shape (n_samples, n_held)
+        Mean votes of the objects, merged; rows sum to 1. A column for each cluster that holds
+        anything: first those of ``labels_``.
     reference_ : int
         The partition whose clusters were voted for.
     reference_membership_ : ndarray of shape (n_observed, n_reference_clusters)
         Mean votes before the merging, of the objects that any partition observed.
     merged_ : ndarray of int64 of shape (n_reference_clusters,)
-        The column of ``membership_`` that each cluster of the reference went to.
+        The column of ``votes_`` that each cluster of the reference went to.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
-        What each cluster of a partition (in the order of ``Ensemble.indicator``) votes for. A row
-        of zeros abstains.
+        What each cluster of a partition (in the order of ``Ensemble.indicator``) votes for: the
+        columns of ``membership_``, then clusters that hold nothing. A row of zeros abstains.
     n_clusters_ : int
         Clusters found.
     n_features_in_ : int
@@ -145,11 +146,9 @@ class CumulativeVoting(VotingClusterer):
         self._keep(ensemble, _merge(votes, into))
         return _merge(U, into)
 
-    def _reorder(self, order: NDArray[np.int64]) -> None:
-        super()._reorder(order)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        self.merged_ = place[self.merged_]
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        super()._keep_clusters(kept)
+        self.merged_ = np.argsort(self._all_clusters(kept))[self.merged_]
 
     def _read_votes(
         self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]

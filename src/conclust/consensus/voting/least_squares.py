@@ -68,11 +68,12 @@ class Voting(VotingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Cluster with the most votes, consecutive from 0 by first appearance; -1: missing in every
         partition.
-    membership_ : ndarray of shape (n_samples, n_clusters)
+    membership_ : ndarray of shape (n_samples, n_held)
         M: shares of the votes, rows sum to 1.
+        A column for each cluster that holds anything: first those of ``labels_``.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
         1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
-        cluster of the consensus.
+        cluster of the consensus: the columns of ``membership_``, then clusters that hold nothing.
     n_clusters_ : int
         Clusters found.
     objective_ : float

@@ -52,11 +52,12 @@ class PositionalVoting(VotingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Cluster with the highest count, consecutive from 0 by first appearance; -1: missing in every
         partition.
-    membership_ : ndarray of shape (n_samples, n_clusters)
+    membership_ : ndarray of shape (n_samples, n_held)
         Counts divided by their sum; rows sum to 1. Even where no cluster beats another.
+        A column for each cluster that holds anything: first those of ``labels_``.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
         1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
-        cluster of the consensus.
+        cluster of the consensus: the columns of ``membership_``, then clusters that hold nothing.
     n_clusters_ : int
         Clusters found.
     n_features_in_ : int
@@ -205,7 +206,9 @@ class PositionalVoting(VotingClusterer):
     ) -> NDArray[np.float64]:
         per_cluster = np.repeat(self._voices, np.diff(self._offsets))
         sums = np.asarray(indicator @ (per_cluster[:, None] * self.votes_))
-        return self._count_votes(sums, np.asarray(observed @ self._voices, dtype=np.float64))
+        heard = np.asarray(observed @ self._voices, dtype=np.float64)
+        # Clusters that hold nothing are ranked too: how many others a cluster beats depends on them.
+        return _shares(self._count_votes(sums, heard)[:, : self._n_held])
 
 
 def _shares(points: NDArray[np.float64]) -> NDArray[np.float64]:
