@@ -254,6 +254,17 @@ def test_refuses_more_clusters_than_objects(form):
 
 def test_default_number_of_clusters(form):
     labels, _ = planted(flip=0.0)
+    method = make(form, None).method
+    if method.n_clusters == "exact":
+        name = FORMS[form][0]
+        with pytest.raises(
+            ParameterError,
+            match=rf"^The 'n_clusters' parameter of {name} must be an int in the range \[1, 90\]. Got "
+            rf"None instead. {name} makes as many clusters as it is told; EAC\(\) and "
+            r"ConsensusClustering\(\) choose how many.$",
+        ):
+            fit(form, labels, None)
+        return
     model = fit(form, labels, None)
     assert 1 <= model.n_clusters_ <= len(labels)
 

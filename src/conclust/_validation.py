@@ -16,11 +16,10 @@ from conclust.exceptions import MissingExtraError, ParameterError
 __all__ = ["check_bool", "check_int", "check_option", "check_real", "missing_extra", "refuse"]
 
 
-def refuse(name: str, owner: str, expected: str, got: object) -> NoReturn:
-    """Raise the parameter error: what is wrong, what was expected, what was found."""
-    raise ParameterError(
-        f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead."
-    )
+def refuse(name: str, owner: str, expected: str, got: object, advice: str = "") -> NoReturn:
+    """Raise the parameter error: what is wrong, what was expected, what was found, what to do."""
+    sentence = f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead."
+    raise ParameterError(f"{sentence} {advice}".rstrip())
 
 
 @overload

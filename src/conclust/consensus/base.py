@@ -21,7 +21,7 @@ from conclust._labels import (
     missing_code,
     read_new_labels,
 )
-from conclust._validation import check_option
+from conclust._validation import check_int, check_option, refuse
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, UnsupportedEnsembleError
 
@@ -90,6 +90,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     """
 
     method: ClassVar[Method]
+    n_clusters: Any  # as it was given, where the method has it; checked before the fit
     missing: str
     labels_: NDArray[np.int64]
     n_clusters_: int
@@ -131,6 +132,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             self._check_support(ensemble)
             observed = ensemble.observed
             kept = ensemble if observed.all() else ensemble.observed_only()
+            self._check_number(kept)
             self._check_parameters(kept)
             self._names, self._code_type = kept.names, kept.codes.dtype
             labels = canonical_labels(self._fit(kept))
@@ -145,6 +147,26 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                     stacklevel=2,
                 )
         return self
+
+    def _check_number(self, ensemble: Ensemble) -> None:
+        """Refuse a number of clusters that the method cannot be asked for."""
+        kind, name, n = self.method.n_clusters, type(self).__name__, ensemble.n_samples
+        if kind == "emerges":
+            return
+        if kind == "exact" and self.n_clusters is None:
+            refuse(
+                "n_clusters",
+                name,
+                f"an int in the range [1, {n}]",
+                None,
+                f"{name} makes as many clusters as it is told; EAC() and ConsensusClustering() "
+                "choose how many.",
+            )
+        if kind == "exact":
+            check_int(self.n_clusters, "n_clusters", name, high=n)
+        else:
+            high = None if kind == "upper bound" else n
+            check_int(self.n_clusters, "n_clusters", name, high=high, none=True)
 
     def _takes_missing(self) -> bool:
         """Tell whether missing labels are taken with the parameters given."""

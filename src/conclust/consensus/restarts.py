@@ -166,9 +166,8 @@ def distinct_rows(ensemble: Ensemble) -> Rows:
 
 
 def check_iteration(estimator: Any, ensemble: Ensemble) -> None:
-    """Check ``n_clusters``, ``n_init``, ``max_iter`` and ``tol``."""
+    """Check ``n_init``, ``max_iter`` and ``tol``."""
     owner = type(estimator).__name__
-    check_int(estimator.n_clusters, "n_clusters", owner, high=ensemble.n_samples)
     check_int(estimator.n_init, "n_init", owner)
     check_int(estimator.max_iter, "max_iter", owner)
     check_real(estimator.tol, "tol", owner)

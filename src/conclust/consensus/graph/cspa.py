@@ -35,8 +35,9 @@ class CSPA(ConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of parts, K.
+        To be given: ``fit`` refuses None.
     partitioner : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
         spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:
@@ -119,7 +120,7 @@ class CSPA(ConsensusClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         partitioner: str = "internal",
         balance: float = 0.05,
@@ -147,7 +148,6 @@ class CSPA(ConsensusClusterer):
         return ensemble
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "CSPA", high=ensemble.n_samples)
         check_option(self.partitioner, "partitioner", "CSPA", ("internal", "spectral", "metis"))
         check_real(self.balance, "balance", "CSPA")
         check_int(self.max_dense, "max_dense", "CSPA")

@@ -29,8 +29,9 @@ class HBGF(ConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of parts, K. Fewer clusters are found where objects cannot be told apart.
+        To be given: ``fit`` refuses None.
     partitioner : {"spectral", "internal", "metis"}, default="spectral"
         "spectral": as above, without balance. "internal": spectral start, then parts of equal
         numbers of objects (up to `balance`) refined by Fiduccia-Mattheyses. "metis": METIS, as
@@ -114,7 +115,7 @@ class HBGF(ConsensusClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         partitioner: str = "spectral",
         joint: bool = True,
@@ -132,7 +133,6 @@ class HBGF(ConsensusClusterer):
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "HBGF", high=ensemble.n_samples)
         check_option(self.partitioner, "partitioner", "HBGF", ("spectral", "internal", "metis"))
         check_bool(self.joint, "joint", "HBGF")
         check_real(self.balance, "balance", "HBGF")

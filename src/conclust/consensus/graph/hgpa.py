@@ -37,8 +37,9 @@ class HGPA(ConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of parts, K.
+        To be given: ``fit`` refuses None.
     partitioner : {"internal", "mtkahypar"}, default="internal"
         "internal": spectral and random starts, capacities, Fiduccia-Mattheyses refinement.
         "mtkahypar": the deterministic preset of Mt-KaHyPar (extra ``hypergraph``:
@@ -126,7 +127,7 @@ class HGPA(ConsensusClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         partitioner: str = "internal",
         balance: float = 0.05,
@@ -142,7 +143,6 @@ class HGPA(ConsensusClusterer):
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "HGPA", high=ensemble.n_samples)
         check_option(self.partitioner, "partitioner", "HGPA", ("internal", "mtkahypar"))
         check_real(self.balance, "balance", "HGPA")
         check_int(self.n_init, "n_init", "HGPA")

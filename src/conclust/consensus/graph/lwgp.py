@@ -29,8 +29,9 @@ class LWGP(ConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of clusters, K. Fewer are found where objects cannot be told apart.
+        To be given: ``fit`` refuses None.
     theta : float, default=None
         Above 0. A small one makes less of uncertain clusters; in the limit of large ones the
         method is HBGF's. None: 0.4, the paper's; with `normalized` 0.06.
@@ -105,7 +106,7 @@ class LWGP(ConsensusClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         theta: float | None = None,
         normalized: bool = False,
@@ -121,7 +122,6 @@ class LWGP(ConsensusClusterer):
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "LWGP", high=ensemble.n_samples)
         if self.theta is not None:
             check_real(self.theta, "theta", "LWGP", closed="neither")
         check_bool(self.normalized, "normalized", "LWGP")

@@ -27,9 +27,10 @@ class MCLA(PlacingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of meta-clusters, K. Fewer clusters are found where a meta-cluster is nobody's first,
         or where there are fewer clusters in all partitions.
+        To be given: ``fit`` refuses None.
     partitioner : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
         spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:
@@ -120,7 +121,7 @@ class MCLA(PlacingClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         partitioner: str = "internal",
         balance: float = 0.05,
@@ -138,7 +139,6 @@ class MCLA(PlacingClusterer):
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "MCLA", high=ensemble.n_samples)
         check_option(self.partitioner, "partitioner", "MCLA", ("internal", "spectral", "metis"))
         check_real(self.balance, "balance", "MCLA")
         check_option(self.cluster_weight, "cluster_weight", "MCLA", ("unit", "size"))

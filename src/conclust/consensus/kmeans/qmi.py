@@ -27,8 +27,9 @@ class QMI(LabelVectorKMeans):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Clusters of the consensus. Fewer are found only where fewer objects differ.
+        To be given: ``fit`` refuses None.
     n_init : int, default=10
         Starts (k-means++). Where more than 5,000 rows of labels differ they are run on 5,000
         objects drawn at random, and the best is carried on with all.

@@ -167,7 +167,6 @@ class EAC(ConsensusClusterer):
         return ensemble
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "EAC", high=ensemble.n_samples, none=True)
         check_option(self.linkage, "linkage", "EAC", ("single", "average", "complete", "ward"))
         check_int(self.max_dense, "max_dense", "EAC")
         thread_count(self.n_jobs, "EAC")

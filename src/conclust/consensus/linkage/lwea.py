@@ -144,7 +144,6 @@ class LWEA(ConsensusClusterer):
         self.missing = missing
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "LWEA", high=ensemble.n_samples, none=True)
         if self.theta is not None:
             check_real(self.theta, "theta", "LWEA", closed="neither")
         check_bool(self.normalized, "normalized", "LWEA")

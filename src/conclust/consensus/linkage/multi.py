@@ -187,7 +187,6 @@ class MultiEAC(ConsensusClusterer):
         self.missing = missing
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "MultiEAC", high=ensemble.n_samples, none=True)
         if isinstance(self.cluster_weights, str):
             check_option(self.cluster_weights, "cluster_weights", "MultiEAC", ("stable", "jaccard"))
         check_real(self.threshold, "threshold", "MultiEAC", high=1.0)
@@ -369,7 +368,6 @@ class WeightedEAC(ConsensusClusterer):
         return ensemble
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "WeightedEAC", high=ensemble.n_samples, none=True)
         check_option(self.linkage, "linkage", "WeightedEAC", _LINKAGES)
         check_int(self.max_dense, "max_dense", "WeightedEAC")
         thread_count(self.n_jobs, "WeightedEAC")

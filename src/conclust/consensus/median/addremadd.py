@@ -182,7 +182,6 @@ class AddRemAdd(ConsensusClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "AddRemAdd"
-        check_int(self.n_clusters, "n_clusters", owner, high=ensemble.n_samples, none=True)
         check_option(self.criterion, "criterion", owner, ("ensemble", "combined"))
         check_option(self.scale_shift, "scale_shift", owner, ("mean", "modularity", "none"))
         starts: object = self.starts

@@ -195,7 +195,6 @@ class KernelWeightedPartition(ConsensusClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "KernelWeightedPartition"
-        check_int(self.n_clusters, "n_clusters", owner, high=ensemble.n_samples, none=True)
         check_option(self.kernel, "kernel", owner, ("pairs", "subsets"))
         check_bool(self.learn_weights, "learn_weights", owner)
         check_int(self.n_init, "n_init", owner)

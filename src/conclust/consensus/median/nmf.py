@@ -37,8 +37,9 @@ class WeightedNMF(SoftConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of clusters, K.
+        To be given: ``fit`` refuses None.
     learn_weights : bool, default=True
         Whether w is learned. False: the weights of the ensemble, divided by their sum; all alike if
         it has none. This is the unweighted consensus by NMF.
@@ -155,7 +156,7 @@ class WeightedNMF(SoftConsensusClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         learn_weights: bool = True,
         regularization: float = 0.02,
@@ -175,7 +176,6 @@ class WeightedNMF(SoftConsensusClusterer):
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "WeightedNMF", high=ensemble.n_samples)
         check_bool(self.learn_weights, "learn_weights", "WeightedNMF")
         check_real(self.regularization, "regularization", "WeightedNMF")
         check_int(self.n_init, "n_init", "WeightedNMF", low=0)

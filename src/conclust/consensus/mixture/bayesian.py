@@ -49,8 +49,9 @@ class BayesianEnsemble(PlacingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Clusters, K. Those that are nobody's most probable one are not counted in ``n_clusters_``.
+        To be given: ``fit`` refuses None.
     alpha : float, default=None
         Where alpha begins for each cluster: small values ask for objects of one cluster. None:
         1 / n_clusters.
@@ -150,7 +151,7 @@ class BayesianEnsemble(PlacingClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         alpha: float | None = None,
         learn_alpha: bool = True,

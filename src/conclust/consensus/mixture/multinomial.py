@@ -41,8 +41,9 @@ class MixtureModel(PlacingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Components. Those that are nobody's most probable one are not counted in ``n_clusters_``.
+        To be given: ``fit`` refuses None.
     smoothing : float, default=1e-3
         Pseudo-count of every label in every component (a Dirichlet prior): what a component has
         not met stays possible. 0 gives maximum likelihood.
@@ -142,7 +143,7 @@ class MixtureModel(PlacingClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         smoothing: float = 1e-3,
         n_init: int = 10,

@@ -167,7 +167,6 @@ class BaumEagon(SoftConsensusClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "BaumEagon", none=True)
         check_int(self.n_init, "n_init", "BaumEagon")
         check_int(self.max_iter, "max_iter", "BaumEagon")
         check_real(self.tol, "tol", "BaumEagon")

@@ -46,8 +46,9 @@ class FuzzyCommunities(SoftConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of communities, K.
+        To be given: ``fit`` refuses None.
     n_init : int, default=5
         Starts (k-means++) of the search for the partition at which U starts: that of :class:`QMI`.
         Where more than 5,000 rows of labels differ they are run on 5,000 objects drawn at random,
@@ -143,7 +144,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         n_init: int = 5,
         max_iter: int = 1000,

@@ -40,8 +40,9 @@ class DyadicAspect(SoftConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of aspects, K.
+        To be given: ``fit`` refuses None.
     n_init : int, default=5
         Starts (k-means++) of the search for the partition at which the model starts: that of
         :class:`QMI`. Where more than 5,000 rows of labels differ they are run on 5,000 objects
@@ -140,7 +141,7 @@ class DyadicAspect(SoftConsensusClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         n_init: int = 5,
         max_iter: int = 2000,

@@ -37,8 +37,9 @@ class FuzzyRows(SoftConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of clusters, K.
+        To be given: ``fit`` refuses None.
     kind : {"cmeans", "cmedoids"}, default="cmeans"
         What clusters are gathered around.
     fuzziness : float, default=1.2
@@ -143,7 +144,7 @@ class FuzzyRows(SoftConsensusClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         kind: str = "cmeans",
         fuzziness: float = 1.2,

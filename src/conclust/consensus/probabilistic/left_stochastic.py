@@ -43,9 +43,10 @@ class LeftStochastic(SoftConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of clusters, K. Where the co-association has lower rank, the clusters beyond it
         stay empty.
+        To be given: ``fit`` refuses None.
     n_init : int, default=10
         Starts: the first brings the most extreme rows to the corners, the others are random
         rotations. Where more than 5,000 rows of labels differ they are run on 5,000 objects drawn
@@ -146,7 +147,7 @@ class LeftStochastic(SoftConsensusClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         n_init: int = 10,
         max_iter: int = 1000,

@@ -209,7 +209,6 @@ class PCC(PlacingClusterer):
         return ensemble
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "PCC", none=True)
         divergence = read_divergence(self.divergence, "PCC")
         check_option(self.solver, "solver", "PCC", _SOLVERS)
         check_pairs(self.pairs, "PCC")

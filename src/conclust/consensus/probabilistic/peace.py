@@ -178,7 +178,6 @@ class PEACE(PlacingClusterer):
         return ensemble
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "PEACE", none=True)
         check_pairs(self.pairs, "PEACE")
         check_int(self.n_init, "n_init", "PEACE")
         check_int(self.max_iter, "max_iter", "PEACE")

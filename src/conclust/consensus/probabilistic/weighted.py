@@ -251,7 +251,6 @@ class WeightedPCC(PlacingClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "WeightedPCC"
-        check_int(self.n_clusters, "n_clusters", owner, none=True)
         check_option(self.regularization, "regularization", owner, ("simplex", "l2"))
         check_real(self.lam, "lam", owner, closed="neither")
         check_int(self.n_init, "n_init", owner)

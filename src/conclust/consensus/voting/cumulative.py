@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from conclust._threads import one_library_thread
-from conclust._validation import check_int, check_option
+from conclust._validation import check_option
 from conclust.consensus.base import Method
 from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.ensemble import Ensemble
@@ -32,9 +32,10 @@ class CumulativeVoting(VotingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of clusters of the consensus, at most n_samples. Fewer are found where the reference
         has fewer, or fewer win the vote of any object.
+        To be given: ``fit`` refuses None.
     scheme : {"acv", "cvote", "urcv", "rcv", "bvote"}, default="acv"
         "urcv": the reference is fixed, votes as above [1]_. "rcv": likewise, the shared objects
         counted in shares of the reference's cluster, so that its large clusters do not draw votes
@@ -123,14 +124,13 @@ class CumulativeVoting(VotingClusterer):
     )
 
     def __init__(
-        self, n_clusters: int = 2, *, scheme: str = "acv", missing: str = "unobserved"
+        self, n_clusters: int | None = None, *, scheme: str = "acv", missing: str = "unobserved"
     ) -> None:
         self.n_clusters = n_clusters
         self.scheme = scheme
         self.missing = missing
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "CumulativeVoting", high=ensemble.n_samples)
         check_option(self.scheme, "scheme", "CumulativeVoting", _SCHEMES)
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:

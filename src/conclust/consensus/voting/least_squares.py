@@ -41,9 +41,10 @@ class Voting(VotingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the
         vote of any object.
+        To be given: ``fit`` refuses None.
     algorithm : {"least_squares", "one_pass"}, default="least_squares"
         "least_squares": a fixed point of f, which does not depend on the order of the partitions
         but through where the descents start [2]_. "one_pass": each partition is matched once to
@@ -141,7 +142,7 @@ class Voting(VotingClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         algorithm: str = "least_squares",
         hard: bool = False,
@@ -161,7 +162,6 @@ class Voting(VotingClusterer):
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_clusters, "n_clusters", "Voting", high=ensemble.n_samples)
         check_option(self.algorithm, "algorithm", "Voting", ("least_squares", "one_pass"))
         check_bool(self.hard, "hard", "Voting")
         check_int(self.n_init, "n_init", "Voting")

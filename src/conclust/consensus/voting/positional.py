@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
-from conclust._validation import check_int, check_option
+from conclust._validation import check_option
 from conclust.consensus.base import Method
 from conclust.consensus.voting.alignment import align, match_to
 from conclust.consensus.voting.ballots import VotingClusterer, tally, voices
@@ -31,9 +31,10 @@ class PositionalVoting(VotingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=None
         Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the
         vote of any object.
+        To be given: ``fit`` refuses None.
     count : {"borda", "condorcet"}, default="borda"
         "borda": the cluster at place t of a ranking gets K - t + 1 points; their sum counts.
         "condorcet": a cluster beats another one if more than half of the partitions that saw the
@@ -106,7 +107,7 @@ class PositionalVoting(VotingClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         count: str = "borda",
         reference: str = "least_squares",
@@ -121,7 +122,6 @@ class PositionalVoting(VotingClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "PositionalVoting"
-        check_int(self.n_clusters, "n_clusters", owner, high=ensemble.n_samples)
         check_option(self.count, "count", owner, ("borda", "condorcet"))
         check_option(self.reference, "reference", owner, ("least_squares", "first"))
 
