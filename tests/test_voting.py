@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.naive import voting as naive
 
 from conclust import CumulativeVoting, Ensemble, PositionalVoting, Voting
-from conclust.consensus.voting.cumulative import information_bottleneck
 from conclust.exceptions import ParameterError
+from conclust.similarity import information_bottleneck
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 E2 = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]])

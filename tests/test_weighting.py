@@ -9,6 +9,7 @@ from tests.naive import weighting as naive
 
 from conclust import EAC, PCC, Ensemble, Voting, weighting
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
+from conclust.metrics import adjusted_rand_index
 
 
 def mixed(seed=0, n=80, good=7, bad=5, k=3):
@@ -279,3 +280,74 @@ def test_soft_members_are_refused():
     soft = Ensemble.from_memberships([np.full((4, 2), 0.5)] * 3)
     with pytest.raises(UnsupportedEnsembleError, match="hard partitions"):
         weighting.joint_criterion(soft)
+
+
+# -- degenerate partitions
+
+
+def with_degenerate(seed=0, n=120, k=4):
+    """Labels of good partitions, with a degenerate one after each: outliers cut off, in fours."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(k, size=n)
+    columns = []
+    for u in range(6):
+        columns.append(np.where(rng.random(n) < 0.1, rng.integers(k, size=n), truth))
+        lump = np.zeros(n, dtype=np.int64)
+        lump[rng.choice(n, 3, replace=False)] = 1 + np.arange(3) % (1 + u % 3)
+        columns.append(lump)
+    return np.column_stack(columns), truth
+
+
+def test_degenerate_partitions_are_those_of_one_large_cluster():
+    labels, _ = with_degenerate()
+    assert weighting.degenerate_partitions(labels).tolist() == [False, True] * 6
+    assert not weighting.degenerate_partitions(labels, 1.0).any()
+    # 118 of 120 objects, one more than that many, and less.
+    edge = np.column_stack([np.arange(120) % 4, np.maximum(np.arange(120) - 117, 0)])
+    assert weighting.degenerate_partitions(edge, 118 / 120).tolist() == [False, False]
+    assert weighting.degenerate_partitions(edge, 117.5 / 120).tolist() == [False, True]
+
+
+def test_missing_and_noise_count_in_the_share():
+    four = np.repeat([0, 1, 2, 3], 5)
+    hidden = np.where(np.arange(20) < 11, -1, np.where(np.arange(20) < 12, 1, 0))  # 8 of 9
+    noisy = np.where(np.arange(20) < 11, -2, np.where(np.arange(20) < 12, 1, 0))  # 8 of 20
+    labels = np.column_stack([four, hidden, noisy])
+    assert weighting.degenerate_partitions(labels).tolist() == [False, True, False]
+
+
+def test_where_nearly_all_partitions_have_one_large_cluster_it_is_there():
+    labels, _ = with_degenerate()
+    most = np.column_stack([labels[:, 0], labels[:, 1::2]])
+    assert not weighting.degenerate_partitions(most).any()
+    weighted = Ensemble(most, weights=[6.0] + [1.0] * 6)
+    assert weighting.degenerate_partitions(weighted).tolist() == [False] + [True] * 6
+    soft = Ensemble.from_memberships([np.eye(4)[labels[:, u]] for u in (0, 1, 2)])
+    assert weighting.degenerate_partitions(soft).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_degenerate_partitions_are_not_selected(name):
+    labels, truth = with_degenerate()
+    chosen = SELECTIONS[name](labels)
+    assert (chosen % 2 == 0).all()
+    # The selection is that from the good ones, by their places among all.
+    alone = SELECTIONS[name](labels[:, ::2])
+    if name in ("convex_hull_selection", "adaptive_selection"):
+        np.testing.assert_array_equal(chosen, 2 * alone)
+    found = PCC(4, divergence="l2", random_state=0).fit(labels[:, chosen]).labels_
+    assert adjusted_rand_index(truth, found) > 0.9
+
+
+def test_diversity_alone_would_select_them():
+    labels, _ = with_degenerate()
+    for select in (weighting.joint_criterion, weighting.convex_hull_selection):
+        assert (select(labels, max_share=1.0) % 2 == 1).any()
+    assert len(weighting.joint_criterion(labels, 8)) == 6
+
+
+def test_max_share_is_a_share():
+    labels, _ = with_degenerate()
+    for function in (weighting.degenerate_partitions, weighting.joint_criterion):
+        with pytest.raises(ParameterError, match=f"'max_share' parameter of {function.__name__}"):
+            function(labels, max_share=1.5)

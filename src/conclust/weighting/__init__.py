@@ -1,9 +1,11 @@
-"""Which partitions of an ensemble to trust: weights for all of them, or a selection of some.
+"""Which partitions of an ensemble to trust: weights for all of them, or a selection of some; how fine.
 
 Weights go to ``Ensemble.reweighted``, selections (indices, in increasing order) to
-``Ensemble.subset(partitions=...)``; every consensus then takes what comes out.
+``Ensemble.subset(partitions=...)``; every consensus then takes what comes out. ``coarsen`` merges the clusters of partitions.
 """
 
+from conclust.weighting.degeneracy import degenerate_partitions
+from conclust.weighting.granularity import coarsen
 from conclust.weighting.relevance import relevance_weights
 from conclust.weighting.selection import (
     adaptive_selection,
@@ -20,7 +22,9 @@ __all__ = [
     "agreement_weights",
     "certainty_weights",
     "cluster_and_select",
+    "coarsen",
     "convex_hull_selection",
+    "degenerate_partitions",
     "joint_criterion",
     "moderate_diversity",
     "relevance_weights",

@@ -15,6 +15,7 @@ from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.agreement import partition_similarities
 from conclust.ensemble import Ensemble
+from conclust.weighting.degeneracy import MAX_SHARE, degenerate_partitions
 from conclust.weighting.similarity import as_members, quality_of, similarities
 
 __all__ = [
@@ -33,6 +34,7 @@ def joint_criterion(
     *,
     alpha: float = 0.5,
     measure: str = "nmi",
+    max_share: float = MAX_SHARE,
 ) -> NDArray[np.int64]:
     """Select partitions that agree with all and differ among themselves (Fern and Lin's JC).
 
@@ -49,11 +51,15 @@ def joint_criterion(
         What quality counts against diversity, in [0, 1].
     measure : {"nmi", "ari"}, default="nmi"
         Similarity of two partitions; quality is the mean similarity with the others.
+    max_share : float, default=0.7
+        Partitions that have more than this share of their objects in one cluster are not selected
+        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
 
     Returns
     -------
     ndarray of int64 of shape (size,)
-        Indices of the partitions selected, in increasing order.
+        Indices of the partitions selected, in increasing order; fewer than `size` where fewer are
+        not degenerate.
 
     Raises
     ------
@@ -80,8 +86,8 @@ def joint_criterion(
     array([0, 3])
     """
     owner = "joint_criterion"
-    S = similarities(ensemble, measure, owner)
-    size = _size(size, len(S), owner)
+    members, kept, size = _candidates(ensemble, max_share, size, owner)
+    S = similarities(members, measure, owner)
     check_real(alpha, "alpha", owner, high=1.0)
     quality = quality_of(S)
     chosen = [int(np.argmax(quality))]
@@ -96,7 +102,7 @@ def joint_criterion(
         inside += float(to_chosen[best])
         to_chosen += S[best]
         chosen.append(best)
-    return np.sort(np.array(chosen, dtype=np.int64))
+    return kept[np.sort(np.array(chosen, dtype=np.int64))]
 
 
 def cluster_and_select(
@@ -104,6 +110,7 @@ def cluster_and_select(
     size: int | None = None,
     *,
     measure: str = "nmi",
+    max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
 ) -> NDArray[np.int64]:
     """Cluster the partitions by similarity and select the best of each cluster (CAS).
@@ -117,6 +124,9 @@ def cluster_and_select(
     measure : {"nmi", "ari"}, default="nmi"
         Similarity of two partitions (negative adjusted Rand indices count as 0); quality is the mean
         similarity with the others.
+    max_share : float, default=0.7
+        Partitions that have more than this share of their objects in one cluster are not selected
+        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the starts of k-means in the spectral clustering.
 
@@ -124,7 +134,7 @@ def cluster_and_select(
     -------
     ndarray of int64 of shape (size,)
         Indices of the partitions selected, in increasing order; fewer than `size` where there are
-        fewer different partitions.
+        fewer different partitions that are not degenerate.
 
     Raises
     ------
@@ -151,25 +161,24 @@ def cluster_and_select(
     array([0, 2])
     """
     owner = "cluster_and_select"
-    S = similarities(ensemble, measure, owner)
-    size = _size(size, len(S), owner)
+    members, kept, size = _candidates(ensemble, max_share, size, owner)
+    S = similarities(members, measure, owner)
     seed = spawn_seeds(seed_sequence(random_state, owner), 1, bits=32)[0]
     quality = quality_of(S)
-    members = as_members(ensemble)
     _, first = np.unique(members.labels, axis=1, return_index=True)
     distinct = np.sort(first)
     if len(distinct) <= size:
-        return distinct.astype(np.int64)
+        return kept[distinct]
     groups = _spectral(S[np.ix_(distinct, distinct)], size, seed)
     best = [
         max(distinct[groups == g], key=lambda u: (round(float(quality[u]), 12), -u))
         for g in np.unique(groups)
     ]
-    return np.sort(np.array(best, dtype=np.int64))
+    return kept[np.sort(np.array(best, dtype=np.int64))]
 
 
 def convex_hull_selection(
-    ensemble: Ensemble | ArrayLike, *, measure: str = "nmi"
+    ensemble: Ensemble | ArrayLike, *, measure: str = "nmi", max_share: float = MAX_SHARE
 ) -> NDArray[np.int64]:
     """Select the partitions of the pairs that are best in quality and diversity (convex hull).
 
@@ -183,6 +192,9 @@ def convex_hull_selection(
         Hard partitions. Their weights play no part.
     measure : {"nmi", "ari"}, default="nmi"
         Similarity of two partitions; quality is the mean similarity with the others.
+    max_share : float, default=0.7
+        Partitions that have more than this share of their objects in one cluster are not selected
+        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
 
     Returns
     -------
@@ -207,15 +219,18 @@ def convex_hull_selection(
     >>> convex_hull_selection([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]])
     array([0, 1, 2])
     """
-    S = similarities(ensemble, measure, "convex_hull_selection")
+    owner = "convex_hull_selection"
+    members, kept, _ = _candidates(ensemble, max_share, None, owner)
+    S = similarities(members, measure, owner)
     m = len(S)
     if m < 3:
-        return np.arange(m)
+        return kept
     quality = quality_of(S)
     pairs = np.array(list(combinations(range(m), 2)))
     a, b = pairs.T
     points = np.column_stack([(quality[a] + quality[b]) / 2, 1.0 - S[a, b]])
-    return np.unique(pairs[_upper_right(points.round(12))]).astype(np.int64)
+    on: NDArray[np.int64] = np.unique(pairs[_upper_right(points.round(12))])
+    return kept[on]
 
 
 def adaptive_selection(
@@ -224,6 +239,7 @@ def adaptive_selection(
     *,
     threshold: float = 0.5,
     measure: str = "nmi",
+    max_share: float = MAX_SHARE,
 ) -> NDArray[np.int64]:
     """Select by the agreement with a first consensus (Azimi and Fern's adaptive selection).
 
@@ -237,12 +253,16 @@ def adaptive_selection(
         Above which mean agreement with the consensus the ensemble counts as stable, in [0, 1].
     measure : {"nmi", "ari"}, default="nmi"
         Agreement of two partitions.
+    max_share : float, default=0.7
+        Partitions that have more than this share of their objects in one cluster are not selected
+        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
 
     Returns
     -------
     ndarray of int64
         Indices of the partitions selected, in increasing order: all if the ensemble is stable;
-        else the half, rounded up, that agrees least with the consensus.
+        else the half, rounded up, that agrees least with the consensus. Degenerate ones are never
+        among them, nor in the consensus.
 
     Raises
     ------
@@ -268,13 +288,13 @@ def adaptive_selection(
     owner = "adaptive_selection"
     check_real(threshold, "threshold", owner, high=1.0)
     check_option(measure, "measure", owner, ("nmi", "ari"))
-    members = as_members(ensemble)
+    members, kept, _ = _candidates(ensemble, max_share, None, owner)
     agreement = _with_consensus(members, members, estimator, measure, owner)
     m = members.n_partitions
     if agreement.mean() > threshold:
-        return np.arange(m)
+        return kept
     least = np.argsort(np.round(agreement, 12), kind="stable")[: (m + 1) // 2]
-    return np.sort(least).astype(np.int64)
+    return kept[np.sort(least)]
 
 
 def moderate_diversity(
@@ -282,6 +302,7 @@ def moderate_diversity(
     size: int | None = None,
     *,
     n_candidates: int = 101,
+    max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
 ) -> NDArray[np.int64]:
     """Select, of many random parts of the ensemble, the one of median diversity.
@@ -294,13 +315,17 @@ def moderate_diversity(
         Partitions in a part. None: half of them, rounded up.
     n_candidates : int, default=101
         Parts drawn.
+    max_share : float, default=0.7
+        Partitions that have more than this share of their objects in one cluster are not selected
+        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the parts.
 
     Returns
     -------
     ndarray of int64 of shape (size,)
-        Indices of the partitions selected, in increasing order.
+        Indices of the partitions selected, in increasing order; fewer than `size` where fewer are
+        not degenerate.
 
     Raises
     ------
@@ -328,9 +353,9 @@ def moderate_diversity(
     (2,)
     """
     owner = "moderate_diversity"
-    S = similarities(ensemble, "ari", owner, floor=None)
+    members, kept, size = _candidates(ensemble, max_share, size, owner)
+    S = similarities(members, "ari", owner, floor=None)
     m = len(S)
-    size = _size(size, m, owner)
     check_int(n_candidates, "n_candidates", owner)
     generators = spawn_generators(seed_sequence(random_state, owner), n_candidates)
     parts = [np.sort(rng.permutation(m)[:size]) for rng in generators]
@@ -338,7 +363,7 @@ def moderate_diversity(
         1.0 - (S[np.ix_(part, part)].sum() - size) / max(size * (size - 1), 1) for part in parts
     ]
     order = np.argsort(np.round(diversity, 12), kind="stable")
-    return parts[int(order[(n_candidates - 1) // 2])].astype(np.int64)
+    return kept[parts[int(order[(n_candidates - 1) // 2])]]
 
 
 def resampled_selection(
@@ -349,6 +374,7 @@ def resampled_selection(
     n_resamples: int = 20,
     bootstrap: bool = False,
     measure: str = "nmi",
+    max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
 ) -> NDArray[np.int64]:
     """Select the partitions that agree with consensus partitions of resampled ensembles.
@@ -368,13 +394,17 @@ def resampled_selection(
         else half of them without.
     measure : {"nmi", "ari"}, default="nmi"
         Agreement of two partitions.
+    max_share : float, default=0.7
+        Partitions that have more than this share of their objects in one cluster are not selected
+        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the resamples. The estimator's own randomness is its own.
 
     Returns
     -------
     ndarray of int64 of shape (size,)
-        Indices of the partitions selected, in increasing order.
+        Indices of the partitions selected, in increasing order; fewer than `size` where fewer are
+        not degenerate.
 
     Raises
     ------
@@ -403,9 +433,8 @@ def resampled_selection(
     array([0, 1, 2])
     """
     owner = "resampled_selection"
-    members = as_members(ensemble)
+    members, kept, size = _candidates(ensemble, max_share, size, owner)
     m = members.n_partitions
-    size = _size(size, m, owner)
     check_int(n_resamples, "n_resamples", owner)
     check_bool(bootstrap, "bootstrap", owner)
     check_option(measure, "measure", owner, ("nmi", "ari"))
@@ -420,12 +449,22 @@ def resampled_selection(
     judges: NDArray[np.bool_] = apart | ~apart.any(axis=0)
     score = (agreement * judges).sum(axis=0) / judges.sum(axis=0)
     best = np.argsort(-np.round(score, 12), kind="stable")[:size]
-    return np.sort(best).astype(np.int64)
+    return kept[np.sort(best)]
 
 
-def _size(size: int | None, m: int, owner: str) -> int:
-    chosen = check_int(size, "size", owner, high=m, none=True)
-    return (m + 1) // 2 if chosen is None else chosen
+def _candidates(
+    ensemble: Ensemble | ArrayLike, max_share: float, size: int | None, owner: str
+) -> tuple[Ensemble, NDArray[np.int64], int]:
+    """Return the partitions that are not degenerate, which they are, and how many to select."""
+    check_real(max_share, "max_share", owner, high=1.0)
+    members = as_members(ensemble)
+    m = members.n_partitions
+    wanted = check_int(size, "size", owner, high=m, none=True)
+    degenerate = degenerate_partitions(members.reweighted(None), max_share)
+    kept = np.flatnonzero(~degenerate)
+    if len(kept) < m:
+        members = members.subset(partitions=kept)
+    return members, kept, min((m + 1) // 2 if wanted is None else wanted, len(kept))
 
 
 def _with_consensus(

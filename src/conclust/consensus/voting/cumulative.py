@@ -13,8 +13,9 @@ from conclust.consensus.base import Method
 from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.ensemble import Ensemble
 from conclust.matching import assign
+from conclust.similarity import information_bottleneck
 
-__all__ = ["CumulativeVoting", "information_bottleneck"]
+__all__ = ["CumulativeVoting"]
 
 _SCHEMES = ("urcv", "rcv", "acv", "cvote", "bvote")
 _FIXED = ("urcv", "rcv")
@@ -272,74 +273,3 @@ def _pooled(
         return U, np.ones(len(U))
     pools = ensemble.micro_clusters
     return U[pools.representatives], pools.counts.astype(np.float64)
-
-
-def information_bottleneck(
-    rows: NDArray[np.float64], counts: NDArray[np.float64], n_clusters: int
-) -> NDArray[np.int64]:
-    """Merge columns until `n_clusters` are left, each time at the least loss of information.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, k)
-        p(q | x): distributions over k clusters.
-    counts : ndarray of shape (n_rows,)
-        Objects with each row; p(x) is proportional to it.
-    n_clusters : int
-        Columns to keep; nothing is merged where there are no more.
-
-    Returns
-    -------
-    ndarray of int64 of shape (k,)
-        The new number of each column, by the first of the columns merged.
-
-    Notes
-    -----
-    Merging q and r loses, of the information that clusters and objects have of each other,
-    (P_q + P_r) times the Jensen-Shannon divergence of p(x | q) and p(x | r), weighted by the
-    clusters' masses P_q and P_r. N. Slonim and N. Tishby, "Agglomerative information bottleneck",
-    NIPS 1999.
-    """
-    k = rows.shape[1]
-    columns = [np.ascontiguousarray(rows[:, q]) for q in range(k)]
-    content = [_content(column, counts) for column in columns]
-    loss = np.full((k, k), np.inf)
-    for q in range(k):
-        for r in range(q + 1, k):
-            loss[q, r] = _loss(columns, content, counts, q, r)
-    group = np.arange(k)
-    alive = k
-    while alive > n_clusters:
-        q, r = divmod(int(np.argmin(loss)), k)
-        columns[q] = columns[q] + columns[r]
-        content[q] = _content(columns[q], counts)
-        loss[r, :] = np.inf
-        loss[:, r] = np.inf
-        group[group == r] = q
-        alive -= 1
-        for s in np.unique(group):
-            if s != q:
-                a, b = min(q, s), max(q, s)
-                loss[a, b] = _loss(columns, content, counts, int(a), int(b))
-    return np.unique(group, return_inverse=True)[1].astype(np.int64)
-
-
-def _content(column: NDArray[np.float64], counts: NDArray[np.float64]) -> float:
-    """Return sum_x p log p - P log P of the p(x, q) of one cluster: -P times the entropy of p(x|q)."""
-    total = float(counts @ column)
-    # As xlogy, and several times as fast: 0 times the logarithm of anything is 0.
-    logs = np.log(np.maximum(column, np.finfo(np.float64).tiny))
-    logs *= column
-    return float(counts @ logs) - float(xlogy(total, total))
-
-
-def _loss(
-    columns: list[NDArray[np.float64]],
-    content: list[float],
-    counts: NDArray[np.float64],
-    q: int,
-    r: int,
-) -> float:
-    together = _content(columns[q] + columns[r], counts)
-    # Rounding would decide between losses that are equal on paper.
-    return round(max(content[q] + content[r] - together, 0.0) / float(counts.sum()), 12)

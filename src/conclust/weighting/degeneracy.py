@@ -1,0 +1,70 @@
+"""Degenerate partitions: nearly all objects in one cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._validation import check_real
+from conclust.ensemble import Ensemble
+from conclust.weighting.similarity import as_members
+
+__all__ = ["MAX_SHARE", "degenerate_partitions", "largest_shares"]
+
+MAX_SHARE = 0.7
+# Where more of the partitions than this are so, they are as the objects are.
+_MOST = 0.75
+
+
+def largest_shares(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return the share of the objects each partition observed that its largest cluster holds."""
+    mass = np.asarray(ensemble.indicator.sum(axis=0), dtype=np.float64)
+    largest = np.zeros(ensemble.n_partitions)
+    owner = np.repeat(np.arange(ensemble.n_partitions), ensemble.cluster_counts)
+    np.maximum.at(largest, owner, mass)
+    return largest / (ensemble.n_samples - ensemble._n_missing)
+
+
+def degenerate_partitions(
+    ensemble: Ensemble | ArrayLike, max_share: float = MAX_SHARE
+) -> NDArray[np.bool_]:
+    """Say which partitions have nearly all objects in one cluster.
+
+    Single and centroid linkage, for instance, cut off a few outliers and leave the rest together.
+    Such a partition tells little apart, but counts for a method that explains pairs (PCC,
+    WeightedPCC) as evidence that all is one, and for a selection by diversity as the most
+    diverse one.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        Partitions, hard or soft.
+    max_share : float, default=0.7
+        A partition is degenerate that has a larger share than this of the objects it observed in
+        one cluster; from 0 to 1. 1: none is.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_partitions,)
+        Which partitions are degenerate. None where more than three quarters of them (by weight)
+        would be: then most objects do belong together.
+
+    Raises
+    ------
+    ParameterError
+        If `max_share` is not from 0 to 1.
+
+    Examples
+    --------
+    >>> from conclust.weighting import degenerate_partitions
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 2, 1]]
+    >>> degenerate_partitions(labels)
+    array([False, False,  True])
+    """
+    check_real(max_share, "max_share", "degenerate_partitions", high=1.0)
+    members = as_members(ensemble)
+    found: NDArray[np.bool_] = largest_shares(members) > max_share
+    weights = members._each_weight / members._each_weight.max()
+    if weights[found].sum() > _MOST * weights.sum():
+        return np.zeros_like(found)
+    return found

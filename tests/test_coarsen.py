@@ -1,0 +1,121 @@
+"""Partitions merged down to fewer clusters, against the bottleneck on tables counted from sets."""
+
+import numpy as np
+import pytest
+from tests.cases import E1, planted
+from tests.naive.linkage import random_labels
+from tests.naive.similarity import blocks
+from tests.naive.voting import information_merges
+
+from conclust import Ensemble, Voting
+from conclust.exceptions import InputError, ParameterError
+from conclust.lattice import is_finer
+from conclust.metrics import adjusted_rand_index
+from conclust.weighting import coarsen
+
+
+def naive(labels, k, weights):
+    """Merge each partition's clusters; objects that another one missed or has for noise are mute."""
+    parts = blocks(labels)
+    merged = np.array(labels)
+    for u, part in enumerate(parts):
+        joint = np.array(
+            [
+                [weights[v] * len(mine & other) for mine in part]
+                for v, others in enumerate(parts)
+                for other in others
+                if v != u
+            ]
+        )
+        for number, group in enumerate(information_merges(joint / joint.sum(), k)):
+            for cluster in group:
+                merged[sorted(part[cluster]), u] = number
+    return merged
+
+
+@pytest.mark.parametrize(("missing", "noise"), [(0, 0), (0.25, 0), (0, 0.2), (0.2, 0.2)])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_twin(missing, noise, weighted, k):
+    rng = np.random.default_rng(8)
+    labels = random_labels(rng, 40, 6, k=6, missing=missing, noise=noise)
+    weights = rng.random(6) + 0.1 if weighted else None
+    found = coarsen(Ensemble(labels, weights=weights), k)
+    expected = Ensemble(naive(labels, k, np.ones(6) if weights is None else weights))
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    assert found.cluster_counts.max() <= k
+    if weighted:
+        np.testing.assert_array_equal(found.weights, weights)
+    else:
+        assert found.weights is None
+
+
+def test_parts_are_unions_and_coarse_partitions_stay():
+    labels, _ = planted(n=60, m=8, k=5, flip=0.3)
+    labels[:, 3] = np.arange(60) % 2
+    found = coarsen(labels, 3).labels
+    for u in range(8):
+        assert is_finer(labels[:, u], found[:, u])
+    np.testing.assert_array_equal(found[:, 3], labels[:, 3])
+    np.testing.assert_array_equal(coarsen(labels, 5).labels, Ensemble(labels).labels)
+
+
+def test_splits_that_mean_nothing_are_undone():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=300)
+    labels = np.column_stack([truth * 5 + rng.integers(s, size=300) for s in (2, 3, 4, 5)])
+    for column in coarsen(labels, 3).labels.T:
+        assert adjusted_rand_index(truth, column) == 1.0
+
+
+def test_soft_members_are_merged_by_their_sums():
+    labels, _ = planted(n=40, m=5, k=4, flip=0.2)
+    hard = Ensemble(labels)
+    soft = Ensemble.from_memberships([np.eye(4)[column] for column in hard.labels.T])
+    found = coarsen(soft, 2)
+    assert found.is_soft
+    np.testing.assert_allclose(found.indicator.sum(axis=1), 5.0)
+    np.testing.assert_array_equal(found.labels, coarsen(hard, 2).labels)
+
+
+def test_a_partition_of_weight_0_says_nothing():
+    labels, _ = planted(n=60, m=5, k=4, flip=0.2)
+    random = np.random.default_rng(1).integers(4, size=60)
+    heard = coarsen(Ensemble(np.column_stack([labels, random]), weights=[1] * 5 + [0]), 2)
+    np.testing.assert_array_equal(heard.labels[:, :5], coarsen(labels, 2).labels)
+
+
+def test_clusters_that_nobody_else_saw_are_merged_first():
+    labels = [[0, -1], [1, -1], [2, 0], [2, 0], [3, 1], [3, 1]]
+    assert coarsen(labels, 3).labels[:, 0].tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_voting_is_better_with_partitions_of_its_number():
+    scores = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        truth = np.repeat(np.arange(6), 50)
+        X = (rng.normal(size=(6, 4)) * 3)[truth] + rng.normal(size=(300, 4))
+        labels = np.column_stack(
+            [
+                ((X[:, None] - X[rng.choice(300, k, replace=False)]) ** 2)
+                .sum(axis=2)
+                .argmin(axis=1)
+                for k in rng.integers(10, 30, 12)
+            ]
+        )
+        scores.append(
+            [
+                adjusted_rand_index(truth, Voting(6, random_state=0).fit(L).labels_)
+                for L in (labels, coarsen(labels, 6))
+            ]
+        )
+    fine, coarse = np.mean(scores, axis=0)
+    assert coarse > fine + 0.2
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="Got one partition"):
+        coarsen([[0], [1], [2]], 2)
+    with pytest.raises(ParameterError, match="'n_clusters' parameter of coarsen must be an int"):
+        coarsen(E1, 0)
