@@ -85,10 +85,25 @@ def test_scikit_learn_agrees(labels):
         neither,
     )
     assume(len(set(a)) > 1 and len(set(b)) > 1)  # scikit-learn: 0 / 0 is 1 there
-    for average in ("geometric", "arithmetic", "max"):
-        assert metrics.normalized_mutual_information(a, b, average=average) == pytest.approx(
-            sk.normalized_mutual_info_score(a, b, average_method=average), abs=1e-12
-        )
+    for average in ("geometric", "arithmetic", "max", "min"):
+        expected = sk.normalized_mutual_info_score(a, b, average_method=average)
+        found = metrics.normalized_mutual_information(a, b, average=average)
+        assert found == pytest.approx(expected, abs=1e-12)
+        found = metrics.normalized_mutual_info_score(a, b, average_method=average)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_what_scikit_learn_has_goes_by_its_names_too():
+    a, b = [0, 0, 1, 1, 2], [0, 1, 1, 1, 0]
+    for name in ("adjusted_rand_score", "rand_score", "normalized_mutual_info_score"):
+        assert name in metrics.__all__
+        assert getattr(metrics, name)(a, b) == pytest.approx(getattr(sk, name)(a, b))
+    # Nothing is known of an object that is missing, where scikit-learn sees a cluster -1.
+    assert metrics.adjusted_rand_score([*a, 0], [*b, -1]) == pytest.approx(
+        sk.adjusted_rand_score(a, b)
+    )
+    with pytest.raises(ParameterError, match="'average_method' parameter of normalized_mutual_in"):
+        metrics.normalized_mutual_info_score(a, b, average_method="mean")
 
 
 @settings(derandomize=True, max_examples=150, deadline=None)
@@ -107,7 +122,7 @@ def test_definitions_with_missing_and_noise(labels):
     assert metrics.class_f1(a, b) == pytest.approx(naive.class_f1(a, b))
     assert metrics.pairwise_precision(a, b) == (both / (both + only_b) if both + only_b else 1)
     assert metrics.pairwise_recall(a, b) == (both / (both + only_a) if both + only_a else 1)
-    for average in ("geometric", "arithmetic", "max"):
+    for average in ("geometric", "arithmetic", "max", "min"):
         assert metrics.normalized_mutual_information(a, b, average=average) == pytest.approx(
             naive.nmi(a, b, average), abs=1e-12
         )
@@ -332,7 +347,7 @@ def random_labels(rng, n, m, low, k):
 
 
 @pytest.mark.parametrize("low", [0, -1, -2])
-@pytest.mark.parametrize("average", ["geometric", "arithmetic", "max"])
+@pytest.mark.parametrize("average", ["geometric", "arithmetic", "max", "min"])
 def test_anmi_is_the_weighted_mean(low, average):
     rng = np.random.default_rng(abs(low))
     members = random_labels(rng, 30, 6, low, 4)
@@ -355,7 +370,7 @@ def test_anmi_of_a_unanimous_ensemble_is_one():
 
 @pytest.mark.parametrize("low", [0, -1, -2])
 @pytest.mark.parametrize("measure", ["nmi", "ari"])
-@pytest.mark.parametrize("average", ["geometric", "arithmetic", "max"])
+@pytest.mark.parametrize("average", ["geometric", "arithmetic", "max", "min"])
 def test_partition_similarities_are_the_pairwise_measures(low, measure, average):
     rng = np.random.default_rng(7)
     members = random_labels(rng, 25, 7, low, 4)
@@ -409,7 +424,7 @@ def test_bad_ensembles():
     with pytest.raises(ParameterError, match="'measure' parameter of partition_similarities"):
         metrics.partition_similarities(members, measure="rand")
     with pytest.raises(ParameterError, match="'average' parameter of normalized_mutual"):
-        metrics.normalized_mutual_information([0, 1], [0, 1], average="min")
+        metrics.normalized_mutual_information([0, 1], [0, 1], average="mean")
     fuzzy = Ensemble.from_memberships([[[0.5, 0.5], [1, 0], [0, 1]]])
     for call in (metrics.partition_similarities, lambda e: metrics.anmi([0, 0, 1], e)):
         with pytest.raises(UnsupportedEnsembleError, match="js_divergence"):

@@ -28,7 +28,7 @@ def anmi(labels: ArrayLike, ensemble: Ensemble | ArrayLike, *, average: str = "g
     ensemble : Ensemble or (n_samples, n_partitions) array-like
         The members. Each counts by its weight times the number of objects that it and `labels`
         both observed.
-    average : {"geometric", "arithmetic", "max"}, default="geometric"
+    average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
         As for `normalized_mutual_information`.
 
     Returns
@@ -92,7 +92,7 @@ def partition_similarities(
         of one object. Weights play no part.
     measure : {"nmi", "ari"}, default="nmi"
         Normalized mutual information or adjusted Rand index.
-    average : {"geometric", "arithmetic", "max"}, default="geometric"
+    average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
         For "nmi": as for `normalized_mutual_information`.
 
     Returns

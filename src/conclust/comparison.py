@@ -28,6 +28,7 @@ __all__ = [
     "consistency_index",
     "js_divergence",
     "mirkin_distance",
+    "normalized_mutual_info_score",
     "normalized_mutual_information",
     "pair_confusion",
     "pairwise_f1",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 # Means of two entropies, see mean_entropy.
-AVERAGES = ("geometric", "arithmetic", "max")
+AVERAGES = ("geometric", "arithmetic", "max", "min")
 
 
 def consistency_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -415,8 +416,9 @@ def normalized_mutual_information(
     ----------
     labels_true, labels_pred : (n_samples,) array-like of int or str
         The two partitions; missing objects and noise as for `consistency_index`.
-    average : {"geometric", "arithmetic", "max"}, default="geometric"
-        The mean of the two entropies; "geometric" is that of Strehl and Ghosh.
+    average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
+        The mean of the two entropies; "geometric" is that of Strehl and Ghosh, "arithmetic" the
+        default of scikit-learn's ``normalized_mutual_info_score``.
 
     Returns
     -------
@@ -442,6 +444,40 @@ def normalized_mutual_information(
     """
     check_option(average, "average", "normalized_mutual_information", AVERAGES)
     return nmi_of(contingency(labels_true, labels_pred), average)
+
+
+def normalized_mutual_info_score(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, average_method: str = "arithmetic"
+) -> float:
+    """Mutual information of two partitions, by scikit-learn's name, parameter and default.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions. Unlike in scikit-learn objects missing from either are left out.
+    average_method : {"arithmetic", "geometric", "max", "min"}, default="arithmetic"
+        As `average` of `normalized_mutual_information`, whose default is "geometric".
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+    ParameterError
+        If `average_method` is none of these.
+
+    Examples
+    --------
+    >>> from conclust.metrics import normalized_mutual_info_score
+    >>> round(normalized_mutual_info_score([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.515804
+    """
+    check_option(average_method, "average_method", "normalized_mutual_info_score", AVERAGES)
+    return nmi_of(contingency(labels_true, labels_pred), average_method)
 
 
 def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
@@ -546,4 +582,6 @@ def mean_entropy(a: Any, b: Any, average: str) -> Any:
     """Return the mean that normalizes the mutual information."""
     if average == "geometric":
         return np.sqrt(a * b)
-    return (a + b) / 2 if average == "arithmetic" else np.maximum(a, b)
+    if average == "arithmetic":
+        return (a + b) / 2
+    return np.maximum(a, b) if average == "max" else np.minimum(a, b)

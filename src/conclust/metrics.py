@@ -1,6 +1,9 @@
 """Measures of agreement between partitions, memberships and the members of an ensemble.
 
 The public door to what ``comparison``, ``agreement``, ``contingency``, ``matching`` and ``membership`` define.
+What scikit-learn has goes by its names too: ``adjusted_rand_score`` is ``adjusted_rand_index``, ``rand_score``
+is ``rand_index``, and ``normalized_mutual_info_score`` has scikit-learn's default. Here objects that are
+missing from a partition (-1, NaN, None) are left out, where scikit-learn takes -1 for a cluster.
 """
 
 from conclust.agreement import anmi, partition_similarities
@@ -11,6 +14,7 @@ from conclust.comparison import (
     consistency_index,
     js_divergence,
     mirkin_distance,
+    normalized_mutual_info_score,
     normalized_mutual_information,
     pair_confusion,
     pairwise_f1,
@@ -23,10 +27,14 @@ from conclust.contingency import Contingency, contingency
 from conclust.matching import match, relabel
 from conclust.membership import entropy, vat_order
 
+adjusted_rand_score = adjusted_rand_index
+rand_score = rand_index
+
 __all__ = [
     "Contingency",
     "PairConfusion",
     "adjusted_rand_index",
+    "adjusted_rand_score",
     "anmi",
     "class_f1",
     "consistency_index",
@@ -35,6 +43,7 @@ __all__ = [
     "js_divergence",
     "match",
     "mirkin_distance",
+    "normalized_mutual_info_score",
     "normalized_mutual_information",
     "pair_confusion",
     "pairwise_f1",
@@ -42,6 +51,7 @@ __all__ = [
     "pairwise_recall",
     "partition_similarities",
     "rand_index",
+    "rand_score",
     "relabel",
     "variation_of_information",
     "vat_order",

@@ -73,8 +73,13 @@ def nmi(a, b, average="geometric"):
     if len(set(a)) == 1 or len(set(b)) == 1:
         return 0.0
     h, g = entropy(a), entropy(b)
-    mean = {"geometric": sqrt(h * g), "arithmetic": (h + g) / 2, "max": max(h, g)}[average]
-    return mutual_information(a, b) / mean
+    means = {
+        "geometric": sqrt(h * g),
+        "arithmetic": (h + g) / 2,
+        "max": max(h, g),
+        "min": min(h, g),
+    }
+    return mutual_information(a, b) / means[average]
 
 
 def variation_of_information(a, b):

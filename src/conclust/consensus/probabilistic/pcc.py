@@ -89,7 +89,8 @@ class PCC(PlacingClusterer):
         Stop when a sweep lowers the objective by less than this share of it ("greedy": when
         ``kkt_residual_`` falls below it).
     tol_kkt : float, default=1e-8
-        Stop when ``kkt_residual_`` falls below this.
+        Stop when ``kkt_residual_``, how far an object is from fulfilling the conditions of Karush,
+        Kuhn and Tucker (KKT) for an optimum, falls below this.
     missing : {"unobserved", "noise"}, default="unobserved"
         What the label -1 means (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None

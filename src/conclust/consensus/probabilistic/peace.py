@@ -66,7 +66,8 @@ class PEACE(PlacingClusterer):
         A run stops when a sweep lowers -log-likelihood by less than this share of what it is above
         that of y_i'y_j = c_ij / N_ij.
     tol_kkt : float, default=1e-8
-        A run stops when ``kkt_residual_`` falls below this.
+        A run stops when ``kkt_residual_``, how far an object is from fulfilling the conditions of
+        Karush, Kuhn and Tucker (KKT) for an optimum, falls below this.
     missing : {"unobserved", "noise"}, default="unobserved"
         What the label -1 means (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None

@@ -83,8 +83,8 @@ class WeightedPCC(PlacingClusterer):
         d_u(Y) = sum over ordered pairs of (1[u puts i and j together] - y_i'y_j)^2
 
     so that partitions far from the consensus of the others lose their influence. What keeps alpha
-    from resting on one partition alone is either a cap, alpha_u <= `rho`, or a penalty,
-    lambda/2 sum alpha_u^2.
+    from resting on one partition alone is either a cap, alpha_u <= ρ (`rho`), or a penalty,
+    λ/2 sum alpha_u^2 (`lam`).
 
     Parameters
     ----------
@@ -92,16 +92,16 @@ class WeightedPCC(PlacingClusterer):
         Upper bound of the number of clusters. None: the largest number of clusters in any
         partition, at most n_samples.
     regularization : {"simplex", "l2"}, default="simplex"
-        "simplex": no weight above `rho`. "l2": the penalty.
+        "simplex": the cap ρ. "l2": the penalty λ.
     rho : float, default=None
-        The largest weight, between 1/m for m partitions (all weights equal: PCC with l2) and 1
+        ρ, the largest weight, between 1/m for m partitions (all weights equal: PCC with l2) and 1
         (one partition is the consensus). None: 1 / (0.8 m), so that weights rest on 80 % of the
         partitions. Plays no part with "l2".
     lam : float, default=0.5
-        The penalty lambda in units of n_samples^2, above 0: towards 0 one partition is the
-        consensus, towards infinity all weights are equal. If the distances spread evenly over a
-        range delta n_samples^2, about sqrt(2 lam m / delta) weights are positive. Plays no part
-        with "simplex".
+        λ, the penalty, in units of n_samples^2, above 0 (``lambda`` is a word of Python's own):
+        towards 0 one partition is the consensus, towards infinity all weights are equal. If the
+        distances spread evenly over a range delta n_samples^2, about sqrt(2 λ m / delta) weights
+        are positive. Plays no part with "simplex".
     pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only: over at least so many
         random partners of each object (int), a random share of all pairs (float), or the pairs of a
@@ -171,8 +171,8 @@ class WeightedPCC(PlacingClusterer):
     numbers |O_u| of objects; the membership step uses the same factor, so that f never rises. An
     object whose every partition has lost its weight keeps the membership it had before.
 
-    Weights w_u of the ensemble stand for repetitions: with q_u = w_u / sum w the cap is m rho q_u,
-    the penalty lambda/2 sum alpha_u^2 / (m q_u), m the number of positive weights, and weights
+    Weights w_u of the ensemble stand for repetitions: with q_u = w_u / sum w the cap is m ρ q_u,
+    the penalty λ/2 sum alpha_u^2 / (m q_u), m the number of positive weights, and weights
     that the paper has equal are q.
 
     d_u grows with how many pairs u puts together. Where the numbers of clusters of the partitions
