@@ -1,7 +1,13 @@
-"""How many threads a kernel may use. The count changes speed only, never a bit of the result."""
+"""How many threads a kernel may use. The count changes speed only, never a bit of the result.
+
+After ``os.fork`` (and in ``multiprocessing`` where it forks) a child works on one thread: the
+threads of its parent's OpenMP pool are not in the child, and GNU's library would wait for them for
+ever. The same bits come out.
+"""
 
 from __future__ import annotations
 
+import numbers
 import os
 import sys
 from contextlib import AbstractContextManager
@@ -12,11 +18,13 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._validation import refuse
 
-__all__ = ["one_library_thread", "thread_count"]
+__all__ = ["one_library_thread", "thread_count", "within_machine"]
+
+_forked = False
 
 
 def thread_count(n_jobs: Any, owner: str = "this function") -> int:
-    """Return the number of threads for `n_jobs`.
+    """Return the number of threads for `n_jobs`, never more than there are processors.
 
     None means ``OMP_NUM_THREADS`` where it is set, else the processors this process may run on
     (as for scikit-learn's own OpenMP code, so joblib's workers do not oversubscribe); negative
@@ -25,10 +33,19 @@ def thread_count(n_jobs: Any, owner: str = "this function") -> int:
     processors = _processors()
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        return max(1, min(int(limit), processors)) if limit.isdigit() else processors
-    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
+        wanted = min(int(limit), processors) if limit.isdecimal() else processors
+    else:
+        wanted = within_machine(n_jobs, owner)
+        wanted = wanted if wanted > 0 else processors + 1 + wanted
+    return 1 if _forked else max(1, wanted)
+
+
+def within_machine(n_jobs: Any, owner: str) -> int:
+    """Return `n_jobs`, whole and not 0, as an int of at most the number of processors."""
+    whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
+    if not whole or n_jobs == 0:
         refuse("n_jobs", owner, "a non-zero int or None", n_jobs)
-    return n_jobs if n_jobs > 0 else max(1, processors + 1 + n_jobs)
+    return min(int(n_jobs), _most())
 
 
 def one_library_thread() -> AbstractContextManager[Any]:
@@ -47,3 +64,17 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _most() -> int:
+    """Return how many threads an `n_jobs` may ask for; tests ask for more than they have processors."""
+    return _processors()
+
+
+def _hold_to_one() -> None:
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_hold_to_one)

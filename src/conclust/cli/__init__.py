@@ -43,8 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = build_parser()
     arguments = parser.parse_args(argv)
+    with _terminable():
+        return _run(arguments)
+
+
+def _run(arguments: Any) -> int:
     try:
-        with _terminable(), _plain_warnings(arguments.quiet):
+        with _plain_warnings(arguments.quiet):
             arguments.run(arguments)
             sys.stdout.flush()
     except ConclustError as error:
@@ -82,18 +87,27 @@ class _Terminated(BaseException):
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    def stop(number: int, frame: object) -> None:
-        raise _Terminated
+    """Let SIGTERM and Ctrl-C raise, once: who is leaving already is not held up by more of them."""
 
+    def stop(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        before = signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGTERM, stop)
     except ValueError:  # not in the main thread: whoever runs us there sees to it
         yield
         return
     try:
+        if before[signal.SIGINT] is signal.default_int_handler:  # not where a shell ignores it
+            signal.signal(signal.SIGINT, stop)
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            if handler is not None:  # None: set by another language, and not to be set again here
+                signal.signal(number, handler)
 
 
 @contextmanager

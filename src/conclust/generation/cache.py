@@ -15,7 +15,7 @@ import stat
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache as once
@@ -215,11 +215,13 @@ class MemberCache:
         write_json(self._path(key, ".json"), entry)
 
     @contextmanager
-    def locked(self, keys: Sequence[str], *, wait: bool) -> Iterator[bool]:
+    def locked(
+        self, keys: Sequence[str], *, wait: bool, stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[bool]:
         """Hold the locks of all `keys`, or none (False) if another process holds one.
 
         Waiting is a matter of asking again, with nothing held in between: no two processes can
-        wait for each other.
+        wait for each other. It ends when `stopped` says so.
         """
         while True:
             with ExitStack() as stack:
@@ -230,7 +232,7 @@ class MemberCache:
                         taken = False
                         break
                     stack.callback(_unlock, *lock)
-                if taken or not wait:
+                if taken or not wait or stopped():
                     yield taken
                     return
             time.sleep(_POLL)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -21,6 +21,7 @@ from conclust._threads import thread_count
 from conclust._validation import check_option, refuse
 from conclust.exceptions import InputError
 from conclust.generation.cache import open_cache, points_digest
+from conclust.generation.crew import Crew
 from conclust.generation.members import Labelled, Member, Task, drawn_features, nearest_center
 from conclust.generation.plan import METHODS, Plan, make_plan
 from conclust.generation.running import Progress, run_tasks
@@ -233,13 +234,10 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         points = self._scaled(raw)
         labels = np.empty((len(points), len(self.members_)), dtype=self._dtype)
         predicting = [u for u in range(len(self.members_)) if u not in self._seen]
-        label = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        for u, column in zip(
-            predicting,
-            label(delayed(_predict)(self.members_[u], points) for u in predicting),
-            strict=True,
-        ):
-            labels[:, u] = column
+        with Crew(self.n_jobs, "threads", _OWNER) as crew:
+            given = [(u, self.members_[u]) for u in predicting]
+            for u, column in crew.run(partial(_predict, points), given):
+                labels[:, u] = column
         for u, column in self._seen.items():
             labels[:, u] = column
         return labels
@@ -308,6 +306,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 cache=cache,
                 n_jobs=self.n_jobs,
                 prefer=plan.prefer,
+                owner=_OWNER,
                 progress=Progress(plan.n_partitions, self.verbose),
             )
         self.members_ = [members[u] for u in range(plan.n_partitions)]
@@ -369,8 +368,10 @@ def _describe(task: Task, result: Labelled, d: int) -> Member:
     )
 
 
-def _predict(member: Member, points: NDArray[np.float64]) -> NDArray[np.int64]:
+def _predict(
+    points: NDArray[np.float64], stopped: Callable[[], bool], u: int, member: Member
+) -> tuple[int, NDArray[np.int64]]:
     if member.features is not None:
         points = np.ascontiguousarray(points[:, member.features])
     assert member.centers is not None
-    return nearest_center(points, member.centers)
+    return u, nearest_center(points, member.centers)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import cache as once
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._progress import reporter
 from conclust.generation.cache import CacheReport, MemberCache
+from conclust.generation.crew import Crew
 from conclust.generation.members import (
     ClustererRecipe,
     Labelled,
@@ -36,6 +37,7 @@ def run_tasks(
     cache: MemberCache | None,
     n_jobs: int | None,
     prefer: str | None,
+    owner: str,
     progress: Progress,
 ) -> CacheReport:
     """Run all tasks and hand each one's members to `keep`, in no particular order.
@@ -47,13 +49,11 @@ def run_tasks(
     wait = False
     # Each member limits itself too, for workers in other processes. Here it is for threads: their
     # limits are undone in any order, and only what encloses them all restores the true setting.
-    with _pools().limit(limits=1):
+    with _pools().limit(limits=1), Crew(n_jobs, prefer, owner) as crew:
         while remaining:
-            jobs = [
-                delayed(_run_task)(i, task, points, cache, wait) for i, task in enumerate(remaining)
-            ]
+            run = partial(_run_task, points, cache, wait)
             deferred = []
-            for i, members, report in _parallel(n_jobs, prefer)(jobs):
+            for i, members, report in crew.run(run, enumerate(remaining)):
                 if members is None:
                     deferred.append(i)
                 else:
@@ -64,15 +64,13 @@ def run_tasks(
     return total
 
 
-def _parallel(n_jobs: int | None, prefer: str | None) -> Parallel:
-    try:
-        return Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator_unordered")
-    except ValueError:  # a backend chosen by the user that cannot hand out results one by one
-        return Parallel(n_jobs=n_jobs, prefer=prefer)
-
-
 def _run_task(
-    i: int, task: Task, points: NDArray[np.float64], cache: MemberCache | None, wait: bool
+    points: NDArray[np.float64],
+    cache: MemberCache | None,
+    wait: bool,
+    stopped: Callable[[], bool],
+    i: int,
+    task: Task,
 ) -> tuple[int, list[Labelled] | None, CacheReport]:
     """Return the task's members, or None if another process computes one of them just now."""
     if cache is None:
@@ -81,7 +79,7 @@ def _run_task(
     members, report = cache.read_all(keys)
     if all(member is not None for member in members):
         return i, [member for member in members if member is not None], report
-    with cache.locked(keys, wait=wait) as locked:
+    with cache.locked(keys, wait=wait, stopped=stopped) as locked:
         if not locked:
             return i, None, CacheReport()
         members, report = cache.read_all(keys)  # another process may have written meanwhile

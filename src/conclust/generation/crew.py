@@ -1,0 +1,148 @@
+"""Work side by side through joblib, of which nothing goes on after an error or an interrupt has left.
+
+joblib lets go of its threads when an exception passes. They would go on inside native code, and the
+interpreter's end would then kill them there, which aborts the whole process (SIGABRT).
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.dummy import DummyProcess
+from types import TracebackType
+from typing import Any, Self
+
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
+
+from conclust._threads import within_machine
+
+__all__ = ["Crew"]
+
+_LEAVING = 1.0  # seconds that idle threads may take to end
+
+_numbers = itertools.count()
+_crews: dict[tuple[int, int], Crew] = {}
+
+
+class Crew:
+    """Joblib's workers for one call; leaving the ``with`` block waits for those still at work.
+
+    An exception begins no further job: it leaves when the running ones have ended, so within about
+    the time of one. A second interrupt leaves at once; the running jobs are then waited for at the
+    interpreter's end.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As for joblib, but on this machine never more than it has processors.
+    prefer : {"threads", "processes"} or None
+        As for joblib.
+    owner : str
+        Whose parameter `n_jobs` is.
+    """
+
+    def __init__(self, n_jobs: Any, prefer: str | None, owner: str) -> None:
+        self._n_jobs = n_jobs
+        self._prefer = prefer
+        if n_jobs is not None:
+            bounded = within_machine(n_jobs, owner)
+            backend, _ = get_active_backend(prefer=prefer)
+            # A cluster that joblib was told to use is not this machine.
+            here = type(backend).__module__ == "joblib._parallel_backends"
+            self._n_jobs = bounded if here else int(n_jobs)
+        # By number, not itself: jobs may be sent to other processes.
+        self._key = (os.getpid(), next(_numbers))
+        self._idle = threading.Condition()
+        self._running = 0
+        self._threads: set[threading.Thread] = set()
+        self._stopped = False
+
+    def run(
+        self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
+    ) -> Iterable[Any]:
+        """Return the results of ``function(stopped, *each)``, in no particular order.
+
+        ``stopped()`` says whether the result is still wanted, for functions that wait.
+        """
+        jobs = (delayed(_job)(self._key, function, each) for each in arguments)
+        try:
+            parallel = Parallel(self._n_jobs, prefer=self._prefer, return_as="generator_unordered")
+        except ValueError:  # a backend chosen by the user that cannot hand out results one by one
+            parallel = Parallel(self._n_jobs, prefer=self._prefer)
+        results: Iterable[Any] = parallel(jobs)
+        return results
+
+    def __enter__(self) -> Self:
+        _crews[self._key] = self
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.wait()
+        del _crews[self._key]
+
+    def stopped(self) -> bool:
+        """Say whether no more results are wanted."""
+        return self._stopped
+
+    def work(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Do one job in this thread, unless it is no longer wanted (None)."""
+        with self._idle:
+            if self._stopped:
+                return None
+            self._running += 1
+            self._threads.add(threading.current_thread())
+        try:
+            return function(self.stopped, *arguments)
+        finally:
+            with self._idle:
+                self._running -= 1
+                self._idle.notify_all()
+
+    def wait(self) -> None:
+        """Begin nothing more, and wait until nothing runs."""
+        with self._idle:
+            self._stopped = True
+            self._idle.wait_for(lambda: self._running == 0)
+        # Threads of joblib's own pool have been told to end; they should have done so before the
+        # libraries that they used are taken down.
+        deadline = time.monotonic() + _LEAVING
+        for thread in self._threads - {threading.current_thread()}:
+            if isinstance(thread, DummyProcess):
+                thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def _job(key: tuple[int, int], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    crew = _crews.get(key) if key[0] == os.getpid() else None
+    if crew is None:  # in another process, which joblib ends itself
+        return function(_never, *arguments)
+    return crew.work(function, arguments)
+
+
+def _never() -> bool:
+    return False
+
+
+def _running_crews() -> Iterator[Crew]:
+    here = os.getpid()
+    return (crew for (process, _), crew in list(_crews.items()) if process == here)
+
+
+@atexit.register
+def _wait_for_all() -> None:
+    for crew in _running_crews():
+        # Who asks once more need not wait: a signal then ends the process as signals do.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if callable(signal.getsignal(number)):
+                signal.signal(number, signal.SIG_DFL)
+        crew.wait()
