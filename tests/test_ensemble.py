@@ -447,7 +447,10 @@ def broken(tmp_path, **changes):
         ({"codes": np.array([[0, 0], [1, 0], [3, 1]], np.uint8)}, "beyond the clusters"),
         ({"codes": np.zeros((3, 2), np.uint16)}, "do not fit"),
         ({"codes": np.zeros((0, 2), np.uint8)}, "do not fit"),
-        ({"codes": np.full((3, 2), 255, np.uint8)}, "missing everywhere"),
+        (
+            {"codes": np.full((3, 2), 255, np.uint8), "cluster_counts": np.array([0, 0])},
+            "missing everywhere",
+        ),
         ({"cluster_counts": np.array([3, 2, 1])}, "do not fit"),
         ({"cluster_counts": np.array([3, -2])}, "do not fit"),
         ({"weights": np.array([1.0])}, "one number per partition"),
@@ -455,8 +458,8 @@ def broken(tmp_path, **changes):
         (
             {
                 "soft_starts": np.array([0, 1, 2, 9]),
-                "soft_columns": np.array([0, 1]),
-                "soft_values": np.array([1.0, 1.0]),
+                "soft_columns": np.array([0, 1, 3]),
+                "soft_values": np.array([1.0, 1.0, 1.0]),
             },
             "no probabilities",
         ),

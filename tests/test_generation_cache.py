@@ -393,6 +393,44 @@ def test_bad_folders(tmp_path):
         generator.set_params(cache_dir=tmp_path / "cache").fit(IRIS)
 
 
+@pytest.mark.parametrize("name", ["below/a/file", "nul\0", "loop", "x" * 300, "file/members"])
+def test_paths_that_are_none(tmp_path, name):
+    (tmp_path / "below").write_text("a file")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").mkdir()
+    (tmp_path / "file" / "members").write_text("a file")
+    folder = f"{tmp_path}/{name}" if name != "file/members" else tmp_path / "file"
+    with pytest.raises(
+        ParameterError, match="'cache_dir' parameter of EnsembleGenerator must be a"
+    ):
+        EnsembleGenerator(random_state=0, cache_dir=folder).fit(IRIS)
+
+
+@pytest.mark.parametrize("kind", [".json", ".npy", ".lock"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_has_the_name_of_an_entry(tmp_path, kind, n_jobs):
+    generator = EnsembleGenerator(
+        n_partitions=3, random_state=0, cache_dir=tmp_path / "cache", n_jobs=n_jobs
+    )
+    generator.fit(IRIS)
+    members = tmp_path / "cache" / "members"
+    (entry,) = sorted(members.glob("*.json"))[:1]
+    entry.unlink()
+    strange = entry.with_suffix(kind)
+    strange.unlink(missing_ok=True)
+    strange.mkdir()
+    with pytest.raises(ParameterError, match=f"{strange.name} is a folder instead: remove it"):
+        generator.fit(IRIS)
+    strange.rmdir()
+    strange.symlink_to(strange.name)
+    if kind == ".npy":  # never read: the JSON is gone; and a link is replaced, not followed
+        generator.fit(IRIS)
+        assert not strange.is_symlink()
+        return
+    with pytest.raises(ParameterError, match=f"{strange.name} is a link instead: remove it"):
+        generator.fit(IRIS)
+
+
 def test_without_random_state_there_is_nothing_to_find_again(tmp_path):
     with pytest.raises(ParameterError, match=r"'random_state' .*an int with cache_dir"):
         EnsembleGenerator(n_partitions=2, cache_dir=tmp_path).fit(IRIS)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._kernels import count_reserved
-from conclust._labels import CodedLabels, code_type, noise_code
+from conclust._kernels import Relabeller, count_reserved
+from conclust._labels import MISSING, NOISE, CodedLabels, code_type, missing_code, noise_code
+from conclust._memberships import ROW_SUM_TOLERANCE
 from conclust._storage import Expected, PathLike, read_npz, write_npz
 from conclust.exceptions import FileFormatError, InputError
 
 __all__ = ["FORMAT", "VERSION", "read", "write"]
 
+_Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
 FORMAT = "conclust ensemble"
 VERSION = 1
+_BLOCK_CELLS = 1 << 20
 
 _EXPECTED = {
     "codes": Expected("u", 2),
@@ -75,22 +79,54 @@ def read(
             path,
             f"has format version {meta.get('version')!r}; this conclust reads version {VERSION}",
         )
-    codes, counts = arrays["codes"], arrays["cluster_counts"]
+    codes, counts = np.ascontiguousarray(arrays["codes"]), arrays["cluster_counts"]
     n, m = codes.shape
-    if m == 0 or n == 0 or counts.shape != (m,) or counts.dtype != np.int64 or (counts < 0).any():
+    if m == 0 or n < 2 or counts.shape != (m,) or counts.dtype != np.int64 or (counts < 0).any():
         _refuse(path, "is damaged: its label matrix and its cluster counts do not fit")
+    # What a file says is held against what it holds before anything of that size is made.
+    parts = _soft_parts(path, arrays)
+    held = n if parts is None else len(parts[1])
+    if int(counts.max()) > held:
+        _refuse(
+            path,
+            f"is damaged: it says that a partition has {int(counts.max())} clusters, and holds "
+            f"{held} {'objects' if parts is None else 'memberships'}",
+        )
     if codes.dtype != code_type(int(counts.max())):
         _refuse(path, f"is damaged: codes of type {codes.dtype} do not fit its cluster counts")
-    reserved = codes >= noise_code(codes.dtype)
-    if ((codes >= counts) & ~reserved).any():
-        _refuse(path, "is damaged: a label lies beyond the clusters of its partition")
+    found = _clusters_found(path, codes, counts)
+    if parts is None and (found != counts).any():
+        _refuse(path, "is damaged: it says that there are clusters that no object is in")
     n_missing, n_noise = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
-    codes = np.ascontiguousarray(codes)
     count_reserved(codes, n_missing, n_noise)
+    soft = None if parts is None else _read_soft(path, codes, counts, *parts)
     names = _read_names(path, meta.get("names"), counts)
-    soft = _read_soft(path, arrays, (n, int(counts.sum())))
     coded = CodedLabels(codes, counts, n_missing, n_noise, names)
     return coded, arrays.get("weights"), soft
+
+
+def _clusters_found(
+    path: PathLike, codes: NDArray[Any], counts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many clusters each column has, numbered by first appearance as they must be."""
+    m = codes.shape[1]
+    missing, noise = missing_code(codes.dtype), noise_code(codes.dtype)
+    table = Relabeller(m, MISSING, NOISE)
+    rows = max(1, _BLOCK_CELLS // m)
+    for start in range(0, len(codes), rows):
+        block = codes[start : start + rows]
+        if ((block >= counts) & (block < noise)).any():
+            _refuse(path, "is damaged: a label lies beyond the clusters of its partition")
+        labels = block.astype(np.int64)
+        labels[block == missing], labels[block == noise] = MISSING, NOISE
+        table.observe(labels)
+    for u in range(m):
+        if not np.array_equal(table.values(u), np.arange(table.n_clusters(u))):
+            _refuse(
+                path,
+                f"is damaged: it does not number the clusters of partition {u} by first appearance",
+            )
+    return np.array([table.n_clusters(u) for u in range(m)], dtype=np.int64)
 
 
 def _read_names(
@@ -108,26 +144,61 @@ def _read_names(
     return tuple(names)
 
 
-def _read_soft(
-    path: PathLike, arrays: dict[str, NDArray[Any]], shape: tuple[int, int]
-) -> sp.csr_array | None:
+def _soft_parts(path: PathLike, arrays: dict[str, NDArray[Any]]) -> _Parts | None:
     parts = [arrays.get(name) for name in ("soft_starts", "soft_columns", "soft_values")]
     if all(part is None for part in parts):
         return None
     starts, columns, values = parts
     if starts is None or columns is None or values is None:
         _refuse(path, "is damaged: a part of its memberships is absent")
+    return starts, columns, values
+
+
+def _read_soft(
+    path: PathLike,
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    starts: NDArray[Any],
+    columns: NDArray[Any],
+    values: NDArray[Any],
+) -> sp.csr_array:
+    """Check posteriors (B in rows) against each other and against the codes."""
+    (n, m), n_columns = codes.shape, sum(counts.tolist())
     sound = (
-        len(starts) == shape[0] + 1
+        len(starts) == n + 1
         and starts[0] == 0
-        and starts[-1] == len(columns) == len(values)
+        and starts[-1] == len(columns) == len(values) >= n_columns
         and (np.diff(starts) >= 0).all()
-        and (len(columns) == 0 or (columns.min() >= 0 and columns.max() < shape[1]))
-        and bool(np.isfinite(values).all() and (values >= 0).all() and (values <= 1).all())
+        and (len(columns) == 0 or (columns.min() >= 0 and columns.max() < n_columns))
+        and bool(((values > 0) & (values <= 1)).all())
     )
     if not sound:
         _refuse(path, "is damaged: its memberships are no probabilities of its clusters")
-    return sp.csr_array((values.astype(np.float64), columns, starts), shape=shape)
+    values = values.astype(np.float64)
+    row = np.repeat(np.arange(n), np.diff(starts))
+    place = row * n_columns + columns  # below n times the entries, so int64 holds it
+    if (np.diff(place) <= 0).any() or len(np.unique(columns)) < n_columns:
+        _refuse(path, "is damaged: a membership is there twice, or a cluster that holds nothing")
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    partition = np.searchsorted(offsets, columns, side="right") - 1
+    cell = row * m + partition
+    total = np.bincount(cell, weights=values, minlength=n * m).reshape(n, m)
+    present = codes < noise_code(codes.dtype)
+    off = np.abs(total - 1) > ROW_SUM_TOLERANCE
+    if (
+        (off & present).any()
+        or (total[~present] > 0).any()
+        or (codes == noise_code(codes.dtype)).any()
+    ):
+        _refuse(
+            path, "is damaged: the memberships of an object do not sum to 1 where it is present"
+        )
+    if len(cell):
+        highest = np.maximum.reduceat(values, np.flatnonzero(np.diff(cell, prepend=-1)))
+        chosen = columns == (codes + offsets[:-1])[row, partition]
+        if chosen.sum() != len(highest) or (values[chosen] != highest).any():
+            _refuse(path, "is damaged: its labels are not the most probable clusters")
+    return sp.csr_array((values, columns, starts), shape=(n, n_columns))
 
 
 def _refuse(path: PathLike, what: str) -> NoReturn:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from conclust._labels import MISSING, CodedLabels, code_type, missing_code
 from conclust.exceptions import InputError
 
-__all__ = ["code_memberships"]
+__all__ = ["ROW_SUM_TOLERANCE", "code_memberships"]
 
-_ROW_SUM_TOLERANCE = 1e-6
+ROW_SUM_TOLERANCE = 1e-6
 
 
 def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabels, sp.csr_array]:
@@ -30,7 +30,7 @@ def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabel
             )
         missing = np.isnan(P).all(axis=1) | (P == 0).all(axis=1)
         P = np.where(missing[:, None], 0.0, P)
-        off = np.abs(P.sum(axis=1) - 1) > _ROW_SUM_TOLERANCE
+        off = np.abs(P.sum(axis=1) - 1) > ROW_SUM_TOLERANCE
         if not np.isfinite(P).all() or (P < 0).any() or (off & ~missing).any():
             row = int(
                 np.argmax(~np.isfinite(P).all(axis=1) | (P < 0).any(axis=1) | (off & ~missing))
@@ -42,13 +42,13 @@ def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabel
         P = P / np.where(missing, 1.0, P.sum(axis=1))[:, None]
         hard = np.where(missing, MISSING, P.argmax(axis=1))
         # Clusters in order of first appearance as the most probable one; those that never are
-        # come after them, by their first object of positive probability.
+        # come after them, by their first object of positive probability. Who holds nothing is gone.
         top = np.array(
             [np.argmax(hard == k) if (hard == k).any() else n for k in range(P.shape[1])]
         )
         some = np.where((P > 0).any(axis=0), (P > 0).argmax(axis=0), n)
-        order = np.lexsort((some, top))
-        rank = np.empty(len(order), dtype=np.int64)
+        order = np.lexsort((some, top))[: np.count_nonzero(some < n)]
+        rank = np.empty(P.shape[1], dtype=np.int64)
         rank[order] = np.arange(len(order))
         labels[:, u] = np.where(missing, MISSING, rank[hard])
         blocks.append(sp.csr_array(P[:, order]))

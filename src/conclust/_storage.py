@@ -53,6 +53,7 @@ _MAX_HEADER = 10_000  # characters of an NPY header; NumPy's own limit
 _MAX_DIRECTORY = 1 << 20  # bytes of a zip's directory: thousands of arrays
 _MAX_JSON = 1 << 24
 _CHUNK = 1 << 20
+_MOST_PACKED = 1032  # bytes that deflate can make of one
 # What zipfile raises on damaged files: RuntimeError for encryption, ValueError for bad names and
 # offsets, NotImplementedError for versions.
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, RuntimeError, ValueError)
@@ -325,7 +326,8 @@ def read_npz(
         _check_directory(file, path)
         try:
             with zipfile.ZipFile(file) as archive:
-                return _read_archive(archive, path, expected, max_bytes)
+                size = os.fstat(file.fileno()).st_size
+                return _read_archive(archive, path, size, expected, max_bytes)
         except FileFormatError:
             raise
         except _ZIP_ERRORS as error:
@@ -337,6 +339,7 @@ def read_npz(
 def _read_archive(
     archive: zipfile.ZipFile,
     path: PathLike,
+    size: int,
     expected: Mapping[str, Expected] | None,
     max_bytes: int | None,
 ) -> tuple[dict[str, AnyArray], dict[str, Any]]:
@@ -357,6 +360,10 @@ def _read_archive(
             _refuse(
                 path, f"holds {name[:80]!r} encrypted or packed in a way that NumPy does not use"
             )
+        # What a directory claims is bounded by what the file can hold, before it is allocated.
+        packed = entry.compress_type == zipfile.ZIP_DEFLATED
+        if entry.file_size > min(entry.compress_size, size) * (_MOST_PACKED if packed else 1):
+            _refuse(path, f"is damaged: {name[:80]!r} cannot unpack to {_size(entry.file_size)}")
         entries[name] = entry
     if expected is not None:
         absent = [

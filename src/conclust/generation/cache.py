@@ -7,6 +7,7 @@ the lock of its lock file, which the system takes from a process that dies, howe
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -16,7 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache as once
 from functools import partial
@@ -41,6 +42,7 @@ __all__ = ["CacheReport", "MemberCache", "open_cache", "points_digest", "render_
 _FORMAT = 1
 _FOLDER = "members"
 _OWNER = "EnsembleGenerator"
+_NO_PATH = {errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
 _POLL = 0.05  # seconds between two looks at a lock that another process holds
 _STALE = 3600.0  # seconds after which a temporary file is what a killed process left
 
@@ -76,12 +78,17 @@ def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> Memb
         refuse("cache_dir", _OWNER, "None where there are no POSIX file locks", folder)
     home = Path(folder)
     members = home / _FOLDER
-    if home.exists() and not home.is_dir():
-        refuse("cache_dir", _OWNER, "a folder or a path where one can be made", os.fspath(folder))
-    home.parent.mkdir(parents=True, exist_ok=True)
-    home.mkdir(mode=0o700, exist_ok=True)
-    members.mkdir(mode=0o700, exist_ok=True)
-    status = os.lstat(members)
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):  # told apart below
+            members.mkdir(mode=0o700)
+        status = os.lstat(members)
+    except (OSError, ValueError) as error:  # ValueError: there is a NUL in it
+        if isinstance(error, OSError) and error.errno not in _NO_PATH:
+            raise  # no rights, a full disk: the path is not at fault
+        wanted = "a folder or a path where one can be made"
+        refuse("cache_dir", _OWNER, wanted, os.fspath(folder))
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         refuse(
             "cache_dir",
@@ -155,7 +162,8 @@ class MemberCache:
     def _read(self, key: str) -> Labelled | None:
         path = self._path(key, ".json")
         try:
-            entry = read_json(path)
+            with _no_strangers(path):
+                entry = read_json(path)
         except FileNotFoundError:
             return None
         try:
@@ -204,7 +212,8 @@ class MemberCache:
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             hashes[kind] = hashlib.sha256(buffer.getvalue()).hexdigest()
-            atomic_write(self._path(key, kind), partial(_copy, buffer.getvalue()))
+            with _no_strangers(self._path(key, kind)):
+                atomic_write(self._path(key, kind), partial(_copy, buffer.getvalue()))
         entry = {
             "format": _FORMAT,
             "key": key,
@@ -212,7 +221,8 @@ class MemberCache:
             "n_clusters_found": member.n_clusters,
             "sha256": hashes,
         }
-        write_json(self._path(key, ".json"), entry)
+        with _no_strangers(self._path(key, ".json")):
+            write_json(self._path(key, ".json"), entry)
 
     @contextmanager
     def locked(
@@ -227,7 +237,8 @@ class MemberCache:
             with ExitStack() as stack:
                 taken = True
                 for key in keys:
-                    lock = _lock(self._path(key, ".lock"))
+                    with _no_strangers(self._path(key, ".lock")):
+                        lock = _lock(self._path(key, ".lock"))
                     if lock is None:
                         taken = False
                         break
@@ -236,6 +247,22 @@ class MemberCache:
                     yield taken
                     return
             time.sleep(_POLL)
+
+
+@contextmanager
+def _no_strangers(path: Path) -> Iterator[None]:
+    """Say it in our voice where something else has the name of an entry."""
+    try:
+        yield
+    except OSError as error:
+        strange = path.is_symlink() or (path.exists() and not path.is_file())
+        if not strange or isinstance(error, FileNotFoundError):
+            raise
+        what = "link" if path.is_symlink() else "folder" if path.is_dir() else "device"
+        raise ParameterError(
+            f"The 'cache_dir' parameter of {_OWNER} must be a folder into which nobody else writes. "
+            f"Got one in which {os.fspath(path)} is a {what} instead: remove it."
+        ) from error
 
 
 if sys.platform != "win32":

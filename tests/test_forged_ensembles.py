@@ -1,0 +1,183 @@
+"""Files of ensembles that claim more than they hold, or that contradict themselves."""
+
+import struct
+import time
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conclust import Ensemble
+from conclust._ensemble_file import FORMAT, VERSION
+from conclust._storage import write_npz
+from conclust.exceptions import FileFormatError
+
+SOFT = Ensemble.from_memberships(
+    [
+        np.array([[0.7, 0.3, 0.0], [0.0, 0.5, 0.5], [0.2, 0.2, 0.6], [np.nan] * 3]),
+        np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5], [0.25, 0.75]]),
+    ]
+)
+
+
+def write(path, codes, counts, *, names=None, **more):
+    counts = np.asarray(counts)
+    names = [None] * counts.size if names is None else names
+    meta = {"format": FORMAT, "version": VERSION, "names": names}
+    write_npz(path, {"codes": codes, "cluster_counts": counts, **more}, meta)
+
+
+def refused(path, match=None):
+    """Refuse to load, in no time and without memory for what is only claimed."""
+    tracemalloc.start()
+    begun = time.process_time()
+    try:
+        with pytest.raises(FileFormatError, match=match):
+            Ensemble.load(path)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert taken < 4 << 20, f"{taken >> 20} MiB"
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize("count", [3, 30_000_000, 2**31, 2**32 - 2, 2**62, 2**63 - 1])
+def test_clusters_that_are_only_claimed(tmp_path, count):
+    path = tmp_path / "e.npz"
+    dtype = np.uint8 if count < 255 else np.uint32
+    write(path, np.array([[0], [1]], dtype), [count])
+    assert path.stat().st_size < 1000
+    refused(path, "says that a partition has")
+
+
+@pytest.mark.parametrize("count", [2**33, 2**62])
+def test_clusters_that_many_partitions_claim(tmp_path, count):
+    write(tmp_path / "e.npz", np.zeros((2, 8), np.uint32), [count] * 8)
+    refused(tmp_path / "e.npz")
+
+
+@pytest.mark.parametrize(
+    ("codes", "counts", "match"),
+    [
+        ([[0]], [1], "do not fit"),  # one object
+        ([[0], [0], [0]], [2], "no object is in"),
+        ([[1], [0], [1]], [2], "by first appearance"),
+        ([[0], [2], [1]], [3], "by first appearance"),
+        ([[255], [1], [0]], [2], "by first appearance"),
+        ([[0], [1], [3]], [3], "beyond the clusters"),
+        ([[0, 0], [1, 0], [1, 0]], [2, 2], "no object is in"),
+    ],
+)
+def test_codes_that_no_ensemble_has(tmp_path, codes, counts, match):
+    write(tmp_path / "e.npz", np.array(codes, np.uint8), counts)
+    refused(tmp_path / "e.npz", match)
+
+
+def test_many_empty_clusters(tmp_path):
+    """70,000 empty clusters made nine methods ask for 36 GiB."""
+    codes = np.zeros((80_000, 1), np.uint32)
+    write(tmp_path / "e.npz", codes, [70_000])
+    with pytest.raises(FileFormatError, match="no object is in"):
+        Ensemble.load(tmp_path / "e.npz")
+
+
+def soft_file(path, **changes):
+    B = SOFT.indicator
+    parts = {
+        "codes": SOFT.codes.copy(),
+        "counts": SOFT.cluster_counts.copy(),
+        "soft_starts": B.indptr.astype(np.int64),
+        "soft_columns": B.indices.astype(np.int64),
+        "soft_values": B.data.copy(),
+    }
+    parts.update(changes)
+    write(path, parts.pop("codes"), parts.pop("counts"), **parts)
+    return path
+
+
+def changed(array, place, value):
+    array = np.array(array)
+    array[place] = value
+    return array
+
+
+def test_the_soft_file_is_sound_as_it_is(tmp_path):
+    assert Ensemble.load(soft_file(tmp_path / "e.npz")) == SOFT
+
+
+B = SOFT.indicator
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"soft_values": B.data * 0.1}, "do not sum to 1"),
+        ({"soft_values": changed(B.data, 0, 1.0)}, "do not sum to 1"),
+        ({"soft_values": changed(B.data, 0, np.nan)}, "no probabilities"),
+        ({"soft_values": changed(B.data, 0, -0.5)}, "no probabilities"),
+        ({"soft_values": changed(B.data, 0, 0.0)}, "no probabilities"),
+        ({"soft_columns": changed(B.indices, 1, 0)}, "there twice"),
+        ({"soft_columns": np.minimum(B.indices, 3)}, "there twice"),
+        ({"counts": np.array([3, 3])}, "holds nothing"),
+        ({"counts": np.array([40, 2])}, "says that a partition has"),
+        ({"counts": np.array([3, 2**62])}, "says that a partition has"),
+        ({"codes": changed(SOFT.codes, (3, 0), 0)}, "do not sum to 1"),
+        ({"codes": changed(SOFT.codes, (0, 1), 255)}, "by first appearance|do not sum"),
+        ({"codes": changed(SOFT.codes, (3, 0), 254)}, "do not sum to 1"),
+        ({"codes": changed(SOFT.codes, (3, 1), 0)}, "most probable"),
+    ],
+)
+def test_memberships_that_contradict(tmp_path, changes, match):
+    refused(soft_file(tmp_path / "e.npz", **changes), match)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_what_was_saved_is_read(tmp_path_factory, data):
+    """Whatever an Ensemble can be, its own file is never refused."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n, m = int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    if rng.random() < 0.5:
+        labels = rng.integers(-2, 5, (n, m))
+        labels[rng.integers(n)] = rng.integers(-2, 0) if rng.random() < 0.2 else 3
+        labels[:, (labels == -1).all(axis=0)] = -2
+        ensemble = Ensemble(labels)
+    else:
+        blocks = []
+        for _ in range(m):
+            P = rng.dirichlet(np.ones(4), n) * (rng.random((n, 4)) < 0.6)
+            P = np.round(P, 1) if rng.random() < 0.5 else P
+            sums = P.sum(axis=1, keepdims=True)
+            P = np.divide(P, sums, out=np.zeros_like(P), where=sums > 0)
+            P[0] = np.eye(4)[rng.integers(4)]
+            blocks.append(P)
+        ensemble = Ensemble.from_memberships(blocks)
+    path = tmp_path_factory.mktemp("saved") / "e.npz"
+    for each in (ensemble, ensemble.observed_only(), Ensemble.concat([ensemble, ensemble])):
+        if each.n_samples < 2:
+            continue
+        each.save(path)
+        again = Ensemble.load(path)
+        assert again == each
+        assert again.cluster_counts.tolist() == each.cluster_counts.tolist()
+
+
+def test_clusters_without_mass_are_gone():
+    e = Ensemble.from_memberships([[[0.0, 1.0, 0.0], [0.5, 0.5, 0.0]], [[0, 0], [0, 1.0]]])
+    assert e.cluster_counts.tolist() == [2, 1]
+    assert e.indicator.toarray().tolist() == [[1.0, 0.0, 0.0], [0.5, 0.5, 1.0]]
+
+
+def test_an_archive_that_claims_more_than_it_can_hold(tmp_path):
+    """A directory that says an array is 4 GB large, in a file of less than a kilobyte."""
+    path = tmp_path / "e.npz"
+    Ensemble([[0, 0], [1, 0]]).save(path)
+    whole = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        start = archive.start_dir
+    whole[start + 24 : start + 28] = struct.pack("<I", 4_000_000_000)
+    path.write_bytes(whole)
+    refused(path, "cannot unpack to 3.7 GiB")
