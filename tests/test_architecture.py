@@ -43,6 +43,7 @@ FLOORS = {
     "similarity": (2, 0),
     "matching": (2, 1),
     "membership": (2, 1),
+    "placing": (2, 1),
     "comparison": (2, 2),
     "agreement": (2, 3),
     "metrics": (2, 4),

@@ -19,6 +19,7 @@ from conclust.cli import consensus, main, outputs
 from conclust.exceptions import EvidenceWarning, ParameterError
 
 COMBINED = ["labels.csv", "memberships.csv", "ensemble.npz", "result.json"]
+CLUSTERED = [*COMBINED, "generator.npz"]
 
 
 def table(path):
@@ -75,11 +76,11 @@ def test_cluster_by_pcc(iris, out, capsys):
     assert "3 clusters of 150 objects, from 20 clusterings" in said.out
     assert "Against the known classes: H = 0." in said.out
     assert "Columns scaled to [0, 1] (--scale minmax)" in said.err
-    assert sorted(COMBINED) == listing(out)
+    assert sorted(CLUSTERED) == listing(out)
     rows, soft = table(out / "labels.csv"), table(out / "memberships.csv")
-    assert list(rows[0]) == ["object", "label", "confidence"]
-    assert [row["object"] for row in rows[:3]] == ["'=f(0)", "'=f(1)", "f2"]
-    assert [row["object"] for row in soft] == [row["object"] for row in rows]
+    assert list(rows[0]) == ["flower", "label", "confidence"]
+    assert [row["flower"] for row in rows[:3]] == ["'=f(0)", "'=f(1)", "f2"]
+    assert [row["flower"] for row in soft] == [row["flower"] for row in rows]
     membership = np.array([[float(row[f"cluster_{k}"]) for k in range(3)] for row in soft])
     np.testing.assert_allclose(membership.sum(axis=1), 1, atol=1e-6)
     found = np.array([int(row["label"]) for row in rows])
@@ -114,8 +115,8 @@ def test_cluster_by_eac_and_seeds(iris, tmp_path, capsys):
     more = ["--method", "eac", "--linkage", "ward", "--clusters", "3", "--scale", "none"]
     assert cluster(iris, tmp_path / "a", *more, "--sample-fraction", "0.8") == 0
     assert "columns not scaled" in capsys.readouterr().err.lower()
-    assert listing(tmp_path / "a") == ["ensemble.npz", "labels.csv", "result.json"]
-    assert list(table(tmp_path / "a/labels.csv")[0]) == ["object", "label"]
+    assert listing(tmp_path / "a") == ["ensemble.npz", "generator.npz", "labels.csv", "result.json"]
+    assert list(table(tmp_path / "a/labels.csv")[0]) == ["flower", "label"]
     assert cluster(iris, tmp_path / "b", *more, "--sample-fraction", "0.8") == 0
     same = [(tmp_path / x / "ensemble.npz").read_bytes() for x in "ab"]
     assert same[0] == same[1]
@@ -140,8 +141,8 @@ def test_mixed_ensemble_and_cache(tmp_path, out, capsys):
 
 def test_raw_names(iris, out):
     assert cluster(iris, out, "--max-clusters", "3", "--raw", "--quiet") == 0
-    assert table(out / "labels.csv")[0]["object"] == "=f(0)"
-    assert table(out / "memberships.csv")[1]["object"] == "=f(1)"
+    assert table(out / "labels.csv")[0]["flower"] == "=f(0)"
+    assert table(out / "memberships.csv")[1]["flower"] == "=f(1)"
 
 
 # ---- combine
@@ -235,7 +236,7 @@ def test_wrong_command_lines_exit_with_2(capsys):
         [],
         ["nothing"],
         ["cluster"],
-        ["cluster", "x.csv"],
+        ["cluster", "x.csv", "y.csv"],
         ["cluster", "x.csv", "--out", "o", "--max-clusters", "0"],
         ["cluster", "x.csv", "--out", "o", "--max-clusters", "2.5"],
         ["cluster", "x.csv", "--out", "o", "--sample-fraction", "0"],
@@ -244,7 +245,12 @@ def test_wrong_command_lines_exit_with_2(capsys):
         ["cluster", "x.csv", "--out", "o", "--jobs", "0"],
         ["cluster", "x.csv", "--out", "o", "--method", "kmeans"],
         ["cluster", "x.csv", "--out", "o", "--method", "eac", "--max-clusters", "3"],
-        ["cluster", "x.csv", "--out", "o", "--clusters", "3"],
+        ["cluster", "x.csv", "--out", "o", "--clusters", "3", "--max-clusters", "3"],
+        ["cluster", "x.csv", "--out", "o", "--columns", "a", "--drop", "b"],
+        ["cluster", "x.csv", "--out", "o", "--columns", "a,,b"],
+        ["cluster", "x.csv", "--out", "o", "--decimal", "x"],
+        ["cluster", "x.csv", "--out", "o", "--impute", "magic"],
+        ["cluster", "x.csv", "--out", "o", "--category-weight", "0"],
         ["combine", "x.csv", "--out", "o", "--linkage", "single"],
         ["combine", "x.csv", "--out", "o", "-q", "-v"],
     ):
@@ -254,12 +260,22 @@ def test_wrong_command_lines_exit_with_2(capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["demo", "cluster", "combine", "compare", "methods"])
+@pytest.mark.parametrize(
+    "command", ["demo", "cluster", "combine", "predict", "compare", "methods", "help"]
+)
 def test_help(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
-    assert "--debug" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"usage: conclust {command}" in told
+    assert main(["help", command]) == 0
+    assert capsys.readouterr().out == told
+
+
+def test_help_of_all(capsys):
+    assert main(["help"]) == 0
+    assert "'conclust COMMAND --help' tells the options" in capsys.readouterr().out
 
 
 def test_version(capsys):
@@ -331,7 +347,7 @@ def fail_with(error):
         (MemoryError(), 1, "the memory of this machine does not suffice"),
         (OSError(28, "No space left on device", "x"), 1, "x: No space left on device."),
         (ParameterError("A sentence."), 1, "A sentence."),
-        (BrokenPipeError(), 1, ""),
+        (BrokenPipeError(), 0, ""),
     ],
 )
 def test_exit_codes_of_what_goes_wrong_late(matrix, out, monkeypatch, capfd, error, code, sentence):

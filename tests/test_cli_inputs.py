@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
-from conclust.cli import csvfile, inputs
+from conclust.cli import csvfile, inputs, tables
 from conclust.cli.csvfile import CsvRows, read_label_columns, read_number_columns
 from conclust.cli.inputs import Reading, read_ensemble, read_labelling, read_points, read_weights
 from conclust.exceptions import FileFormatError, InputError, MissingExtraError
@@ -183,13 +183,13 @@ def test_a_header_that_cannot_be_told_is_asked_for(tmp_path):
 CONTENT = {
     "text": ("a,b\n1,2\n3,four\n", "line 3, column 2 ('b'): 'four' stands where a number belongs"),
     "text without header": ("1,2\n3,four\n", "line 2, column 2: 'four' stands"),
-    "names": ("id,x\nu,1\nv,2\n", "give it as --id-column or --label-column"),
+    "names": ("kind,x\nu,1\nv,2\n", "the column 'kind' holds text (such as 'u')"),
     "empty": ("a,b\n1,\n", "line 2, column 2 ('b'): this place is empty"),
     "nan": ("a,b\n1,nan\n", "line 2, column 2 ('b'): this place holds 'nan'"),
     "NA": ("a,b\n1,NA\n", "line 2, column 2 ('b'): this place holds 'NA'"),
     "inf": ("a,b\n1,-inf\n", "this place holds '-inf'"),
     "overflow": ("a,b\n1,1e999\n", "this place holds '1e999'"),
-    "decimal comma": ("a;b\n1;2,5\n", "Write decimals with a point"),
+    "decimal comma": ("a;b\n1;2,5\n", "give --decimal comma"),
     "blanks": ("1.0 2.0\n3.0 4.0\n", "Separate the columns by comma"),
     "underscore": ("a,b\n1,1_000\n", "'1_000' stands where a number belongs"),
     "other digits": ("a,b\n1,\u0661\n", "stands where a number belongs"),
@@ -224,7 +224,7 @@ def test_unknown_columns_are_refused(tmp_path, wanted):
 
 
 def test_columns_must_leave_data(tmp_path):
-    refused(InputError, lambda: points(tmp_path, "a\n1\n", id_column="a"), "No column of data")
+    refused(InputError, lambda: points(tmp_path, "a\n1\n", id_column="a"), "no column of data")
     refused(
         InputError,
         lambda: points(tmp_path, "a,b\n1,2\n", id_column="a", label_column="1"),
@@ -423,7 +423,9 @@ def test_parquet(tmp_path):
     read = read_points(path, Reading(id_column="id"))
     np.testing.assert_array_equal(read.X, [[1, 0], [2, 1], [3, 1]])
     assert read.ids == ["u", "v", "w"]
-    refused(InputError, lambda: read_points(path, AUTO), "'id' holds text where numbers belong")
+    assert read_points(path, AUTO).ids == ["u", "v", "w"]
+    how = Reading(columns=("id", "x"))
+    refused(InputError, lambda: read_points(path, how), "the column 'id' holds text")
     refused(InputError, lambda: read_points(path, Reading(id_column="z")), "no column 'z'")
     parquet.write_table(table.select(["id", "a", "b", "c"]), path)
     found = read_ensemble(path, Reading(id_column="id")).ensemble
@@ -446,7 +448,7 @@ def test_parquet_that_unpacks_to_more_than_the_memory(tmp_path, monkeypatch):
     from pyarrow import parquet
 
     parquet.write_table(pa.table({"x": np.zeros(10_000)}), tmp_path / "a.parquet")
-    monkeypatch.setattr(inputs, "reading_limit", lambda: 1000)
+    monkeypatch.setattr(tables, "reading_limit", lambda: 1000)
     refused(FileFormatError, lambda: read_points(tmp_path / "a.parquet", AUTO), "10000 cells")
 
 
@@ -463,24 +465,24 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
 
 def test_labelling_finds_its_column(tmp_path):
     ours = write(tmp_path, "object,label,confidence\nu,0,0.9\nv,1,0.8\n")
-    found, ids = read_labelling(ours, AUTO, None)
-    assert found.tolist() == [0, 1]
-    assert ids == ["u", "v"]
-    assert read_labelling(write(tmp_path, "3\n4\n4\n"), AUTO, None)[0].tolist() == [3, 4, 4]
+    found = read_labelling(ours, AUTO)
+    assert found.labels.tolist() == [0, 1]
+    assert found.ids == ["u", "v"]
+    assert read_labelling(write(tmp_path, "3\n4\n4\n"), AUTO).labels.tolist() == [3, 4, 4]
     two = write(tmp_path, "a,b\nx,1\ny,2\nx,1\n")
-    assert read_labelling(two, AUTO, "a")[0].tolist() == ["x", "y", "x"]
-    refused(InputError, lambda: read_labelling(two, AUTO, None), "'a', 'b'", "--column")
+    assert read_labelling(two, AUTO, ["a"]).labels.tolist() == ["x", "y", "x"]
+    refused(InputError, lambda: read_labelling(two, AUTO), "'a', 'b'", "--column")
 
 
 def test_labelling_of_arrays(tmp_path):
     np.save(tmp_path / "a.npy", [0, 1, 1])
-    assert read_labelling(tmp_path / "a.npy", AUTO, None)[0].tolist() == [0, 1, 1]
+    assert read_labelling(tmp_path / "a.npy", AUTO).labels.tolist() == [0, 1, 1]
     np.save(tmp_path / "a.npy", [[0, 5], [1, 6]])
-    assert read_labelling(tmp_path / "a.npy", AUTO, "2")[0].tolist() == [5, 6]
-    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, None), "from 1 to 2")
-    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, "3"), "from 1 to 2")
+    assert read_labelling(tmp_path / "a.npy", AUTO, ["2"]).labels.tolist() == [5, 6]
+    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO), "from 1 to 2")
+    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, ["3"]), "from 1 to 2")
     np.save(tmp_path / "a.npy", np.zeros((2, 2, 2)))
-    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, None), "one column")
+    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO), "one column")
 
 
 def test_reading_columns_directly(tmp_path):

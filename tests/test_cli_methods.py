@@ -128,16 +128,17 @@ def test_wrong_choices_are_told_how_to_be_right(capsys):
     for arguments, sentence in (
         (["--method", "hgbf"], "There is no method 'hgbf'. Is it HBGF"),
         (["--method", "xyzzy"], "There is no method 'xyzzy'. 'conclust methods' lists them all."),
-        (["--method", "hbgf"], "HBGF must be told how many clusters to make: give --clusters."),
-        (["--method", "hbgf", "--max-clusters", "3"], "give --clusters."),
-        (["--clusters", "3"], "PCC finds how many are needed: give --max-clusters."),
+        (["--method", "hbgf"], "HBGF must be told how many clusters to make: give -k."),
+        (["--method", "hbgf", "--max-clusters", "3"], "give -k."),
+        (["-k", "3", "--max-clusters", "3"], "give one of them."),
+        (["--method", "mediod"], "There is no method 'mediod'. Is it FuzzyRows"),
         (["--method", "medianpartition", "-k", "3"], "leave their number out."),
         (["--method", "fcaconsensus", "--max-clusters", "3"], "leave their number out."),
         ([*hbgf, "width=3"], "HBGF has no parameter 'width'. It has: partitioner, joint, balance"),
         ([*hbgf, "width"], "--set takes NAME=VALUE, got 'width'."),
         ([*hbgf, "=3"], "--set takes NAME=VALUE, got '=3'."),
         ([*hbgf, "random_state=3"], "--set random_state: give --seed instead."),
-        ([*hbgf, "n_clusters=3"], "--set n_clusters: give --clusters or --max-clusters instead."),
+        ([*hbgf, "n_clusters=3"], "--set n_clusters: give -k instead."),
         ([*hbgf, "n_init=3", "--set", "n_init=4"], "'n_init' is given twice."),
         (["--method", "weightedeac", "--set", "data=x"], "WeightedEAC has no parameter 'data'."),
     ):
@@ -185,15 +186,41 @@ def test_the_list_of_methods(capsys):
     assert told[0].keys() >= {"n_clusters", "membership", "missing", "weights", "cost", "citation"}
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_every_parameter_is_explained(name, capsys):
+    assert main(["methods", name, "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert list(told["parameters"]) == list(settable(METHODS[name]))
+    for parameter in told["parameters"].values():
+        assert parameter["takes"]
+        assert parameter["meaning"].endswith((".", ")"))
+
+
 def test_all_about_one_method(capsys):
     assert main(["methods", "hbgf"]) == 0
     said = capsys.readouterr().out
     for part in ("Fern and Brodley 2004", METHODS["HBGF"].cost, "  joint=true", "  balance=0.05"):
         assert part in said
     assert "random_state" not in said
+    assert '{"spectral", "internal", "metis"' in said
+    assert main(["methods", "pcc"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert 'solver=auto {"auto", "factored", "pairwise", "landmark", "greedy"}' in said
+    assert '"greedy": the paper\'s algorithm, slow.' in said
+    assert ":mod:" not in said
+    assert "`" not in said
     assert main(["methods", "PCC", "--json"]) == 0
     assert [one["estimator"] for one in json.loads(capsys.readouterr().out)] == ["PCC"]
     with pytest.raises(SystemExit) as ended:
         main(["methods", "nonesuch"])
     assert ended.value.code == 2
     assert "There is no method 'nonesuch'" in capsys.readouterr().err
+
+
+def test_objects_that_nothing_observed_are_no_missing_labels(tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b,c\n" + "0,0,1\n" * 3 + ",,\n" + "1,2,0\n" * 4)
+    for name, method in METHODS.items():
+        if not method.missing:
+            assert combine(path, "--method", name, *number(method), "-q", "--force") == 0, name
+            assert clusters_of(path)[3] == "-1"

@@ -9,51 +9,64 @@ import pytest
 
 from conclust.cli import outputs
 from conclust.cli.inputs import Reading, read_labelling
-from conclust.cli.outputs import OutputFolder, guard_text, write_labels, write_memberships
+from conclust.cli.outputs import (
+    LabelTable,
+    OutputFolder,
+    guard_text,
+    unguarded,
+    write_labels,
+    write_memberships,
+)
 from conclust.exceptions import OutputExistsError
 
 AUTO = Reading()
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+cmd", "-x", "@sum", "\tx", "\rx", "-inf", "+1 2", "--1"]
+    "text",
+    [
+        *["=1+1", "+cmd", "-x", "@sum", "\tx", "\rx", "-inf", "+1 2", "--1"],
+        *["\n=1+1", " =x", "\u3000=x", "\ufeff=x", "\u200b=x", "\x00=x", " \n @x"],
+        *["\uff1d1+1", "\uff0bx", "\uff0dx", "\uff20x"],  # full-width signs
+    ],
 )
 def test_formulas_are_defused(text):
     assert guard_text(text) == "'" + text
+    assert unguarded(guard_text(text)) == text
 
 
-@pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "a=1", "", "'=1", "-.5", "+3."])
+@pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "a=1", "", "'a", "-.5", "+3.", " -5"])
 def test_numbers_and_plain_text_are_left_alone(text):
     assert guard_text(text) == text
+    assert unguarded(text) == text
 
 
 def test_written_tables(tmp_path):
     ids = ["=evil()", "-5", 'a,"b"\n']
     path = tmp_path / "labels.csv"
-    write_labels(
-        path, np.array([0, 1, -1]), ids=ids, confidence=np.array([1, 0.5, 1 / 3]), raw=False
-    )
+    sure = np.array([1, 0.5, 1 / 3])
+    write_labels(path, np.array([0, 1, -1]), LabelTable(ids, "=who", sure))
     with path.open(newline="") as file:
         assert list(csv.reader(file)) == [
-            ["object", "label", "confidence"],
+            ["'=who", "label", "confidence"],
             ["'=evil()", "0", "1.0"],
             ["-5", "1", "0.5"],
             ['a,"b"\n', "-1", "0.333333"],
         ]
-    write_labels(path, np.array([0, 1, -1]), ids=ids, confidence=None, raw=True)
+    write_labels(path, np.array([0, 1, -1]), LabelTable(ids, raw=True))
     with path.open(newline="") as file:
         assert next(row for row in csv.reader(file) if row[0] == "=evil()") == ["=evil()", "0"]
-    write_memberships(path, np.array([[0.25, 0.75]]), ids=None, raw=False)
+    write_memberships(path, np.array([[0.25, 0.75]]), LabelTable())
     assert path.read_text() == "object,cluster_0,cluster_1\n0,0.25,0.75\n"
 
 
 def test_written_tables_in_chunks(tmp_path, monkeypatch):
     monkeypatch.setattr(outputs, "_CHUNK", 7)
     found = np.array(random.Random(0).choices(range(5), k=40))
-    write_labels(tmp_path / "l.csv", found, ids=None, confidence=None, raw=False)
-    back, ids = read_labelling(tmp_path / "l.csv", AUTO, None)
-    np.testing.assert_array_equal(back, found)
-    assert ids == [str(i) for i in range(40)]
+    write_labels(tmp_path / "l.csv", found, LabelTable())
+    back = read_labelling(tmp_path / "l.csv", AUTO)
+    np.testing.assert_array_equal(back.labels, found)
+    assert back.ids == [str(i) for i in range(40)]
 
 
 def listing(folder):

@@ -17,6 +17,7 @@ __all__ = [
     "MissingExtraError",
     "OutputExistsError",
     "ParameterError",
+    "ScaleWarning",
     "UnseenLabelWarning",
     "UnsupportedEnsembleError",
 ]
@@ -60,6 +61,10 @@ class MissingExtraError(ConclustError, ImportError):
 
 class EvidenceWarning(UserWarning):
     """Objects or pairs about which the ensemble says nothing."""
+
+
+class ScaleWarning(UserWarning):
+    """Columns of points differ so much in spread that the widest decide; names ``scale``."""
 
 
 class UnseenLabelWarning(UserWarning):

@@ -1,13 +1,13 @@
-"""The command line: ``conclust demo | cluster | combine | compare | methods``.
+"""The command line: ``conclust demo | cluster | combine | predict | compare | methods | help``.
 
 Exit codes: 0 done; 1 the input, the data or the disk does not allow it; 2 the command line is
 wrong; 70 an error in conclust itself; 130 interrupted. Errors are one sentence on standard error;
-``--debug`` adds the traceback.
+``--debug`` adds the traceback. Results are written before they are summed up on standard output: a
+pipe that nobody reads is no error.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import traceback
@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from conclust.cli.parser import build_parser
+from conclust.cli.talk import Voice, speaking
 from conclust.exceptions import ConclustError
 
 __all__ = ["main"]
@@ -41,17 +42,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: see the module's text. A wrong command line and ``--help`` end in
         SystemExit, as argparse has it.
     """
-    parser = build_parser()
-    arguments = parser.parse_args(argv)
-    with _terminable():
-        return _run(arguments)
+    with speaking() as (out, _):
+        arguments = build_parser().parse_args(argv)
+        with _terminable():
+            code = _run(arguments)
+        out.flush()
+        return _told(arguments, out) if code == 0 else code
 
 
 def _run(arguments: Any) -> int:
     try:
         with _plain_warnings(arguments.quiet):
             arguments.run(arguments)
-            sys.stdout.flush()
     except ConclustError as error:
         return _fail(arguments, EXIT_FAILURE, str(error))
     except KeyboardInterrupt:
@@ -65,9 +67,7 @@ def _run(arguments: Any) -> int:
     except _Terminated:
         return _fail(arguments, EXIT_TERMINATED, "terminated; nothing was written.")
     except BrokenPipeError:
-        # Who read our output has gone. Python flushes once more at exit: into nothing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_FAILURE
+        return 0  # who read the labels has had enough of them
     except OSError as error:
         return _fail(arguments, EXIT_FAILURE, _describe(error))
     except MemoryError:
@@ -79,6 +79,15 @@ def _run(arguments: Any) -> int:
         hint = "" if arguments.debug else " Please report it with what --debug prints."
         return _fail(arguments, EXIT_INTERNAL, text + hint)
     return 0
+
+
+def _told(arguments: Any, out: Voice) -> int:
+    """Return the exit code of a command that has done its work, whatever became of its words."""
+    if out.failure is None or isinstance(out.failure, BrokenPipeError | ValueError):
+        return 0
+    written = f"The results are complete in {arguments.out}. " if hasattr(arguments, "out") else ""
+    why = _describe(out.failure) if isinstance(out.failure, OSError) else f"{out.failure}."
+    return _fail(arguments, EXIT_FAILURE, f"{written}What was to be printed is lost: {why}")
 
 
 class _Terminated(BaseException):

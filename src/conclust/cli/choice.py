@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import conclust
-from conclust.consensus.base import Method
-from conclust.consensus.registry import methods
 
-__all__ = ["Choice", "choose", "find", "settable"]
+if TYPE_CHECKING:
+    from conclust.consensus.base import Method
+
+__all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "settable"]
+
+DEFAULT_METHOD = "pcc"
+"""The method where ``--method`` is not given: this is the only place that says so."""
 
 # What the command line says in its own words, so that --set does not.
 _SAID_ELSEWHERE = {
-    "n_clusters": "--clusters or --max-clusters",
+    "n_clusters": "-k",
     "random_state": "--seed",
     "n_jobs": "--jobs",
     "missing": "--missing",
@@ -30,23 +35,43 @@ class Choice(NamedTuple):
     method: Method
     parameters: dict[str, Any]
 
-    def estimator(self, *, seed: int, jobs: int) -> Any:
+    def estimator(self, *, seed: int, jobs: int, verbose: int) -> Any:
         """Return the estimator, not fitted."""
         kind = getattr(conclust, self.method.estimator)
-        running = {"random_state": seed, "n_jobs": jobs}
+        running = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
         has = inspect.signature(kind).parameters
         return kind(**{k: v for k, v in running.items() if k in has}, **self.parameters)
 
 
 def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     """Return the method of a name, by the name of its class, in letters of any size."""
+    from conclust.consensus.registry import methods
+
     known = {method.estimator.lower(): method for method in methods()}
     plain = name.lower().replace("-", "").replace("_", "")
     if plain not in known:
-        close = [known[other].estimator for other in get_close_matches(plain, known)]
+        close = _near(plain, known)
         hint = f" Is it {' or '.join(close)}?" if close else ""
         refuse(f"There is no method {name!r}.{hint} 'conclust methods' lists them all.")
     return known[plain]
+
+
+def _near(name: str, known: dict[str, Method]) -> list[str]:
+    """Return the methods that a wrong name may mean: by their names, else by a word of their titles."""
+    close = [known[other].estimator for other in get_close_matches(name, known)]
+    if close:
+        return close
+    found = [
+        method.estimator
+        for method in known.values()
+        if name in method.estimator.lower()
+        or get_close_matches(name.rstrip("s"), _words(method.title), 1, 0.8)
+    ]
+    return found[:4]
+
+
+def _words(title: str) -> list[str]:
+    return [word.rstrip("s") for word in re.findall(r"[a-z]{4,}", title.lower())]
 
 
 def settable(method: Method) -> dict[str, inspect.Parameter]:
@@ -62,7 +87,7 @@ def settable(method: Method) -> dict[str, inspect.Parameter]:
 def choose(arguments: argparse.Namespace) -> Choice:
     """Return what the command line chose; end with its usage where it contradicts itself."""
     refuse: Callable[[str], NoReturn] = arguments.usage_error
-    method = find(arguments.method, refuse)
+    method = find(arguments.method or DEFAULT_METHOD, refuse)
     parameters = _number_of_clusters(method, arguments, refuse)
     can = settable(method)
     if arguments.linkage is not None:
@@ -88,26 +113,22 @@ def _number_of_clusters(
 ) -> dict[str, Any]:
     """Return n_clusters as the method takes it: exactly, at most, or not at all."""
     name = method.estimator
-    exactly, at_most = arguments.clusters, arguments.max_clusters
+    number, bound = arguments.clusters, arguments.max_clusters
+    if number is not None and bound is not None:
+        refuse("-k and --max-clusters are one number of clusters: give one of them.")
     if method.n_clusters == "emerges":
-        if exactly is not None or at_most is not None:
+        if number is not None or bound is not None:
             refuse(f"{name} finds by itself how many clusters there are: leave their number out.")
         return {}
     if method.n_clusters == "upper bound":
-        if exactly is not None:
-            refuse(
-                f"--clusters asks for exactly so many, and {name} finds how many are needed: give "
-                "--max-clusters."
-            )
-        return {} if at_most is None else {"n_clusters": at_most}
-    if at_most is not None:
-        refuse(
-            f"--max-clusters: {name} makes exactly so many clusters as it is told: give --clusters."
-        )
-    if exactly is not None:
-        return {"n_clusters": exactly}
+        given = bound if number is None else number
+        return {} if given is None else {"n_clusters": given}
+    if bound is not None:
+        refuse(f"--max-clusters: {name} makes exactly so many clusters as it is told: give -k.")
+    if number is not None:
+        return {"n_clusters": number}
     if method.n_clusters == "exact":
-        refuse(f"{name} must be told how many clusters to make: give --clusters.")
+        refuse(f"{name} must be told how many clusters to make: give -k.")
     return {}
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust import metrics
-from conclust.cli.consensus import reading
-from conclust.cli.inputs import read_labelling
+from conclust.cli.inputs import Labelling, read_labelling
+from conclust.cli.outputs import unguarded
+from conclust.cli.reading import reading
 from conclust.exceptions import InputError
 
 __all__ = ["run"]
@@ -30,14 +33,11 @@ _MEASURES = (
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the measures of two label files."""
-    how = reading(arguments)
-    first, first_ids = read_labelling(arguments.first, how, arguments.column)
-    second, second_ids = read_labelling(
-        arguments.second, how, arguments.second_column or arguments.column
-    )
-    by_name = first_ids is not None and second_ids is not None
-    if first_ids is not None and second_ids is not None:
-        second = _align(arguments, first_ids, second_ids, second)
+    one, other, by_name = _read(arguments)
+    first, second = one.labels, other.labels
+    if by_name:
+        paths = arguments.first, arguments.second
+        second = _align(paths, one.ids or [], other.ids or [], second)
     elif len(first) != len(second):
         raise InputError(
             f"{arguments.first} has {len(first)} objects and {arguments.second} has {len(second)}: "
@@ -68,10 +68,25 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"  {short:<9} {values[name]:7.4f}   {meaning}")
 
 
+def _read(arguments: argparse.Namespace) -> tuple[Labelling, Labelling, bool]:
+    """Read both files, and tell whether their objects are to be matched by name."""
+    how = reading(arguments)
+    wanted = () if arguments.column is None else (arguments.column,)
+    # Beside a table of the user's, a result of ours has its own name for the labels.
+    second: tuple[str, ...] = (*wanted, "label") if wanted else ()
+    if arguments.second_column is not None:
+        second = (arguments.second_column,)
+    one = read_labelling(arguments.first, how, wanted)
+    other = read_labelling(arguments.second, how, second)
+    both = one.ids is not None and other.ids is not None
+    return one, other, both and (how.id_column is not None or one.id_name == other.id_name)
+
+
 def _align(
-    arguments: argparse.Namespace, first: list[str], second: list[str], labels: NDArray[Any]
+    paths: Sequence[Path], first: Sequence[str], second: Sequence[str], labels: NDArray[Any]
 ) -> NDArray[Any]:
-    for path, names in ((arguments.first, first), (arguments.second, second)):
+    first, second = [unguarded(name) for name in first], [unguarded(name) for name in second]
+    for path, names in zip(paths, (first, second), strict=True):
         name, times = Counter(names).most_common(1)[0]
         if times > 1:
             raise InputError(f"{path} has the object {name!r} more than once.")
@@ -79,7 +94,7 @@ def _align(
     strangers = [name for name in first if name not in place]
     if strangers or len(first) != len(second):
         found = strangers[0] if strangers else next(iter(set(second) - set(first)))
-        where = arguments.first if strangers else arguments.second
+        where = paths[0] if strangers else paths[1]
         raise InputError(
             f"The two files are not about the same objects: {found!r} is only in {where}."
         )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import platform
-import sys
-import time
-import warnings
-from collections.abc import Sequence
-from importlib.metadata import version
+import io
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,13 +14,24 @@ from numpy.typing import NDArray
 
 from conclust._threads import thread_count
 from conclust.cli.choice import Choice, choose
-from conclust.cli.csvfile import DELIMITERS
-from conclust.cli.inputs import Reading, read_ensemble, read_points
-from conclust.cli.outputs import OutputFolder, write_labels, write_memberships, write_result
-from conclust.ensemble import Ensemble
-from conclust.metrics import adjusted_rand_index, consistency_index
+from conclust.cli.fill import Filled, fill
+from conclust.cli.inputs import Points, read_ensemble, read_points
+from conclust.cli.labeller import Labeller
+from conclust.cli.outputs import (
+    LabelTable,
+    OutputFolder,
+    send_labels,
+    write_labels,
+    write_memberships,
+    write_result,
+)
+from conclust.cli.reading import reading
+from conclust.cli.record import Clock, parameters, recorded_warnings, versions
+from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
+from conclust.cli.talk import STREAM, Talk, count, plain, send_table
+from conclust.ensemble import MISSING, Ensemble
 
-__all__ = ["Talk", "count", "jobs", "reading", "run_cluster", "run_combine", "score", "versions"]
+__all__ = ["folder_or_stream", "jobs", "run_cluster", "run_combine"]
 
 _SCALES = {
     "minmax": "columns scaled to [0, 1] (--scale minmax)",
@@ -31,75 +40,100 @@ _SCALES = {
 }
 
 
-class Talk:
-    """What the person at the terminal hears: steps on standard error, results on standard out."""
+@dataclass(frozen=True)
+class _Work:
+    """What is to be combined, and what the result says of it."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
-        self._quiet = arguments.quiet
-        self.verbosity = 0 if arguments.quiet else 2 if arguments.verbose else 1
-
-    def step(self, text: str) -> None:
-        """Say what is being done."""
-        if not self._quiet:
-            print(text, file=sys.stderr, flush=True)
-
-    def result(self, text: str) -> None:
-        """Say what came out."""
-        if not self._quiet:
-            print(text, flush=True)
+    ensemble: Ensemble
+    table: LabelTable
+    classes: list[str] | None
+    source: dict[str, Any]
+    settings: dict[str, Any]
+    labeller: Labeller | None = None
 
 
 def run_cluster(arguments: argparse.Namespace) -> None:
     """Points in, consensus out."""
-    from conclust.generation import EnsembleGenerator
-
     choice = choose(arguments)
-    talk = Talk(arguments)
-    clock = _Clock()
-    with OutputFolder(arguments.out, force=arguments.force) as folder:
+    talk, clock = Talk(arguments), Clock()
+    with folder_or_stream(arguments) as folder:
         points = read_points(arguments.points, reading(arguments))
         n_samples, n_columns = points.X.shape
-        talk.step(
-            f"Read {arguments.points}: {count(n_samples, 'object')}, {count(n_columns, 'column')}"
-            + "".join(f"; {note}" for note in points.notes)
-            + "."
-        )
+        kinds = [count(n_samples, "object"), count(n_columns, "column")]
+        if points.category_names:
+            kinds.append(count(len(points.category_names), "column") + " of categories")
+        talk.step(_read_line(arguments.points, kinds, points.notes))
+        filled = fill(points.X, arguments.impute, points.names)
+        if filled.note:
+            talk.step(filled.note[0].upper() + filled.note[1:] + ".")
         talk.step(_SCALES[arguments.scale].capitalize() + ".")
         clock.lap("read")
-        generator = EnsembleGenerator(
-            arguments.generator,
-            n_partitions=arguments.partitions,
-            sample_fraction=arguments.sample_fraction,
-            feature_fraction=arguments.feature_fraction,
-            scale=None if arguments.scale == "none" else arguments.scale,
-            random_state=arguments.seed,
-            n_jobs=jobs(arguments),
-            cache_dir=arguments.cache,
-            verbose=talk.verbosity,
-        )
-        talk.step(f"Clustering many times ({arguments.generator}).")
-        ensemble = Ensemble(generator.fit_transform(points.X))
+        work = _generated(arguments, talk, points, filled)
         clock.lap("generate")
-        _finish(
-            arguments,
-            talk,
-            clock,
-            folder,
-            choice,
-            ensemble,
-            points.ids,
-            points.classes,
-            {"file": arguments.points, "objects": n_samples, "columns": list(points.names)},
-            {"generator": _parameters(generator)},
-        )
+        said = _finish(arguments, talk, clock, folder, choice, work)
+    talk.result(said)
+
+
+def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> _Work:
+    """Make the ensemble of the points, with a partition for each column of categories."""
+    from conclust.generation import EnsembleGenerator
+
+    generator = EnsembleGenerator(
+        arguments.generator,
+        n_partitions=arguments.partitions,
+        sample_fraction=arguments.sample_fraction,
+        feature_fraction=arguments.feature_fraction,
+        scale=None if arguments.scale == "none" else arguments.scale,
+        random_state=arguments.seed,
+        n_jobs=jobs(arguments),
+        cache_dir=arguments.cache,
+        verbose=talk.verbosity,
+    )
+    talk.step(f"Clustering many times ({arguments.generator}).")
+    ensemble = Ensemble(_spread(generator.fit_transform(filled.X), filled.complete))
+    if points.categories is not None:
+        categories = points.categories.copy()
+        categories[~filled.complete] = None
+        more = Ensemble(categories)
+        if arguments.category_weight != 1.0:
+            more = more.reweighted(np.full(more.n_partitions, arguments.category_weight))
+        ensemble = Ensemble.concat([ensemble, more])
+    source = {
+        "file": plain(arguments.points),
+        "objects": len(points.X),
+        "columns": list(points.names),
+        "categories": list(points.category_names),
+    }
+    labeller = Labeller.of(
+        generator,
+        points.names,
+        points.category_names,
+        filled.values,
+        gaps=arguments.impute is not None,
+    )
+    settings = {
+        "generator": parameters(generator),
+        "impute": arguments.impute,
+        "category_weight": arguments.category_weight if points.category_names else None,
+    }
+    table = LabelTable(points.ids, points.id_name, None, arguments.raw)
+    return _Work(ensemble, table, points.classes, source, settings, labeller)
+
+
+def _spread(labels: NDArray[Any], complete: NDArray[np.bool_]) -> NDArray[Any]:
+    """Put the labels of the complete objects in their places; the others are missing."""
+    if complete.all():
+        return labels
+    full = np.full((len(complete), labels.shape[1]), MISSING, dtype=np.int32)
+    full[complete] = labels
+    return full
 
 
 def run_combine(arguments: argparse.Namespace) -> None:
     """Label matrix in, consensus out."""
     choice = choose(arguments)
-    talk = Talk(arguments)
-    clock = _Clock()
-    with OutputFolder(arguments.out, force=arguments.force) as folder:
+    talk, clock = Talk(arguments), Clock()
+    with folder_or_stream(arguments) as folder:
         labels = read_ensemble(
             arguments.labels,
             reading(arguments),
@@ -107,36 +141,25 @@ def run_combine(arguments: argparse.Namespace) -> None:
             weights=arguments.weights,
         )
         ensemble = labels.ensemble
-        talk.step(
-            f"Read {arguments.labels}: {count(ensemble.n_samples, 'object')}, "
-            f"{count(ensemble.n_partitions, 'clustering')}"
-            + "".join(f"; {note}" for note in labels.notes)
-            + "."
-        )
+        kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
+        talk.step(_read_line(arguments.labels, kinds, labels.notes))
         clock.lap("read")
-        _finish(
-            arguments,
-            talk,
-            clock,
-            folder,
-            choice,
+        work = _Work(
             ensemble,
-            labels.ids,
+            LabelTable(labels.ids, labels.id_name, None, arguments.raw),
             labels.classes,
-            {"file": arguments.labels, "objects": ensemble.n_samples},
-            {"missing": arguments.missing, "weights": arguments.weights},
+            {
+                "file": plain(arguments.labels),
+                "objects": ensemble.n_samples,
+                "columns": list(labels.names),
+            },
+            {
+                "missing": arguments.missing,
+                "weights": None if arguments.weights is None else plain(arguments.weights),
+            },
         )
-
-
-def reading(arguments: argparse.Namespace) -> Reading:
-    """Return how to read the input, as the arguments say."""
-    return Reading(
-        delimiter=DELIMITERS.get(arguments.delimiter),
-        header={"auto": None, "yes": True, "no": False}[arguments.header],
-        id_column=arguments.id_column,
-        label_column=getattr(arguments, "label_column", None),
-        key=arguments.key,
-    )
+        said = _finish(arguments, talk, clock, folder, choice, work)
+    talk.result(said)
 
 
 def jobs(arguments: argparse.Namespace) -> int:
@@ -144,158 +167,132 @@ def jobs(arguments: argparse.Namespace) -> int:
     return thread_count(None) if arguments.jobs is None else int(arguments.jobs)
 
 
-def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float]:
-    """Return H and ARI against known classes; an empty class is one that is not known."""
-    known = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
-    return {
-        "consistency_index": consistency_index(known, labels),
-        "adjusted_rand_index": adjusted_rand_index(known, labels),
-    }
+def folder_or_stream(
+    arguments: argparse.Namespace, **names: Any
+) -> AbstractContextManager[OutputFolder | None]:
+    """Return the folder of ``--out``; None where the labels go to standard output."""
+    if arguments.out == STREAM:
+        return nullcontext(None)
+    return OutputFolder(arguments.out, force=arguments.force, **names)
 
 
-def versions() -> dict[str, str]:
-    """Return the versions that a result depends on."""
-    packages = ("conclust", "numpy", "scipy", "scikit-learn", "joblib")
-    return {
-        "python": platform.python_version(),
-        **{name: version(name) for name in packages},
-        "platform": platform.platform(),
-    }
+def _read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
+    name = "standard input" if path == STREAM else path
+    return f"Read {name}: {', '.join(kinds)}" + "".join(f"; {note}" for note in notes) + "."
 
 
 def _finish(
     arguments: argparse.Namespace,
     talk: Talk,
-    clock: _Clock,
-    folder: OutputFolder,
+    clock: Clock,
+    folder: OutputFolder | None,
     choice: Choice,
-    ensemble: Ensemble,
-    ids: list[str] | None,
-    classes: list[str] | None,
-    source: dict[str, Any],
-    settings: dict[str, Any],
-) -> None:
-    """Fit, write all files, and say what came out."""
+    work: _Work,
+) -> str:
+    """Fit, write all files, and return what there is to say."""
     name = choice.method.estimator
-    model = choice.estimator(seed=arguments.seed, jobs=jobs(arguments))
+    ensemble = work.ensemble
+    model = choice.estimator(
+        seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
+    )
     talk.step(f"Combining {count(ensemble.n_partitions, 'clustering')} ({name}).")
-    with _recorded_warnings() as told:
+    talk.detail(f"  time of {name}: {choice.method.cost}")
+    with recorded_warnings() as told, talk.during(f"combining ({name})"):
         model.fit(ensemble)
     clock.lap("combine")
     labels = model.labels_
     membership = getattr(model, "membership_", None)
     confidence = None if membership is None else membership.max(axis=1)
-    scores = None if classes is None else score(classes, labels)
-    sizes = np.bincount(labels[labels >= 0], minlength=model.n_clusters_)
-    unplaced = int(np.count_nonzero(labels < 0))
+    scores = None if work.classes is None else score(work.classes, labels)
+    sizes = sizes_of(labels, model.n_clusters_)
+    table = LabelTable(work.table.ids, work.table.id_name, confidence, work.table.raw)
+    if folder is not None:
+        talk.step(f"Writing {arguments.out}.")
+        write_labels(folder.file("labels.csv"), labels, table)
+        if membership is not None:
+            write_memberships(folder.file("memberships.csv"), membership, table)
+        ensemble.save(folder.file("ensemble.npz"))
+        if work.labeller is not None:
+            work.labeller.save(folder.file("generator.npz"))
+        clock.lap("write")
+        content = {
+            "command": arguments.command,
+            "input": work.source,
+            "settings": {**work.settings, "method": name.lower(), "consensus": parameters(model)},
+            "seed": arguments.seed,
+            "ensemble": _facts(ensemble),
+            "clusters": int(model.n_clusters_),
+            "cluster_sizes": sizes,
+            "objects_without_evidence": int(np.count_nonzero(labels < 0)),
+            "mean_confidence": None if confidence is None else float(confidence.mean()),
+            **_figures(model),
+            "agreement_with_known_classes": scores,
+            "warnings": told,
+            "seconds": clock.seconds(),
+            "versions": versions(),
+        }
+        write_result(folder.file("result.json"), content)
+    else:
+        send(labels, table)
+    return _summary(arguments, choice, ensemble, sizes, labels, confidence, scores)
 
-    talk.step(f"Writing {arguments.out}.")
-    write_labels(
-        folder.file("labels.csv"), labels, ids=ids, confidence=confidence, raw=arguments.raw
-    )
-    if membership is not None:
-        write_memberships(folder.file("memberships.csv"), membership, ids=ids, raw=arguments.raw)
-    ensemble.save(folder.file("ensemble.npz"))
-    clock.lap("write")
-    figures = {
-        name: getattr(model, f"{name}_", None)
-        for name in ("objective", "kkt_residual", "n_iter", "converged", "solver")
-    }
-    content = {
-        "command": arguments.command,
-        "input": source,
-        "settings": {**settings, "method": name.lower(), "consensus": _parameters(model)},
-        "seed": arguments.seed,
-        "ensemble": {
-            "objects": ensemble.n_samples,
-            "partitions": ensemble.n_partitions,
-            "clusters": {
-                "smallest": int(ensemble.cluster_counts.min()),
-                "largest": int(ensemble.cluster_counts.max()),
-            },
-            "fingerprint": ensemble.fingerprint,
+
+def send(labels: NDArray[np.int64], table: LabelTable) -> None:
+    """Write labels.csv on standard output."""
+    content = io.BytesIO()
+    send_labels(content, labels, table)
+    send_table(content.getvalue())
+
+
+def _facts(ensemble: Ensemble) -> dict[str, Any]:
+    return {
+        "objects": ensemble.n_samples,
+        "partitions": ensemble.n_partitions,
+        "clusters": {
+            "smallest": int(ensemble.cluster_counts.min()),
+            "largest": int(ensemble.cluster_counts.max()),
         },
-        "clusters": int(model.n_clusters_),
-        "cluster_sizes": sizes,
-        "objects_without_evidence": unplaced,
-        "mean_confidence": None if confidence is None else float(confidence.mean()),
-        **{name: value for name, value in figures.items() if value is not None},
-        "agreement_with_known_classes": scores,
-        "warnings": told,
-        "seconds": clock.seconds(),
-        "versions": versions(),
+        "fingerprint": ensemble.fingerprint,
     }
-    write_result(folder.file("result.json"), content)
-    talk.result(_summary(arguments, ensemble, sizes, unplaced, confidence, scores))
+
+
+def _figures(model: Any) -> dict[str, Any]:
+    """Return what the method found out about its own work, where it has such figures."""
+    names = ("objective", "kkt_residual", "n_iter", "converged", "solver")
+    found = {name: getattr(model, f"{name}_", None) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _summary(
     arguments: argparse.Namespace,
+    choice: Choice,
     ensemble: Ensemble,
     sizes: NDArray[np.int64],
-    unplaced: int,
+    labels: NDArray[np.int64],
     confidence: NDArray[np.float64] | None,
     scores: dict[str, float] | None,
 ) -> str:
-    shown = ", ".join(f"{size:,}" for size in sizes[:10]) + (", ..." if len(sizes) > 10 else "")
     lines = [
         f"{count(len(sizes), 'cluster')} of {count(ensemble.n_samples, 'object')}, from "
-        f"{count(ensemble.n_partitions, 'clustering')}. Sizes: {shown}."
+        f"{count(ensemble.n_partitions, 'clustering')}. {sizes_line(sizes)}"
     ]
+    bound = choice.parameters.get("n_clusters")
+    if choice.method.n_clusters == "upper bound" and bound is not None and len(sizes) < bound:
+        lines.append(
+            f"{bound} clusters were allowed; {choice.method.estimator} takes that as a bound, and "
+            f"{count(len(sizes), 'cluster')} sufficed. For exactly {bound}, choose a method that makes "
+            "so many: 'conclust methods'."
+        )
+    unplaced = int(np.count_nonzero(labels < 0))
     if unplaced:
         lines.append(f"{count(unplaced, 'object')} in no clustering at all: label -1.")
     if confidence is not None:
-        unsure = int(np.count_nonzero(confidence < 0.5))
-        lines.append(
-            f"Mean confidence {confidence.mean():.3f}; below 0.5 for {count(unsure, 'object')}."
-        )
+        lines.append(confidence_line(confidence))
     if scores is not None:
         lines.append(
             f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
             f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
         )
-    lines.append(f"Results are in {arguments.out}.")
+    if arguments.out != STREAM:
+        lines.append(f"Results are in {arguments.out}.")
     return "\n".join(lines)
-
-
-def _parameters(estimator: Any) -> dict[str, Any]:
-    return dict(estimator.get_params(deep=False))
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it needs one."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-class _Clock:
-    """Seconds of each step."""
-
-    def __init__(self) -> None:
-        self._start = self._last = time.perf_counter()
-        self._laps: dict[str, float] = {}
-
-    def lap(self, name: str) -> None:
-        now = time.perf_counter()
-        self._laps[name] = round(now - self._last, 3)
-        self._last = now
-
-    def seconds(self) -> dict[str, float]:
-        return {**self._laps, "total": round(time.perf_counter() - self._start, 3)}
-
-
-class _recorded_warnings:  # noqa: N801  (used as a function)
-    """Show warnings as before, and keep their sentences for result.json."""
-
-    def __enter__(self) -> list[str]:
-        self._show = warnings.showwarning
-        told: list[str] = []
-
-        def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
-            told.append(str(message))
-            self._show(message, category, *rest, **more)
-
-        warnings.showwarning = show
-        return told
-
-    def __exit__(self, *_: object) -> None:
-        warnings.showwarning = self._show

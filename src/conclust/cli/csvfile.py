@@ -14,15 +14,23 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, count, islice
-from typing import Any, NoReturn, Self
+from typing import Any, BinaryIO, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._storage import PathLike, open_regular
+from conclust.cli.sources import UNPACKING_ERRORS, Source
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["DELIMITERS", "CsvRows", "read_label_columns", "read_number_columns"]
+__all__ = [
+    "DELIMITERS",
+    "CsvRows",
+    "is_missing",
+    "read_label_columns",
+    "read_number_columns",
+    "read_text_columns",
+]
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 
@@ -41,7 +49,7 @@ class CsvRows:
 
     Parameters
     ----------
-    path : path-like
+    path : Source or path-like
         The file.
     labels : bool
         Whether the columns are labels (where text is data) rather than numbers.
@@ -49,6 +57,8 @@ class CsvRows:
         None looks at the first lines.
     header : bool, default=None
         Whether the first line holds the names of the columns; None looks at it.
+    decimal : {"point", "comma"}, default="point"
+        What stands before the decimals of a number.
 
     Attributes
     ----------
@@ -62,13 +72,16 @@ class CsvRows:
 
     def __init__(
         self,
-        path: PathLike,
+        path: Source | PathLike,
         *,
         labels: bool,
         delimiter: str | None = None,
         header: bool | None = None,
+        decimal: str = "point",
     ) -> None:
         self.path = path
+        self.to_number = _from_comma if decimal == "comma" else _to_number
+        self._plain = decimal == "point"
         self._labels = labels
         self._open(delimiter, header)
 
@@ -87,17 +100,20 @@ class CsvRows:
         self.lines = array("q")
         self.odd = False  # whether a line so far holds what float() reads and we do not
         self._n_lines = 0
-        binary = open_regular(self.path)
-        marked = binary.read(2) in (b"\xff\xfe", b"\xfe\xff")
-        binary.seek(0)
+        binary = _open(self.path)
         self._file = io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
+        try:
+            marked = binary.read(2) in (b"\xff\xfe", b"\xfe\xff")
+        except UNPACKING_ERRORS as error:
+            self._refuse(f"is damaged or cut off: it does not unpack ({error})")
+        binary.seek(0)
         if marked:
             self._refuse("is in UTF-16. Save it as CSV in UTF-8")
         lines = self._read_lines()
         sample = list(islice(lines, _SNIFFED_LINES))
         if not "".join(sample).strip():
             self._refuse("is empty")
-        self.delimiter = delimiter or _sniff(sample)
+        self.delimiter = delimiter or _sniff(sample, "\t;," if self._plain else "\t;")
         self._remaining = chain(sample, lines)
         self._rows = self._read_rows(self._remaining)
         first = next(self._rows)
@@ -129,6 +145,8 @@ class CsvRows:
         Returns None for anything but a plain number in every place: rewound and row by row, the
         reading then says what is wrong where.
         """
+        if not self._plain:
+            return None
         cells = chain.from_iterable(self._first)
         try:
             with warnings.catch_warnings():
@@ -148,17 +166,17 @@ class CsvRows:
         # A single column may hold empty lines, which this way would be dropped unseen.
         return block if self._width > 1 and not self.odd else None
 
-    def column(self, wanted: str, option: str) -> int:
-        """Return the number of the column called `wanted`, by its name or counted from 1."""
-        if wanted in self.names:
-            return self.names.index(wanted)
-        if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted) <= self._width:
-            return int(wanted) - 1
-        known = ", ".join(repr(name) for name in self.names[:12])
-        more = ", ..." if self._width > 12 else ""
-        raise InputError(
-            f"{option}: {self.path} has no column {wanted!r}. Its columns are {known}{more}."
-        )
+    def head(self, column: int) -> list[str]:
+        """Return the first cells of a column, as many as one look gives."""
+        return [row[column].strip() for row in self._first]
+
+    def is_number(self, text: str) -> bool:
+        """Tell whether a cell is a number, with the decimal sign of this file."""
+        try:
+            self.to_number(text)
+        except ValueError:
+            return False
+        return True
 
     def place(self, row: int, column: int) -> str:
         """Say where a cell is: line and column."""
@@ -174,6 +192,8 @@ class CsvRows:
                 line = self._file.readline(_MAX_LINE + 1)
             except UnicodeDecodeError:
                 self._refuse(f"is not in UTF-8: line {_undecodable(self.path)}. Save it as UTF-8")
+            except UNPACKING_ERRORS as error:
+                self._refuse(f"is damaged or cut off: it does not unpack ({error})")
             if not line:
                 return
             self._n_lines += 1
@@ -232,16 +252,16 @@ class CsvRows:
         """Decide by the first rows; raise where they do not tell."""
         columns = list(zip(*self._first, strict=True))
         if not columns:
-            return not any(map(_is_number, first))
+            return not any(map(self.is_number, first))
         names = [name.strip() for name in first]
-        numbers = [_is_number(name) for name in names]
+        numbers = [self.is_number(name) for name in names]
         if names == [str(k) for k in range(len(names))] and len(names) > 2:
             self._ask("counts 0, 1, 2, ... as column names do")
         if all(number or not name for number, name in zip(numbers, names, strict=True)):
             # A number in every place is data, unless an index column without name stands before.
             return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
         text = [column for column, number in enumerate(numbers) if not number and names[column]]
-        if any(all(_is_number(cell) or not cell.strip() for cell in columns[j]) for j in text):
+        if any(all(self.is_number(cell) or is_missing(cell) for cell in columns[j]) for j in text):
             return True  # a name above numbers
         if not self._labels:
             return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
@@ -268,9 +288,18 @@ class CsvRows:
 
 
 def read_number_columns(
-    rows: CsvRows, columns: Sequence[int], texts: Sequence[int]
+    rows: CsvRows, columns: Sequence[int], texts: Sequence[int], *, gaps: bool = False
 ) -> tuple[NDArray[np.float64], list[list[str]]]:
     """Read finite numbers of `columns`, and the text of the columns `texts`.
+
+    Parameters
+    ----------
+    rows : CsvRows
+        The file.
+    columns, texts : sequence of int
+        Which columns hold numbers, which are returned as text.
+    gaps : bool, default=False
+        Whether cells may be empty, or NA: they are NaN.
 
     Returns
     -------
@@ -291,21 +320,47 @@ def read_number_columns(
     kept: list[list[str]] = [[] for _ in texts]
     for start, chunk in rows.chunks():
         cells = list(zip(*chunk, strict=True))
-        parse: Callable[[str], float] = _to_number if rows.odd else float
-        try:
-            block = np.fromiter(
-                map(parse, chain.from_iterable(cells[j] for j in columns)),
-                dtype=np.float64,
-                count=len(columns) * len(chunk),
-            )
-        except ValueError:
-            block = np.full(1, np.nan)
-        if not np.isfinite(block).all():
-            _refuse_number(rows, start, chunk, columns)
-        blocks.append(np.ascontiguousarray(block.reshape(len(columns), len(chunk)).T))
+        block = np.empty((len(chunk), len(columns)))
+        for u, j in enumerate(columns):
+            block[:, u] = _numbers(rows, cells[j], gaps, start, j)
+        blocks.append(block)
         for text, j in zip(kept, texts, strict=True):
             text.extend(cells[j])
     return np.concatenate(blocks), kept
+
+
+def _numbers(
+    rows: CsvRows, cells: Sequence[str], gaps: bool, start: int, column: int
+) -> NDArray[np.float64]:
+    plain = rows.to_number is _to_number and not rows.odd
+    parse: Callable[[str], float] = float if plain else rows.to_number
+    try:
+        numbers = np.fromiter(map(parse, cells), dtype=np.float64, count=len(cells))
+    except ValueError:
+        numbers = np.full(len(cells), np.nan)
+    if np.isfinite(numbers).all():
+        return numbers
+    if not gaps:
+        _refuse_number(rows, start, cells, column, gaps)
+    empty = np.fromiter(map(is_missing, cells), dtype=np.bool_, count=len(cells))
+    full = [text for text, gap in zip(cells, empty.tolist(), strict=True) if not gap]
+    numbers = np.full(len(cells), np.nan)
+    try:
+        numbers[~empty] = np.fromiter(map(parse, full), dtype=np.float64, count=len(full))
+    except ValueError:
+        _refuse_number(rows, start, cells, column, gaps)
+    if not np.isfinite(numbers[~empty]).all():
+        _refuse_number(rows, start, cells, column, gaps)
+    return numbers
+
+
+def read_text_columns(rows: CsvRows, columns: Sequence[int]) -> list[list[str]]:
+    """Read the text of `columns`, blanks around it left out."""
+    kept: list[list[str]] = [[] for _ in columns]
+    for _, chunk in rows.chunks():
+        for text, j in zip(kept, columns, strict=True):
+            text.extend(row[j].strip() for row in chunk)
+    return kept
 
 
 def read_label_columns(
@@ -388,7 +443,7 @@ def _label_values(
                 place = rows.place(int(np.argmax(codes == code)), column)
                 what = "is no whole number" if number is None else "is negative"
                 raise InputError(
-                    f"{rows.path}: {place}: the label {text!r} {what}. Labels are whole numbers "
+                    f"{rows.path}: {place}: the label {text[:60]!r} {what}. Labels are whole numbers "
                     "from 0 on or names; -1 is missing, -2 is noise. If these are points, not "
                     "labels, use: conclust cluster."
                 )
@@ -401,29 +456,51 @@ def _whole(number: float) -> int | None:
     return int(number) if whole else None
 
 
-def _refuse_number(rows: CsvRows, start: int, chunk: Rows, columns: Sequence[int]) -> NoReturn:
-    for i, row in enumerate(chunk):
-        for j in columns:
-            text = row[j].strip()
-            if _is_number(text) and np.isfinite(float(text)):
-                continue
-            where = f"{rows.path}: {rows.place(start + i, j)}"
-            if text.lower() in _MISSING or _is_number(text):
-                found = f"holds {text!r}" if text else "is empty"
-                raise InputError(
-                    f"{where}: this place {found}, and points need a finite number in every "
-                    "place. Fill it, or leave the object out."
+def _refuse_number(
+    rows: CsvRows, start: int, cells: Sequence[str], column: int, gaps: bool
+) -> NoReturn:
+    """Raise with the first cell that is no number, or is empty where that is not allowed."""
+    for i, cell in enumerate(cells):
+        text = cell.strip()
+        number = rows.is_number(text)
+        if (number and np.isfinite(rows.to_number(text))) or (gaps and is_missing(text)):
+            continue
+        where = f"{rows.path}: {rows.place(start + i, column)}"
+        if is_missing(text) or number:
+            found = f"holds {text[:60]!r}" if text else "is empty"
+            way = (
+                "Change it"
+                if number and not is_missing(text)
+                else (
+                    "Give --impute median to fill such places, or --impute drop to leave such objects out"
                 )
-            hint = (
-                "If the column names the objects or their known classes, give it as --id-column "
-                "or --label-column."
             )
-            if _is_number(text.replace(",", ".")):
-                hint = "Write decimals with a point."
-            elif len(row) == 1 and len(text.split()) > 1:
-                hint = "Separate the columns by comma, semicolon or tab."
-            raise InputError(f"{where}: {text[:60]!r} stands where a number belongs. {hint}")
+            raise InputError(
+                f"{where}: this place {found}, and points need a finite number in every place. {way}."
+            )
+        hint = (
+            "If the column names the objects or their known classes, give it as --id-column or "
+            "--label-column; if it is to be left out, as --drop."
+        )
+        if _is_number(text.replace(",", ".")) and "," in text:
+            hint = "If the comma stands before decimals, give --decimal comma."
+        elif rows.to_number is _from_comma and _is_number(text):
+            hint = "With --decimal comma a point is no part of a number."
+        elif len(rows.names) == 1 and len(text.split()) > 1:
+            hint = "Separate the columns by comma, semicolon or tab."
+        raise InputError(f"{where}: {text[:60]!r} stands where a number belongs. {hint}")
     raise AssertionError("every number is finite")
+
+
+def is_missing(text: str) -> bool:
+    """Tell whether a cell says that there is nothing: empty, NA, NaN, None, null."""
+    return text.strip().lower() in _MISSING
+
+
+def _from_comma(text: str) -> float:
+    if "." in text:  # of thousands, or of decimals after all: nobody could tell
+        raise ValueError(text)
+    return _to_number(text.replace(",", ".", 1))
 
 
 def _to_number(text: str) -> float:
@@ -441,7 +518,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _sniff(sample: list[str]) -> str:
+def _sniff(sample: list[str], signs: str) -> str:
     """Return the delimiter that cuts all lines into equally many fields.
 
     Tab before semicolon before comma: a comma may be a decimal sign, and a tab is nothing else.
@@ -449,7 +526,7 @@ def _sniff(sample: list[str]) -> str:
     lines = [line for line in sample if line.strip()]
     if len(sample) == _SNIFFED_LINES:
         lines = lines[:-1] or lines
-    for delimiter in ("\t", ";", ","):
+    for delimiter in signs:
         try:
             widths = {len(row) for row in csv.reader(lines, delimiter=delimiter) if row}
         except csv.Error:
@@ -457,11 +534,15 @@ def _sniff(sample: list[str]) -> str:
         if len(widths) == 1 and widths != {1}:
             return delimiter
     # Ragged, or one column: count in the first line, and let the rows be checked.
-    return max((",", ";", "\t"), key=lines[0].count)
+    return max(reversed(signs), key=lines[0].count)
 
 
-def _undecodable(path: PathLike) -> int:
-    with open_regular(path) as file:
+def _open(path: Source | PathLike) -> BinaryIO:
+    return path.open() if isinstance(path, Source) else open_regular(path)
+
+
+def _undecodable(path: Source | PathLike) -> int:
+    with _open(path) as file:
         for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), start=1):
             try:
                 line.decode()

@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from conclust import datasets
 from conclust._storage import atomic_write, write_json
-from conclust.cli.consensus import Talk, count, jobs, versions
+from conclust.cli.consensus import jobs
 from conclust.cli.outputs import OutputFolder
+from conclust.cli.record import versions
+from conclust.cli.talk import Talk, count
 from conclust.consensus.linkage import EAC
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble

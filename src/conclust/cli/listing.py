@@ -5,23 +5,28 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
-from conclust.cli.choice import find, settable
+import conclust
+from conclust.cli.choice import DEFAULT_METHOD, find, settable
 from conclust.consensus.base import Method
 from conclust.consensus.registry import methods
 
 __all__ = ["run"]
 
 _CLUSTERS = {
-    "exact": "--clusters",
-    "optional": "--clusters or found",
-    "upper bound": "--max-clusters",
+    "exact": "-k",
+    "optional": "-k or found",
+    "upper bound": "at most -k",
     "emerges": "found",
 }
+_ROLE = re.compile(r":\w+:`~?([^`]*)`|`+([^`]*)`+")
 _WIDTH = 88
+_INDENT = " " * 6
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -30,7 +35,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.name is not None:
         chosen = [find(arguments.name, arguments.usage_error)]
     if arguments.json:
-        print(json.dumps([asdict(method) for method in chosen], indent=2, ensure_ascii=False))
+        told = [{**asdict(method), "parameters": _parameters(method)} for method in chosen]
+        print(json.dumps(told, indent=2, ensure_ascii=False))
     elif arguments.name is not None:
         print("\n".join(_described(chosen[0])))
     else:
@@ -55,7 +61,12 @@ def _table(chosen: Sequence[Method]) -> list[str]:
         "  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
         for row in (head, *rows)
     ]
-    return [*lines, "", "'conclust methods NAME' tells the parameters of one, for --set."]
+    return [
+        *lines,
+        "",
+        f"Without --method: {DEFAULT_METHOD}. 'conclust methods NAME' tells the parameters of one, for "
+        "--set.",
+    ]
 
 
 def _described(method: Method) -> list[str]:
@@ -73,16 +84,42 @@ def _described(method: Method) -> list[str]:
             text, _WIDTH, initial_indent=f"{name:<16}", subsequent_indent=" " * 16
         )
     lines += ["", "parameters, for --set NAME=VALUE, with their defaults:"]
-    lines += [f"  {name}={_default(p)}" for name, p in settable(method).items()]
-    lines += ["", f"help(conclust.{method.estimator}) in Python says what they mean."]
+    for name, told in _parameters(method).items():
+        lines += ["", f"  {name}={_spelled(told['default'])}"]
+        for text in (told["takes"], told["meaning"]):
+            lines += textwrap.wrap(text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
     return lines
 
 
-def _default(parameter: inspect.Parameter) -> str:
-    value = parameter.default
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    return str(value)
+def _parameters(method: Method) -> dict[str, dict[str, Any]]:
+    """Return what ``--set`` can give: defaults, allowed values and meanings, from the docstring."""
+    documented = _documented(inspect.getdoc(getattr(conclust, method.estimator)) or "")
+    found = {}
+    for name, parameter in settable(method).items():
+        takes, meaning = documented.get(name, ("", ""))
+        found[name] = {"default": parameter.default, "takes": takes, "meaning": meaning}
+    return found
+
+
+def _documented(text: str) -> dict[str, tuple[str, str]]:
+    """Read the parameters of a numpydoc docstring: their types, and what is said of them."""
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}\n|\Z)", text, re.DOTALL | re.MULTILINE
+    )
+    found: dict[str, tuple[str, str]] = {}
+    if section is None:
+        return found
+    for entry in re.split(r"\n(?=\S)", section[1].strip()):
+        head, _, body = entry.partition("\n")
+        names, _, takes = head.partition(" : ")
+        takes = re.sub(r", default=.*", "", takes)
+        meaning = _ROLE.sub(lambda m: m[1] or m[2], " ".join(body.split()))
+        found |= {name.strip(): (takes, meaning) for name in names.split(",")}
+    return found
+
+
+def _spelled(value: Any) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def _gives(method: Method) -> str:

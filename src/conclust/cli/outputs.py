@@ -7,10 +7,12 @@ import io
 import re
 import secrets
 import shutil
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +20,25 @@ from numpy.typing import NDArray
 from conclust._storage import atomic_write, sync_folder, write_json
 from conclust.exceptions import OutputExistsError
 
-__all__ = ["RESULT_FILES", "OutputFolder", "guard_text", "write_labels", "write_memberships"]
+__all__ = [
+    "RESULT_FILES",
+    "LabelTable",
+    "OutputFolder",
+    "guard_text",
+    "is_label_file",
+    "send_labels",
+    "unguarded",
+    "write_labels",
+    "write_memberships",
+    "write_result",
+]
 
-RESULT_FILES = ("labels.csv", "memberships.csv", "ensemble.npz", "result.json")
+RESULT_FILES = ("labels.csv", "memberships.csv", "ensemble.npz", "generator.npz", "result.json")
 """Every file that a result can have; result.json is written last and seals it."""
 
 _CHUNK = 50_000
-_RISKY = ("=", "+", "-", "@", "\t", "\r")
+_RISKY = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # and their full-width forms
+_BREAKS = ("\t", "\r", "\n")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -62,6 +76,10 @@ class OutputFolder:
         self._made: list[Path] = []
 
     def __enter__(self) -> Self:
+        if self.path.is_symlink() and not self.path.exists():
+            raise OutputExistsError(
+                f"{self.path} is a link to what is not there. Remove it, or give --out another folder."
+            )
         if self.path.exists() and not self.path.is_dir():
             raise OutputExistsError(f"{self.path} is a file. Give --out the name of a folder.")
         if self.path.is_dir() and not self._force and any(self.path.iterdir()):
@@ -81,8 +99,9 @@ class OutputFolder:
             home = self.path if self.path.is_dir() else self.path.parent
             self._temporary = home / f".conclust-{secrets.token_hex(8)}.tmp"
             self._temporary.mkdir()
-        except OSError:
+        except OSError as error:
             self._remove_made()
+            error.filename = str(self.path)  # the one that the user knows
             raise
         return self
 
@@ -129,24 +148,73 @@ class OutputFolder:
                 folder.rmdir()
 
 
+@dataclass(frozen=True)
+class LabelTable:
+    """How objects stand in the tables of a result.
+
+    Parameters
+    ----------
+    ids : sequence of str or None, default=None
+        Their names; None: numbers from 0.
+    id_name : str, default="object"
+        What the column of names is called.
+    confidence : ndarray of shape (n_samples,), default=None
+        How sure the label of each object is.
+    raw : bool, default=False
+        Whether names stay as they are, even those that a spreadsheet would run.
+    """
+
+    ids: Sequence[str] | None = None
+    id_name: str = "object"
+    confidence: NDArray[np.float64] | None = None
+    raw: bool = False
+
+    def id_column(self) -> str:
+        """Return the header of the column of names."""
+        return self.id_name if self.raw else guard_text(self.id_name)
+
+    def object_names(self, n: int) -> Sequence[str | int]:
+        """Return the names of n objects."""
+        if self.ids is None:
+            return range(n)
+        return self.ids if self.raw else [guard_text(text) for text in self.ids]
+
+
 def guard_text(text: str) -> str:
     """Return `text` so that no spreadsheet takes it for a formula; numbers stay as they are."""
-    if text.startswith(_RISKY) and not _NUMBER.fullmatch(text):
-        return "'" + text
-    return text
+    return "'" + text if _runs(text) else text
 
 
-def write_labels(
-    path: Path,
-    labels: NDArray[np.int64],
-    *,
-    ids: Sequence[str] | None,
-    confidence: NDArray[np.float64] | None,
-    raw: bool,
-) -> None:
+def unguarded(text: str) -> str:
+    """Return the text that `guard_text` was given."""
+    return text[1:] if text.startswith("'") and _runs(text[1:]) else text
+
+
+def _runs(text: str) -> bool:
+    """Tell whether a spreadsheet may run a text: it skips blanks and signs that nobody sees."""
+    bare = text.lstrip()
+    while bare and unicodedata.category(bare[0])[0] in "CZ":
+        bare = bare[1:]
+    return text.startswith(_BREAKS) or (
+        bare.startswith(_RISKY) and not _NUMBER.fullmatch(text.strip(" "))
+    )
+
+
+def is_label_file(names: Sequence[str]) -> bool:
+    """Tell by its columns whether a table is a labels.csv of ours: its first column holds names."""
+    return tuple(names[1:]) in (("label",), ("label", "confidence"))
+
+
+def write_labels(path: Path, labels: NDArray[np.int64], table: LabelTable) -> None:
     """Write one line per object: its name (or number from 0), its label, how sure it is."""
-    columns = ["object", "label", *(["confidence"] if confidence is not None else [])]
-    names = _object_names(ids, len(labels), raw)
+    atomic_write(path, lambda file: send_labels(file, labels, table))
+
+
+def send_labels(file: BinaryIO, labels: NDArray[np.int64], table: LabelTable) -> None:
+    """Write what `write_labels` writes into an open stream of bytes."""
+    confidence = table.confidence
+    columns = [table.id_column(), "label", *(["confidence"] if confidence is not None else [])]
+    names = table.object_names(len(labels))
 
     def rows() -> Iterator[Iterable[Any]]:
         for start in range(0, len(labels), _CHUNK):
@@ -154,15 +222,13 @@ def write_labels(
             sure = () if confidence is None else (np.round(confidence[part], 6).tolist(),)
             yield from zip(names[part], labels[part].tolist(), *sure, strict=True)
 
-    _write_csv(path, columns, rows())
+    _write_csv(file, columns, rows())
 
 
-def write_memberships(
-    path: Path, membership: NDArray[np.float64], *, ids: Sequence[str] | None, raw: bool
-) -> None:
+def write_memberships(path: Path, membership: NDArray[np.float64], table: LabelTable) -> None:
     """Write one line per object: its name (or number from 0), its probability of each cluster."""
     n_samples, n_clusters = membership.shape
-    names = _object_names(ids, n_samples, raw)
+    names = table.object_names(n_samples)
 
     def rows() -> Iterator[Iterable[Any]]:
         for start in range(0, n_samples, _CHUNK):
@@ -170,7 +236,8 @@ def write_memberships(
             values = np.round(membership[part], 9).tolist()
             yield from ((name, *row) for name, row in zip(names[part], values, strict=True))
 
-    _write_csv(path, ["object", *(f"cluster_{k}" for k in range(n_clusters))], rows())
+    columns = [table.id_column(), *(f"cluster_{k}" for k in range(n_clusters))]
+    atomic_write(path, lambda file: _write_csv(file, columns, rows()))
 
 
 def write_result(path: Path, content: dict[str, Any]) -> None:
@@ -178,19 +245,12 @@ def write_result(path: Path, content: dict[str, Any]) -> None:
     write_json(path, content)
 
 
-def _object_names(ids: Sequence[str] | None, n: int, raw: bool) -> Sequence[str | int]:
-    if ids is None:
-        return range(n)
-    return ids if raw else [guard_text(text) for text in ids]
-
-
-def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
-    def write(file: Any) -> None:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
+def _write_csv(file: BinaryIO, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
+    try:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
         text.flush()
+    finally:
         text.detach()
-
-    atomic_write(path, write)

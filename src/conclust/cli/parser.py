@@ -3,28 +3,79 @@
 from __future__ import annotations
 
 import argparse
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from conclust.cli.options import (
+    INPUTS,
+    add_consensus,
+    add_points,
+    add_reading,
+    add_running,
+    add_talking,
+    add_writing,
+    share,
+    whole,
+)
+
 __all__ = ["build_parser"]
 
-_INPUTS = "CSV (comma, semicolon or tab; UTF-8), NPY, NPZ or Parquet"
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, and name what may have been meant."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        found, rest = self.parse_known_args(args, namespace)
+        if rest:
+            getattr(found, "refuse_rest", self.refuse_rest)(rest)
+        return found
+
+    def refuse_rest(self, rest: list[str]) -> NoReturn:
+        """End with what no option takes, and the option that it may mean."""
+        options = [name for name in self._option_string_actions if name.startswith("--")]
+        wrong = next((word.partition("=")[0] for word in rest if word.startswith("-")), "")
+        close = get_close_matches(wrong, options, n=1)
+        hint = f" Is it {close[0]}?" if close else ""
+        self.error(f"there is no place for {' '.join(rest)}.{hint}")
+
+    def error(self, message: str) -> NoReturn:
+        """End with one line, not with the usage."""
+        end = "" if message.endswith((".", "?")) else "."
+        self.exit(2, f"{self.prog}: {message}{end} See: {self.prog} --help\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            close = get_close_matches(str(value), known, n=1)
+            hint = f"Is it {close[0]!r}? " if close else ""
+            raise argparse.ArgumentError(
+                action, f"there is no {value!r}. {hint}There are: {', '.join(known)}."
+            )
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser; each command sets ``run``, a function of the parsed arguments."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="conclust",
         description="Many clusterings of the same objects into one, with probabilities.",
+        epilog="'conclust COMMAND --help' tells the options of one command.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_demo(commands)
     _add_cluster(commands)
     _add_combine(commands)
+    _add_predict(commands)
     _add_compare(commands)
     _add_methods(commands)
+    _add_help(commands, parser)
     return parser
+
+
+_FILES = (
+    "labels.csv, memberships.csv (of methods that give probabilities), ensemble.npz and result.json"
+)
 
 
 def _add_demo(commands: Any) -> None:
@@ -42,7 +93,7 @@ def _add_demo(commands: Any) -> None:
     parser.add_argument(
         "--data", metavar="NAME,...", help="data sets to use [all of the demo's that are here]"
     )
-    _add_running(parser)
+    add_running(parser)
     parser.set_defaults(run=_run_demo)
 
 
@@ -53,7 +104,7 @@ def _add_cluster(commands: Any) -> None:
         "points in, consensus clusters out",
         "Cluster the points of a file many times and combine the clusterings into one.",
     )
-    parser.add_argument("points", type=Path, metavar="FILE", help=f"one object a row: {_INPUTS}")
+    parser.add_argument("points", type=Path, metavar="FILE", help=f"one object a row: {INPUTS}")
     group = parser.add_argument_group("ensemble")
     group.add_argument(
         "--generator",
@@ -64,20 +115,20 @@ def _add_cluster(commands: Any) -> None:
     )
     group.add_argument(
         "--partitions",
-        type=_whole(1),
+        type=whole(1),
         metavar="M",
         help="how many clusterings to make [100; mixed: as many as it has]",
     )
     group.add_argument(
         "--sample-fraction",
-        type=_share,
+        type=share,
         default=1.0,
         metavar="F",
         help="share of the objects that each clustering sees [%(default)g]",
     )
     group.add_argument(
         "--feature-fraction",
-        type=_share,
+        type=share,
         default=1.0,
         metavar="F",
         help="share of the columns that each clustering sees [%(default)g]",
@@ -91,10 +142,10 @@ def _add_cluster(commands: Any) -> None:
     group.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep finished clusterings here, to go on later"
     )
-    _add_consensus(parser)
-    _add_reading(parser)
-    _add_writing(parser)
-    _add_running(parser)
+    add_consensus(parser)
+    add_points(add_reading(parser))
+    add_writing(parser, "result", _FILES + ", generator.npz (of k-means)")
+    add_running(parser)
     parser.set_defaults(run=_run_cluster)
 
 
@@ -108,7 +159,7 @@ def _add_combine(commands: Any) -> None:
         "object. -2: it saw it, and put it with nobody (noise).",
     )
     parser.add_argument(
-        "labels", type=Path, metavar="FILE", help=f"{_INPUTS}, or a saved ensemble.npz"
+        "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     group = parser.add_argument_group("ensemble")
     group.add_argument(
@@ -120,11 +171,31 @@ def _add_combine(commands: Any) -> None:
     group.add_argument(
         "--weights", type=Path, metavar="FILE", help="one weight per clustering (CSV, NPY, NPZ)"
     )
-    _add_consensus(parser)
-    _add_reading(parser)
-    _add_writing(parser)
-    _add_running(parser)
+    add_consensus(parser)
+    add_reading(parser)
+    add_writing(parser, "result", _FILES)
+    add_running(parser)
     parser.set_defaults(run=_run_combine)
+
+
+def _add_predict(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "predict",
+        "new objects into the clusters of an earlier result",
+        "Place new objects in the clusters that 'conclust cluster' (points in FILE) or 'conclust "
+        "combine' (labels in FILE) found. Columns are matched by name where the file names them. "
+        "The result folder holds no pickle: the consensus is found again from ensemble.npz, with the "
+        "same seed and the same result, which takes as long as it took.",
+    )
+    parser.add_argument(
+        "result", type=Path, metavar="DIR", help="a folder that conclust has written"
+    )
+    parser.add_argument("points", type=Path, metavar="FILE", help=f"the new objects: {INPUTS}")
+    add_points(add_reading(parser, selection=False), imputing=False)
+    add_writing(parser, "prediction", "labels.csv, memberships.csv (probabilities) and result.json")
+    add_running(parser, seed=False)
+    parser.set_defaults(run=_run_predict)
 
 
 def _add_compare(commands: Any) -> None:
@@ -137,13 +208,13 @@ def _add_compare(commands: Any) -> None:
         "have a column 'object' or --id-column, else by order; those that either left out are not "
         "compared.",
     )
-    parser.add_argument("first", type=Path, metavar="A", help=_INPUTS)
+    parser.add_argument("first", type=Path, metavar="A", help=INPUTS)
     parser.add_argument("second", type=Path, metavar="B", help="the same")
     parser.add_argument("--column", metavar="NAME", help="column of labels, in both files")
     parser.add_argument("--second-column", metavar="NAME", help="that of B, where it differs")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    _add_reading(parser, classes=False)
-    _add_talking(parser)
+    add_reading(parser, classes=False, selection=False)
+    add_talking(parser)
     parser.set_defaults(run=_run_compare)
 
 
@@ -157,137 +228,27 @@ def _add_methods(commands: Any) -> None:
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="tell all of this one")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    _add_talking(parser)
+    add_talking(parser)
     parser.set_defaults(run=_run_methods)
 
 
+def _add_help(commands: Any, top: argparse.ArgumentParser) -> None:
+    parser = _command(commands, "help", "the same as --help", "Tell how a command is used.")
+    parser.add_argument("about", nargs="?", choices=[*commands.choices], metavar="COMMAND")
+
+    def run(arguments: argparse.Namespace) -> None:
+        chosen = top if arguments.about is None else commands.choices[arguments.about]
+        chosen.print_help()
+
+    parser.set_defaults(run=run, quiet=False, verbose=False, debug=False)
+
+
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: _Parser = commands.add_parser(
         name, help=summary, description=description, allow_abbrev=False
     )
-    parser.set_defaults(usage_error=parser.error)
+    parser.set_defaults(usage_error=parser.error, refuse_rest=parser.refuse_rest)
     return parser
-
-
-def _add_consensus(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("consensus")
-    group.add_argument(
-        "--method",
-        default="pcc",
-        metavar="NAME",
-        help="any that 'conclust methods' lists: pcc (probabilities), eac (a tree), hbgf, voting, "
-        "... [%(default)s]",
-    )
-    group.add_argument(
-        "--max-clusters",
-        type=_whole(1),
-        metavar="K",
-        help="at most so many clusters, for pcc and its kin [the most that any clustering has]",
-    )
-    group.add_argument(
-        "-k",
-        "--clusters",
-        type=_whole(1),
-        metavar="K",
-        help="exactly so many clusters, for all other methods; eac and its kin can do without "
-        "[where the tree is cut most clearly]",
-    )
-    group.add_argument(
-        "--linkage",
-        choices=("single", "average", "complete", "ward"),
-        help="how a tree is built, for eac and its kin [average]",
-    )
-    group.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a parameter of the method, as 'conclust methods NAME' lists them; as often as needed",
-    )
-
-
-def _add_reading(parser: argparse.ArgumentParser, *, classes: bool = True) -> None:
-    group = parser.add_argument_group("input")
-    group.add_argument("--id-column", metavar="NAME", help="column that names the objects")
-    if classes:
-        group.add_argument(
-            "--label-column",
-            metavar="NAME",
-            help="column of known classes: no part of the data, used to score the result only",
-        )
-    group.add_argument("--header", choices=("auto", "yes", "no"), default="auto", help="of CSV")
-    group.add_argument(
-        "--delimiter", choices=("auto", "comma", "semicolon", "tab"), default="auto", help="of CSV"
-    )
-    group.add_argument("--key", metavar="NAME", help="which array of an NPZ file")
-
-
-def _add_writing(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        metavar="DIR",
-        help="folder for labels.csv, memberships.csv (of methods that give probabilities), "
-        "ensemble.npz and result.json",
-    )
-    group.add_argument(
-        "--force", action="store_true", help="replace the results in a folder that is not empty"
-    )
-    group.add_argument(
-        "--raw",
-        action="store_true",
-        help="write object names as they are; without it, a name that a spreadsheet would run as a "
-        "formula gets a leading '",
-    )
-
-
-def _add_running(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("running")
-    group.add_argument(
-        "--seed", type=_whole(0), default=0, metavar="N", help="of all randomness [%(default)s]"
-    )
-    group.add_argument(
-        "--jobs", type=_jobs, metavar="N", help="processors to use; -1: all [all that are free]"
-    )
-    _add_talking(group)
-
-
-def _add_talking(parser: Any) -> None:
-    talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("-q", "--quiet", action="store_true", help="errors only")
-    talk.add_argument("-v", "--verbose", action="store_true", help="every step")
-    parser.add_argument("--debug", action="store_true", help="errors with their traceback")
-
-
-def _whole(low: int) -> Any:
-    def whole_number(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = low - 1
-        if number < low:
-            raise argparse.ArgumentTypeError(f"must be a whole number from {low} on, got {text!r}")
-        return number
-
-    return whole_number
-
-
-def _jobs(text: str) -> int:
-    if text.removeprefix("-").isdigit() and int(text) != 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"must be a whole number other than 0, got {text!r}")
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0.0 < share <= 1.0:
-        raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, got {text!r}")
-    return share
 
 
 class _Version(argparse.Action):
@@ -319,6 +280,12 @@ def _run_combine(arguments: argparse.Namespace) -> None:
     from conclust.cli.consensus import run_combine
 
     run_combine(arguments)
+
+
+def _run_predict(arguments: argparse.Namespace) -> None:
+    from conclust.cli.predict import run
+
+    run(arguments)
 
 
 def _run_compare(arguments: argparse.Namespace) -> None:

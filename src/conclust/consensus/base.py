@@ -129,9 +129,9 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """
         with whole_or_nothing(self):
             ensemble = self._read(X)
-            self._check_support(ensemble)
             observed = ensemble.observed
             kept = ensemble if observed.all() else ensemble.observed_only()
+            self._check_support(kept)
             self._check_number(kept)
             self._check_parameters(kept)
             self._names, self._code_type = kept.names, kept.codes.dtype

@@ -25,6 +25,7 @@ from conclust.generation.crew import Crew
 from conclust.generation.members import Labelled, Member, Task, drawn_features, nearest_center
 from conclust.generation.plan import METHODS, Plan, make_plan
 from conclust.generation.running import Progress, run_tasks
+from conclust.generation.scaling import warn_of_spread
 
 __all__ = ["EnsembleGenerator"]
 
@@ -59,8 +60,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     feature_fraction : float in (0, 1], default=1.0
         Share of the features that each member draws, without repetition.
     scale : {"minmax", "standard"} or None, default=None
-        Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; or as they are. Use
-        "minmax" where columns have different units.
+        Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; or as they are, with a
+        ``ScaleWarning`` where their spreads differ so much that the widest decide alone. Scale
+        where columns have different units; the command line scales by "minmax" unless told not to.
     max_dense : int, default=20000
         Most objects for which "mixed" may allocate matrices of n x n.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
@@ -271,6 +273,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Fit; append the label matrix to `wanted` if there is such a list."""
         self._check_plain()
         raw = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        depth = (
+            4 if wanted is None else 5
+        )  # to the user; fit_transform is wrapped once by set_output
+        if self.scale is None and not _scales_itself(self.method):
+            names = getattr(self, "feature_names_in_", None)
+            warn_of_spread(raw, names, stacklevel=depth - 1)
         scaler = None if self.scale is None else _SCALERS[self.scale]().fit(raw)
         self.scaler_ = scaler
         points = self._scaled(raw)
@@ -313,9 +321,6 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.n_cached_ = report.n_read
         self._seen = dict(sorted(seen.items()))
         self._seen_digest = points_digest(raw) if seen else None
-        depth = (
-            4 if wanted is None else 5
-        )  # to the user; fit_transform is wrapped once by set_output
         report.warn(depth - 1)
         self._warn_of_fewer(plan, depth)
 
@@ -354,6 +359,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 ConvergenceWarning,
                 stacklevel=stacklevel,
             )
+
+
+def _scales_itself(method: Any) -> bool:
+    """Tell whether clusterers of the user's may scale by themselves, as pipelines do."""
+    listed = method if isinstance(method, list | tuple) else [method]
+    return any(hasattr(clusterer, "steps") for clusterer in listed)
 
 
 def _describe(task: Task, result: Labelled, d: int) -> Member:

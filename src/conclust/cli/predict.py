@@ -1,0 +1,299 @@
+"""``conclust predict``: new objects into the clusters of an earlier result.
+
+A result folder holds no pickle, so that reading it runs nothing: the consensus is found again from
+``ensemble.npz`` with the same seed, which gives the same result to the bit; that is checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import conclust
+from conclust._storage import read_json
+from conclust.cli.choice import find
+from conclust.cli.columns import id_name, roles_of
+from conclust.cli.consensus import folder_or_stream, jobs, send
+from conclust.cli.inputs import classes_of, points_of, read_labelling
+from conclust.cli.labeller import Labeller
+from conclust.cli.outputs import LabelTable, write_labels, write_memberships, write_result
+from conclust.cli.reading import reading
+from conclust.cli.record import Clock, versions
+from conclust.cli.sources import opened
+from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
+from conclust.cli.tables import Reading, Table, listed, table_of
+from conclust.cli.talk import STREAM, Talk, count, plain
+from conclust.ensemble import Ensemble
+from conclust.exceptions import FileFormatError, InputError, OutputExistsError
+from conclust.placing import shared_clusterings
+
+__all__ = ["run"]
+
+_FILES = ("labels.csv", "memberships.csv", "result.json")
+
+
+@dataclass(frozen=True)
+class _Result:
+    """An earlier result, as its folder tells it."""
+
+    folder: Path
+    content: dict[str, Any]
+    ensemble: Ensemble
+    labels: NDArray[np.int64]
+
+    def get(self, *keys: str) -> Any:
+        """Return an entry of result.json; refuse the folder that lacks it."""
+        found: Any = self.content
+        for key in keys:
+            if not isinstance(found, dict) or key not in found:
+                raise FileFormatError(
+                    f"{self.folder / 'result.json'} does not say {'/'.join(keys)!r}: it is damaged, or "
+                    "no result of 'conclust cluster' or 'conclust combine'."
+                )
+            found = found[key]
+        return found
+
+
+@dataclass(frozen=True)
+class _New:
+    """New objects, labelled by each partition of the ensemble."""
+
+    labels: NDArray[Any]
+    ids: list[str] | None
+    id_name: str
+    classes: list[str] | None
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Where they belong."""
+
+    labels: NDArray[np.int64]
+    membership: NDArray[np.float64] | None
+    way: str
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read a result and new objects, place these, write where they belong."""
+    talk, clock = Talk(arguments), Clock()
+    if arguments.out != STREAM and arguments.out.resolve() == arguments.result.resolve():
+        raise OutputExistsError(f"--out: {arguments.out} holds the result that is read.")
+    with folder_or_stream(arguments, names=_FILES) as folder:
+        result = _read_result(arguments.result)
+        with (
+            opened(arguments.points) as source,
+            table_of(
+                source, reading(arguments), labels=result.get("command") == "combine"
+            ) as table,
+        ):
+            new = _read_new(arguments, result, table)
+        n_new = len(new.labels)
+        talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
+        clock.lap("read")
+        placed = _place(arguments, talk, result, new.labels)
+        clock.lap("place")
+        labels, membership = placed.labels, placed.membership
+        confidence = None if membership is None else membership.max(axis=1)
+        n_clusters = int(result.labels.max()) + 1
+        sizes = sizes_of(labels, n_clusters)
+        scores = None if new.classes is None else score(new.classes, labels)
+        label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
+        if folder is None:
+            send(labels, label_table)
+        else:
+            write_labels(folder.file("labels.csv"), labels, label_table)
+            if membership is not None:
+                write_memberships(folder.file("memberships.csv"), membership, label_table)
+            clock.lap("write")
+            content = {
+                "command": arguments.command,
+                "result": plain(arguments.result),
+                "input": {"file": plain(arguments.points), "objects": n_new},
+                "method": result.get("settings", "method"),
+                "placed_by": placed.way,
+                "cluster_sizes": sizes,
+                "objects_without_evidence": int(np.count_nonzero(labels < 0)),
+                "mean_confidence": None if confidence is None else float(confidence.mean()),
+                "agreement_with_known_classes": scores,
+                "seconds": clock.seconds(),
+                "versions": versions(),
+            }
+            write_result(folder.file("result.json"), content)
+    lines = [
+        f"{count(n_new, 'new object')} placed in {count(n_clusters, 'cluster')} ({placed.way}). "
+        f"{sizes_line(sizes)}"
+    ]
+    if (labels < 0).any():
+        lines.append(
+            f"{count(int(np.count_nonzero(labels < 0)), 'object')} of which nothing is known: label -1."
+        )
+    if confidence is not None:
+        lines.append(confidence_line(confidence))
+    if scores is not None:
+        lines.append(
+            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
+            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
+        )
+    if folder is not None:
+        lines.append(f"Results are in {arguments.out}.")
+    talk.result("\n".join(lines))
+
+
+def _read_result(folder: Path) -> _Result:
+    if not folder.is_dir() or not (folder / "result.json").exists():
+        raise InputError(
+            f"{folder} is no result folder: give one that 'conclust cluster' or 'conclust combine' has "
+            "written."
+        )
+    content = read_json(folder / "result.json")
+    found = _Result(folder, content, Ensemble.load(folder / "ensemble.npz"), np.empty(0, np.int64))
+    if found.get("command") not in ("cluster", "combine"):
+        raise InputError(f"{folder} is a result of 'conclust {found.get('command')}': see --help.")
+    labels = read_labelling(folder / "labels.csv", Reading()).labels
+    sound = labels.shape == (found.ensemble.n_samples,) and labels.dtype.kind == "i"
+    if not sound or labels.max() < 0:
+        raise FileFormatError(f"{folder / 'labels.csv'} does not fit ensemble.npz: it was changed.")
+    return replace(found, labels=labels)
+
+
+# ------------------------------------------------------------------------------------ new objects
+
+
+def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
+    if result.get("command") == "combine":
+        return _read_labels(arguments, result, table)
+    labeller = Labeller.load(result.folder / "generator.npz")
+    n_partitions = len(labeller.centers) + len(labeller.categories)
+    if n_partitions != result.ensemble.n_partitions:
+        raise FileFormatError(
+            f"{result.folder / 'generator.npz'} does not fit ensemble.npz: it was changed."
+        )
+    how = _by_name(
+        replace(reading(arguments), gaps=labeller.gaps, categories=labeller.categories),
+        table,
+        labeller.columns,
+    )
+    points = points_of(table, how)
+    _check_width(table, len(points.names), len(labeller.columns))
+    labels: NDArray[Any] = labeller.label(points.X)
+    if points.categories is not None:
+        lacking = (labels == -1).all(axis=1)
+        numbers, labels = labels, np.empty((len(labels), n_partitions), dtype=object)
+        labels[:, : numbers.shape[1]] = numbers
+        labels[:, numbers.shape[1] :] = points.categories
+        labels[lacking] = None
+    return _New(labels, points.ids, points.id_name, points.classes)
+
+
+def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
+    columns = tuple(result.get("input", "columns"))
+    how = _by_name(reading(arguments), table, columns)
+    roles = roles_of(table, how, labels=True)
+    _check_width(table, len(roles.data), len(columns))
+    texts = [roles.classes] if roles.classes is not None else []
+    if roles.id_texts is None and roles.ids is not None:
+        texts.append(roles.ids)
+    noise = result.get("settings", "missing") == "noise"
+    labels, kept = table.labels(roles.data, texts, noise=noise)
+    read: dict[int | None, list[str]] = dict(zip(texts, kept, strict=True))
+    ids = read.get(roles.ids) if roles.id_texts is None else roles.id_texts
+    classes = classes_of(table, roles.classes, read)
+    labels = _spelled_alike(labels, result.ensemble)
+    return _New(labels, ids, id_name(table, roles.ids), classes)
+
+
+def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
+    """Choose the columns of the result by name where the file names its columns, else all."""
+    if not table.named:
+        return how
+    lacking = [name for name in (*columns, *how.categories) if name not in table.names]
+    if not lacking:
+        return replace(how, columns=columns)
+    if all(name.isdigit() for name in columns) and not how.categories:
+        return how  # the columns of the result had no names: by order
+    raise InputError(
+        f"{table.name} lacks {listed(lacking)}, of which the result was made. Its columns are "
+        f"{listed(table.names)}."
+    )
+
+
+def _check_width(table: Table, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise InputError(
+            f"{table.name} has {count(found, 'column')} of data; the result was made of {wanted}."
+        )
+
+
+def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
+    """Write labels as the ensemble has them: a column that held names may now hold digits only."""
+    worded = [any(isinstance(name, str) for name in names) for names in ensemble.names]
+    if labels.dtype.kind != "O" and not any(worded):
+        return labels
+    spelled = labels.astype(object)
+    for u, words in enumerate(worded):
+        for i, label in enumerate(spelled[:, u]):
+            reserved = isinstance(label, int | np.integer) and label < 0
+            if words and not isinstance(label, str) and not reserved:
+                spelled[i, u] = str(label)
+            elif not words and isinstance(label, str):
+                spelled[i, u] = -2  # a name where there were numbers: seen, and with nobody
+    return spelled
+
+
+# ---------------------------------------------------------------------------------------- placing
+
+
+def _place(
+    arguments: argparse.Namespace, talk: Talk, result: _Result, new: NDArray[Any]
+) -> _Placed:
+    method = find(str(result.get("settings", "method")), _refuse_method)
+    kind = getattr(conclust, method.estimator)
+    if not hasattr(kind, "predict"):
+        shares = shared_clusterings(result.ensemble, result.labels, new)
+        known = ~np.isnan(shares).all(axis=1)
+        labels = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
+        way = f"by the clusterings shared, as {method.estimator} places no new objects itself"
+        return _Placed(labels, None, way)
+    parameters = result.get("settings", "consensus")
+    if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params()):
+        raise InputError(
+            f"{result.folder} was made by another version of conclust, whose {method.estimator} had "
+            "other parameters. Make it again."
+        )
+    running = {"n_jobs": jobs(arguments), "verbose": int(talk.verbosity > 1)}
+    has = kind().get_params()
+    model = kind(**{**parameters, **{k: v for k, v in running.items() if k in has}})
+    took = result.content.get("seconds", {}).get("combine")
+    before = f", which took {took:.1f} s" if isinstance(took, float) else ""
+    talk.step(f"Finding the consensus again ({method.estimator}{before}).")
+    with talk.during(f"finding the consensus again ({method.estimator})"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said when the result was made
+            model.fit(result.ensemble)
+        if not np.array_equal(model.labels_, result.labels):
+            raise InputError(
+                f"{result.folder}: fitting {method.estimator} again gives other labels than labels.csv "
+                f"has. It was made by other versions ({_versions(result)}), or changed. Make it again."
+            )
+        labels = model.predict(new)
+        membership = None
+        if hasattr(model, "predict_proba"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the same as of predict
+                membership = model.predict_proba(new)
+    return _Placed(labels, membership, f"by {method.estimator}")
+
+
+def _refuse_method(sentence: str) -> Any:
+    raise InputError(sentence)
+
+
+def _versions(result: _Result) -> str:
+    known = result.content.get("versions", {})
+    return ", ".join(f"{name} {known.get(name)}" for name in ("conclust", "numpy", "scipy"))

@@ -1,0 +1,62 @@
+"""What a result says of how it was made: seconds, warnings, versions, parameters."""
+
+from __future__ import annotations
+
+import platform
+import time
+import warnings
+from importlib.metadata import version
+from typing import Any
+
+__all__ = ["Clock", "parameters", "recorded_warnings", "versions"]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
+    packages = ("conclust", "numpy", "scipy", "scikit-learn", "joblib")
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+        "platform": platform.platform(),
+    }
+
+
+def parameters(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator."""
+    return dict(estimator.get_params(deep=False))
+
+
+class Clock:
+    """Seconds of each step."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        """End the step `name`."""
+        now = time.perf_counter()
+        self._laps[name] = round(now - self._last, 3)
+        self._last = now
+
+    def seconds(self) -> dict[str, float]:
+        """Return the seconds of all steps, and in all."""
+        return {**self._laps, "total": round(time.perf_counter() - self._start, 3)}
+
+
+class recorded_warnings:  # noqa: N801  (used as a function)
+    """Show warnings as before, and keep their sentences for result.json."""
+
+    def __enter__(self) -> list[str]:
+        self._show = warnings.showwarning
+        told: list[str] = []
+
+        def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+            told.append(str(message))
+            self._show(message, category, *rest, **more)
+
+        warnings.showwarning = show
+        return told
+
+    def __exit__(self, *_: object) -> None:
+        warnings.showwarning = self._show

@@ -1,0 +1,174 @@
+"""Where the bytes of an input come from, and of which format they are."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from conclust._storage import open_regular, reading_limit
+from conclust.cli.talk import STREAM
+from conclust.exceptions import FileFormatError, InputError
+
+__all__ = ["UNPACKING_ERRORS", "Source", "opened"]
+
+UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
+"""What a damaged GZIP file raises while it is read."""
+
+_KINDS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".mat": "mat",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_GZIP = b"\x1f\x8b"
+_BEGINNINGS = ((b"\x93NUMPY", "npy"), (b"PK", "npz"), (b"PAR1", "parquet"), (b"MATLAB", "mat"))
+# What people have instead, and the way from there.
+_ELSEWHERE = {
+    ".xls": "Save the sheet as CSV (UTF-8)",
+    ".xlsx": "Save the sheet as CSV (UTF-8)",
+    ".ods": "Save the sheet as CSV (UTF-8)",
+    ".h5ad": "Write what is to be clustered as CSV: adata.to_df().to_csv(...), or the columns of "
+    "labels by adata.obs[[...]].to_csv(...)",
+    ".pkl": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
+    ".pickle": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
+    ".joblib": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input.
+
+    Parameters
+    ----------
+    path : Path
+        The file that holds the bytes.
+    kind : str
+        "csv", "npy", "npz", "mat" or "parquet".
+    name : str
+        What to call it.
+    packed : bool, default=False
+        Whether the bytes are GZIP's.
+    """
+
+    path: Path
+    kind: str
+    name: str
+    packed: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def open(self) -> BinaryIO:
+        """Open the bytes for reading, unpacked."""
+        file = open_regular(self.path)
+        if not self.packed:
+            return file
+        unpacked: Any = _Unpacked(fileobj=file, mode="rb", name=self.name)
+        return unpacked  # type: ignore[no-any-return]
+
+
+class _Unpacked(gzip.GzipFile):
+    """A GZIP file that may not become larger than what is read of any other file."""
+
+    def __init__(self, *, fileobj: BinaryIO, mode: str, name: str) -> None:
+        super().__init__(fileobj=fileobj, mode=mode)
+        self._below = fileobj
+        self._name = name
+
+    def read(self, size: int | None = -1) -> bytes:
+        content: bytes = super().read(size)
+        return self._bounded(content)
+
+    def read1(self, size: int = -1) -> bytes:
+        content: bytes = super().read1(size)
+        return self._bounded(content)
+
+    def close(self) -> None:
+        super().close()
+        self._below.close()
+
+    def _bounded(self, content: bytes) -> bytes:
+        if self.tell() > reading_limit():
+            raise FileFormatError(
+                f"{self._name} unpacks to more than the {reading_limit():,} bytes that are read."
+            )
+        return content
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Source]:
+    """Find out where the bytes of `path` are, for as long as they are read.
+
+    Standard input (``-``, or a pipe under /dev/fd) is copied to a temporary file, because most
+    formats are not read in one go; its format is told by its first bytes.
+
+    Raises
+    ------
+    InputError
+        It is a folder, or of no known format.
+    OSError
+        It is not there or cannot be read.
+    """
+    if path == STREAM:
+        with _copied(getattr(sys.stdin, "buffer", None), "standard input") as source:
+            yield source
+    elif _piped(path):
+        with path.open("rb") as pipe, _copied(pipe, str(path)) as source:
+            yield source
+    else:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder. Give a file in it.")
+        yield Source(path, *_told_by_name(path))
+
+
+def _piped(path: Path) -> bool:
+    """Tell whether the shell made this path for a pipe: others, like a FIFO, are never waited for."""
+    return str(path).startswith(("/dev/fd/", "/proc/self/fd/")) or str(path) == "/dev/stdin"
+
+
+@contextmanager
+def _copied(stream: BinaryIO | None, name: str) -> Iterator[Source]:
+    if stream is None:
+        raise InputError("Standard input is closed: there is nothing to read.")
+    with tempfile.TemporaryDirectory(prefix="conclust-") as folder:
+        path = Path(folder) / "input"
+        with path.open("wb") as file:
+            left = reading_limit()
+            while content := stream.read(min(left + 1, 1 << 20)):
+                left -= len(content)
+                if left < 0:
+                    raise InputError(f"{name} holds more than the {reading_limit():,} bytes read.")
+                file.write(content)
+        with path.open("rb") as file:
+            first = file.read(8)
+        packed = first.startswith(_GZIP)
+        kind = next((kind for begin, kind in _BEGINNINGS if first.startswith(begin)), "csv")
+        yield Source(path, kind, name, packed)
+
+
+def _told_by_name(path: Path) -> tuple[str, str, bool]:
+    """Return kind, name and whether it is packed."""
+    suffix = path.suffix.lower()
+    packed = suffix == ".gz"
+    if packed:
+        suffix = Path(path.stem).suffix.lower() or ".csv"
+    kind = _KINDS.get(suffix)
+    if packed and kind not in (None, "csv"):
+        raise InputError(f"{path}: only CSV is read packed. Unpack it first.")
+    if kind is None:
+        found = f"the suffix {suffix!r}" if suffix else "no suffix"
+        way = _ELSEWHERE.get(suffix, f"Known are {', '.join(sorted(_KINDS))}, and .csv.gz")
+        raise InputError(f"{path}: cannot tell its format from {found}. {way}.")
+    return kind, str(path), packed

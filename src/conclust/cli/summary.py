@@ -1,0 +1,45 @@
+"""What came out, in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.cli.talk import count
+from conclust.metrics import adjusted_rand_index, consistency_index
+
+__all__ = ["confidence_line", "score", "sizes_line", "sizes_of"]
+
+
+def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float] | None:
+    """Return H and ARI against known classes; an empty class is one that is not known.
+
+    None where no object has both a known class and a label.
+    """
+    known = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
+    if not any(text is not None and k != -1 for text, k in zip(known, labels, strict=True)):
+        return None
+    return {
+        "consistency_index": consistency_index(known, labels),
+        "adjusted_rand_index": adjusted_rand_index(known, labels),
+    }
+
+
+def confidence_line(confidence: NDArray[np.float64]) -> str:
+    """Say how sure the labels are, of objects by their largest probability."""
+    unsure = int(np.count_nonzero(confidence < 0.5))
+    return f"Mean confidence {confidence.mean():.3f}; below 0.5 for {count(unsure, 'object')}."
+
+
+def sizes_of(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
+    """Return how many objects each cluster has."""
+    return np.bincount(labels[labels >= 0], minlength=n_clusters)
+
+
+def sizes_line(sizes: NDArray[np.int64]) -> str:
+    """Say how large the clusters are, the first ten of them."""
+    shown = ", ".join(f"{size:,}" for size in sizes[:10]) + (", ..." if len(sizes) > 10 else "")
+    return f"Sizes: {shown}."

@@ -1,0 +1,54 @@
+"""Columns of very different spread: without scaling, the widest decide alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.exceptions import ScaleWarning
+
+__all__ = ["warn_of_spread"]
+
+_FACTOR = 20.0  # a column narrower by it has 1/400 of the widest one's share in squared distances
+_SHARE = 0.1  # of such columns, from which it is said
+
+
+def warn_of_spread(
+    points: NDArray[np.float64], names: Sequence[str] | None, *, stacklevel: int
+) -> None:
+    """Warn once if many columns count for next to nothing beside the widest.
+
+    Narrow is a column whose standard deviation and range are both below a twentieth of the
+    largest ones. (By the deviation alone, indicators of rare things would be narrow.) Constant
+    columns do not count.
+    """
+    largest = float(np.abs(points).max())  # the unit: squares of large values would overflow
+    if not largest > 0:
+        return
+    spread = np.std(points / largest, axis=0)
+    extent = np.ptp(points / largest, axis=0)
+    varying = np.flatnonzero(extent > 0)
+    if not varying.size:
+        return
+    spread, extent = spread[varying], extent[varying]
+    narrow = (spread * _FACTOR < spread.max()) & (extent * _FACTOR < extent.max())
+    n_narrow = int(np.count_nonzero(narrow))
+    if n_narrow == 0 or n_narrow < _SHARE * len(varying):
+        return
+
+    def told(j: int) -> str:
+        column = int(varying[j])
+        return repr(str(names[column])) if names is not None else f"number {column}"
+
+    widest, least = int(spread.argmax()), int(spread.argmin())
+    warnings.warn(
+        f"The columns of X differ much in spread: column {told(widest)} has standard deviation "
+        f"{spread[widest] * largest:.3g}, column {told(least)} {spread[least] * largest:.3g}. Without "
+        f"scaling, {n_narrow} of {len(varying)} columns count for next to nothing. Give "
+        'scale="standard" (or "minmax") to bring them to one scale.',
+        ScaleWarning,
+        stacklevel=stacklevel + 1,
+    )

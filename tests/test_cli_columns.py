@@ -1,0 +1,453 @@
+"""Which column is what: names, categories, columns chosen and dropped; empty cells, decimal comma."""
+
+import csv
+import gzip
+import json
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from conclust import Ensemble
+from conclust.cli import main, tables
+from conclust.cli.columns import _last_word
+from conclust.cli.inputs import Reading, read_ensemble, read_points
+from conclust.cli.options import names as column_names
+from conclust.exceptions import FileFormatError, InputError
+
+AUTO = Reading()
+
+
+def write(path, rows, header=None, delimiter=","):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        if header:
+            writer.writerow(header)
+        writer.writerows(rows)
+    return path
+
+
+def read(out, name="labels.csv"):
+    with (out / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def refused(call, *parts, error=InputError):
+    with pytest.raises(error) as caught:
+        call()
+    for part in parts:
+        assert part in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def run(*arguments):
+    return main([*map(str, arguments), "--jobs", "1"])
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Three clusterings of thirty objects in three plain clusters, with names and classes."""
+    truth = np.repeat([0, 1, 2], 10)
+    rows = [[f"u{i}", k, (k + 1) % 3, "abc"[k], "xyz"[k]] for i, k in enumerate(truth)]
+    return write(tmp_path / "runs.csv", rows, ["customer_id", "r1", "r2", "r3", "class"])
+
+
+@pytest.fixture
+def customers(tmp_path):
+    """Four segments: two columns of numbers tell two of them apart, a category each pair."""
+    X, y = make_blobs(240, 2, centers=[(0, 0), (9, 9)], random_state=0)
+    rng = np.random.default_rng(0)
+    region = rng.integers(0, 2, 240)
+    rows = [
+        [
+            f"C{i:03}",
+            f"Customer {i}",
+            *np.round(X[i], 3),
+            ["north", "south"][region[i]],
+            2 * y[i] + region[i],
+        ]
+        for i in range(240)
+    ]
+    rows[3][2] = ""
+    rows[5][3] = "NA"
+    rows[7][4] = ""
+    header = ["customer_id", "name", "income", "visits", "region", "segment"]
+    return write(tmp_path / "customers.csv", rows, header), 2 * y + region
+
+
+# ---- names of the objects
+
+
+def test_names_are_found_by_name_and_content(runs):
+    labels = read_ensemble(runs, Reading(label_column="class"))
+    assert labels.ids == [f"u{i}" for i in range(30)]
+    assert labels.id_name == "customer_id"
+    assert labels.names == ("r1", "r2", "r3")
+    assert "its column 'customer_id' read as names of the objects" in labels.notes
+
+
+def test_numbers_as_names(tmp_path):
+    rows = [[100 + i, i % 2, i % 2] for i in range(12)]
+    assert read_ensemble(write(tmp_path / "a.csv", rows), AUTO).ids == [
+        str(100 + i) for i in range(12)
+    ]
+    named = write(tmp_path / "b.csv", [row[::-1] for row in rows[:4]], ["a", "b", "patientId"])
+    assert read_ensemble(named, AUTO).ids == ["100", "101", "102", "103"]
+
+
+def test_a_second_column_of_names_is_left_out(tmp_path):
+    rows = [[i % 2, f"u{i}", f"Customer {i}", i % 2] for i in range(12)]
+    read = read_ensemble(write(tmp_path / "a.csv", rows, ["r1", "id", "name", "r2"]), AUTO)
+    assert read.ids == [f"u{i}" for i in range(12)]
+    assert read.names == ("r1", "r2")
+    assert "its column 'name', which has another value in every row, left out" in read.notes
+
+
+def test_repeated_names_are_no_names(tmp_path):
+    rows = [[f"u{i // 2}", i % 2] for i in range(12)]
+    read = read_ensemble(write(tmp_path / "a.csv", rows, ["id", "r1"]), AUTO)
+    assert read.ids is None
+    assert read.names == ("id", "r1")
+
+
+@pytest.mark.parametrize("kinds", [300, 290])
+def test_a_clustering_of_single_objects_is_refused_at_once(tmp_path, kinds, capsys):
+    # An identity left in made 'combine' compute for minutes: 300 clusters of one object.
+    rows = [[i % 3, f"x{i % kinds}", i % 3] for i in range(300)]
+    path = write(tmp_path / "a.csv", rows, ["r1", "who", "r2"])
+    assert run("combine", path, "--out", tmp_path / "o") == 1
+    said = capsys.readouterr().err
+    assert f"the column 'who' has {kinds} different labels for 300 objects" in said
+    assert "--drop" in said
+    assert run("combine", path, "--out", tmp_path / "o", "--drop", "who", "-q") == 0
+    assert run("combine", path, "--out", tmp_path / "p", "--id-column", "who", "-q") == 0
+    # Named as a clustering, it is one.
+    read = read_ensemble(path, Reading(columns=("r1", "who")))
+    assert read.ensemble.cluster_counts.tolist() == [3, kinds]
+
+
+def test_arrays_that_name_their_objects_are_refused_too(tmp_path):
+    np.save(tmp_path / "a.npy", np.column_stack([np.arange(50) % 2, np.arange(50)]))
+    refused(lambda: read_ensemble(tmp_path / "a.npy", AUTO), "column '2' has 50 different labels")
+    assert read_ensemble(tmp_path / "a.npy", Reading(drop=("2",))).ensemble.shape == (50, 1)
+
+
+def test_few_objects_may_all_differ(tmp_path):
+    path = write(tmp_path / "a.csv", [[0, i] for i in range(5)])
+    assert read_ensemble(path, AUTO).ensemble.cluster_counts.tolist() == [1, 5]
+
+
+def test_last_words_of_names():
+    for name in ("id", "customer_id", "CustomerID", "customer id", "user.id", "patientId"):
+        assert _last_word(name) == "id"
+    assert [_last_word(name) for name in ("grid", "idea", "Visits", "é", "12")] == [
+        *("grid", "idea", "visits", "é", ""),
+    ]
+
+
+def test_numbers_of_points_are_names_only_where_they_can_be_nothing_else(tmp_path):
+    rows = [[i + 1, 2 * i, 5.5 * i % 7] for i in range(12)]
+    found = read_points(write(tmp_path / "a.csv", rows, ["id", "visits", "x"]), AUTO)
+    assert (found.ids, found.names) == ([str(i + 1) for i in range(12)], ("visits", "x"))
+    found = read_points(write(tmp_path / "b.csv", rows, ["age", "sample", "x"]), AUTO)
+    assert (found.ids, found.names) == (None, ("age", "sample", "x"))
+    found = read_points(tmp_path / "a.csv", Reading(columns=("id", "x")))
+    assert (found.ids, found.names) == (None, ("id", "x"))
+
+
+def test_the_column_of_names_keeps_its_name(runs, tmp_path):
+    out = tmp_path / "o"
+    assert run("combine", runs, "-k", "3", "--label-column", "class", "--out", out, "-q") == 0
+    assert list(read(out)[0]) == ["customer_id", "label", "confidence"]
+    assert next(iter(read(out, "memberships.csv")[0])) == "customer_id"
+    rows = [[f"u{i}", i % 2] for i in range(12)]
+    # A name that the tables need for themselves is not taken.
+    path = write(tmp_path / "l.csv", rows, ["label", "r1"])
+    assert run("combine", path, "--id-column", "label", "--out", tmp_path / "p", "-q") == 0
+    assert list(read(tmp_path / "p")[0])[:2] == ["object", "label"]
+
+
+def test_compare_with_the_table_that_was_clustered(customers, tmp_path, capsys):
+    path, _ = customers
+    more = ["--columns", "income,visits", "--impute", "mean", "--method", "eac", "-k", "2"]
+    more += ["--partitions", "10", "-q"]
+    assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
+    labels = tmp_path / "o" / "labels.csv"
+    lines = labels.read_text().splitlines()
+    labels.write_text("\n".join([lines[0], *lines[:0:-1]]))  # matched by name, so in any order
+    asked = ["compare", path, labels, "--column", "segment", "--json"]
+    for more in (["--id-column", "customer_id"], []):
+        assert main([*map(str, asked), *more]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["matched_by"], found["objects"]) == ("name", 240)
+        assert found["consistency_index"] == pytest.approx(0.5, abs=0.05)
+    pair = tmp_path / "pair.csv"
+    pair.write_text("customer_id,segment\n" + "".join(f"C{i:03},{i % 2}\n" for i in range(240)))
+    assert main(["compare", str(pair), str(labels), "--id-column", "customer_id"]) == 0
+
+
+def test_guarded_names_are_matched(tmp_path, capsys):
+    rows = [[f"=f({i})", i % 2, i % 2] for i in range(12)]
+    path = write(tmp_path / "a.csv", rows, ["id", "r1", "r2"])
+    assert run("combine", path, "-k", "2", "--out", tmp_path / "o", "-q") == 0
+    assert read(tmp_path / "o")[0]["id"] == "'=f(0)"
+    assert main(["compare", str(path), str(tmp_path / "o/labels.csv"), "--column", "r1"]) == 0
+    assert "12 objects compared, matched by name" in capsys.readouterr().out
+
+
+# ---- columns chosen and dropped
+
+
+def test_columns_and_drop(runs):
+    assert read_ensemble(runs, Reading(columns=("r3", "r1"))).names == ("r3", "r1")
+    assert read_ensemble(runs, Reading(columns=("r3", "r1"))).ids == [f"u{i}" for i in range(30)]
+    assert read_ensemble(runs, Reading(columns=("2", "3"))).names == ("r1", "r2")
+    assert read_ensemble(runs, Reading(drop=("class", "r2"))).names == ("r1", "r3")
+    dropped = read_ensemble(runs, Reading(drop=("customer_id",)))
+    assert (dropped.ids, dropped.names) == (None, ("r1", "r2", "r3", "class"))
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"columns": ("r1", "z")}, "--columns: "),
+        ({"drop": ("z",)}, "--drop: "),
+        ({"columns": ("r1", "2")}, "--columns names the column 'r1' twice"),
+        ({"columns": ("r1",), "id_column": "r1"}, "--id-column and --columns name the same column"),
+        ({"drop": ("class",), "label_column": "class"}, "--label-column and --drop name the same"),
+        ({"drop": ("r1", "r2", "r3", "class")}, "no column of data is left"),
+    ],
+)
+def test_columns_that_contradict_each_other(runs, how, sentence):
+    refused(lambda: read_ensemble(runs, Reading(**how)), sentence)
+
+
+def test_names_of_columns_with_commas():
+    assert column_names('a, "b, or c",d') == ("a", "b, or c", "d")
+
+
+def test_columns_of_arrays(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(12.0).reshape(4, 3))
+    found = read_points(tmp_path / "a.npy", Reading(columns=("3", "1")))
+    np.testing.assert_array_equal(found.X, np.arange(12.0).reshape(4, 3)[:, [2, 0]])
+    assert found.names == ("3", "1")
+
+
+def test_a_saved_ensemble_has_no_columns(tmp_path):
+    Ensemble([[0, 1], [1, 0]]).save(tmp_path / "e.npz")
+    refused(lambda: read_ensemble(tmp_path / "e.npz", Reading(drop=("1",))), "without columns")
+
+
+# ---- categories and empty cells
+
+
+def test_text_among_points_is_told_with_all_ways_on(customers):
+    path, _ = customers
+    refused(
+        lambda: read_points(path, Reading(gaps=True)),
+        "the column 'region' holds text (such as ",
+        "--categories region",
+        "--drop",
+    )
+    refused(
+        lambda: read_points(path, Reading(drop=("region",))),
+        "line 5, column 3 ('income')",
+        "--impute",
+    )
+
+
+@pytest.mark.parametrize("categories", ["region", "all"])
+def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
+    path, truth = customers
+    out = tmp_path / "o"
+    more = ["--categories", categories, "--category-weight", "20", "--impute", "median"]
+    more += ["--label-column", "segment", "--method", "eac", "--clusters", "4"]
+    assert run("cluster", path, *more, "--partitions", "30", "--out", out) == 0
+    said = capsys.readouterr()
+    assert "240 objects, 2 columns, 1 column of categories" in said.err
+    assert "its column 'name', which has another value in every row, left out" in said.err
+    assert "2 empty cells filled by the median of the column" in said.err.lower()
+    ensemble = Ensemble.load(out / "ensemble.npz")
+    assert ensemble.n_partitions == 31
+    assert ensemble.names[30] == ("north", "south") or ensemble.names[30] == ("south", "north")
+    np.testing.assert_array_equal(ensemble.weights, [*[1.0] * 30, 20.0])
+    assert ensemble.labels[7, 30] == -1  # the empty cell: not seen
+    found = [int(row["label"]) for row in read(out)]
+    assert adjusted_rand_score(truth, found) > 0.95
+    written = json.loads((out / "result.json").read_text())
+    assert written["input"]["columns"] == ["income", "visits"]
+    assert written["input"]["categories"] == ["region"]
+    assert written["settings"]["category_weight"] == 20
+
+
+def test_numbers_as_categories(tmp_path):
+    rows = [[0.5 * i, i % 3 + 1, i] for i in range(30)]
+    path = write(tmp_path / "a.csv", rows, ["x", "plan", "zip"])
+    found = read_points(path, Reading(categories=("plan",)))
+    assert found.names == ("x", "zip")
+    assert found.categories[:3, 0].tolist() == ["1", "2", "3"]
+    refused(lambda: read_points(path, Reading(categories=("zip",))), "these are no categories")
+    refused(
+        lambda: read_points(path, Reading(categories=("x", "plan", "zip"))), "use: conclust combine"
+    )
+    refused(lambda: read_points(path, Reading(categories=("plan", "2"))), "'plan' twice")
+
+
+@pytest.mark.parametrize(("how", "value"), [("mean", 4.0), ("median", 3.0), ("most_frequent", 1.0)])
+def test_empty_cells_are_filled(tmp_path, how, value, capsys):
+    rows = [[1, 0], [1, 1], [3, 0], [7, 1], [8, 0], ["", 1]]
+    path = write(tmp_path / "a.csv", rows, ["x", "y"])
+    more = ["--impute", how, "--partitions", "2", "--scale", "none", "-k", "2"]
+    assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
+    assert "1 empty cell filled" in capsys.readouterr().err
+    with np.load(tmp_path / "o/generator.npz") as arrays:
+        assert arrays["filling"].tolist()[0] == value
+
+
+def test_objects_with_empty_cells_are_dropped(tmp_path, capsys):
+    rows = [[0, 0], [0, 1], ["NA", 0], [9, 1], [9, 0], [9, ""]]
+    path = write(tmp_path / "a.csv", rows, ["x", "y"])
+    more = ["--impute", "drop", "--partitions", "4", "--method", "hbgf", "-k", "2"]
+    assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
+    said = capsys.readouterr()
+    assert "2 objects with empty cells left out (--impute drop)." in said.err
+    assert "2 objects in no clustering at all: label -1." in said.out
+    rows = read(tmp_path / "o")
+    assert [row["object"] for row in rows] == list("012345")
+    assert [row["label"] for row in rows] == ["0", "0", "-1", "1", "1", "-1"]
+
+
+def test_what_cannot_be_filled(tmp_path, capsys):
+    path = write(tmp_path / "a.csv", [["", 1], ["NA", 2], ["", 3]], ["x", "y"])
+    for how in ("mean", "drop"):
+        assert run("cluster", path, "--impute", how, "--out", tmp_path / "o") == 1
+        assert "The column 'x' is empty in every row. --drop it." in capsys.readouterr().err
+    path = write(tmp_path / "a.csv", [["", 1], [1, ""], [2, 3]], ["x", "y"])
+    assert run("cluster", path, "--impute", "drop", "--out", tmp_path / "o") == 1
+    assert "leaves 1 object of 3" in capsys.readouterr().err
+    path = write(tmp_path / "a.csv", [["inf", 1], [1, 2], [2, 3]], ["x", "y"])
+    assert run("cluster", path, "--impute", "mean", "--out", tmp_path / "o") == 1
+    assert "this place holds 'inf'" in capsys.readouterr().err
+
+
+def test_arrays_with_gaps(tmp_path):
+    np.save(tmp_path / "a.npy", [[1.0, np.nan], [2.0, 3.0]])
+    refused(lambda: read_points(tmp_path / "a.npy", AUTO), "row 1, column 2 holds nan", "--impute")
+    assert np.isnan(read_points(tmp_path / "a.npy", Reading(gaps=True)).X[0, 1])
+    np.save(tmp_path / "a.npy", [[1.0, np.inf], [2.0, 3.0]])
+    refused(lambda: read_points(tmp_path / "a.npy", Reading(gaps=True)), "holds inf")
+
+
+# ---- forms of files
+
+
+def test_decimal_comma(tmp_path):
+    path = write(tmp_path / "a.csv", [["1,5", "2"], ["-3e1", "0,25"]], ["x", "y"], ";")
+    found = read_points(path, Reading(decimal="comma"))
+    np.testing.assert_array_equal(found.X, [[1.5, 2], [-30, 0.25]])
+    refused(lambda: read_points(path, AUTO), "'1,5' stands where", "--decimal comma")
+    write(path, [["1.500,5", "2"], ["3", "4"]], ["x", "y"], ";")
+    refused(lambda: read_points(path, Reading(decimal="comma")), "'1.500,5' stands where")
+    write(path, [["1.5", "2"], ["3", "4"]], ["x", "y"], ";")
+    refused(lambda: read_points(path, Reading(decimal="comma")), "a point is no part of a number")
+    path.write_text("1,5\n2,5\n")  # one column: the comma cannot separate
+    np.testing.assert_array_equal(read_points(path, Reading(decimal="comma")).X, [[1.5], [2.5]])
+
+
+def test_packed_tables(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"x,y\n" + b"1,2\n3,4\n" * 1000))
+    assert read_points(path, AUTO).X.shape == (2000, 2)
+    (tmp_path / "b.gz").write_bytes(path.read_bytes())
+    assert read_points(tmp_path / "b.gz", AUTO).X.shape == (2000, 2)
+    content = path.read_bytes()
+    for name, broken in (
+        ("cut", content[:-20]),
+        ("checksum", content[:-6] + bytes([content[-6] ^ 255]) + content[-5:]),
+        ("no gzip", b"x,y\n1,2\n"),
+    ):
+        path.write_bytes(broken)
+        refused(lambda: read_points(path, AUTO), "damaged or cut off", error=FileFormatError)
+        assert name
+    path.write_bytes(gzip.compress(b"1,2\n" * 100_000))
+    monkeypatch.setattr("conclust.cli.sources.reading_limit", lambda: 10_000)
+    refused(lambda: read_points(path, AUTO), "unpacks to more than", error=FileFormatError)
+    refused(lambda: read_points(tmp_path / "a.npy.gz", AUTO), "only CSV is read packed")
+
+
+def test_matlab_files(tmp_path, monkeypatch):
+    labels = np.repeat([[1, 2], [2, 1]], 5, axis=0)
+    path = tmp_path / "pool.mat"
+    savemat(path, {"members": labels, "gt": labels[:, :1], "note": "text"})
+    assert read_ensemble(path, AUTO).ensemble == Ensemble(labels)
+    assert read_ensemble(path, Reading(key="gt")).ensemble.shape == (10, 1)
+    refused(lambda: read_ensemble(path, Reading(key="z")), "no array 'z'", "'members', 'gt'")
+    savemat(path, {"fea": labels / 2, "gnd": labels[:, :1]})
+    np.testing.assert_array_equal(read_points(path, AUTO).X, labels / 2)
+    savemat(path, {"note": "text"})
+    refused(lambda: read_points(path, AUTO), "holds no array of numbers")
+    path.write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))
+    refused(lambda: read_points(path, AUTO), "pool.mat", error=FileFormatError)
+    savemat(path, {"X": np.ones((50, 50))})
+    monkeypatch.setattr(tables, "reading_limit", lambda: 1000)
+    refused(lambda: read_points(path, AUTO), "too many for this machine", error=FileFormatError)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("a.xlsx", "Save the sheet as CSV"),
+        ("a.h5ad", "adata"),
+        ("a.pkl", "Pickles are never read"),
+        ("a", "no suffix. Known are .csv"),
+    ],
+)
+def test_other_formats_are_told_the_way(tmp_path, name, sentence):
+    refused(lambda: read_points(tmp_path / name, AUTO), "cannot tell its format", sentence)
+
+
+def test_a_folder_is_no_file(tmp_path):
+    refused(lambda: read_ensemble(tmp_path, AUTO), "is a folder. Give a file in it")
+
+
+# ---- the command line
+
+
+def test_the_folder_has_a_default_and_is_never_overwritten(runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run("combine", runs, "--label-column", "class", "-q") == 0
+    assert (tmp_path / "result/labels.csv").exists()
+    assert run("combine", runs, "--label-column", "class", "-q") == 1
+    assert "The folder result is not empty" in capsys.readouterr().err
+
+
+def test_wrong_command_lines_are_told_in_one_line(capsys):
+    for arguments, sentence in (
+        (["clutser", "x.csv"], "there is no 'clutser'. Is it 'cluster'?"),
+        (["cluster", "x.csv", "--max-cluster", "3"], "--max-cluster 3. Is it --max-clusters?"),
+        (["cluster", "x.csv", "--impute", "medain"], "there is no 'medain'. Is it 'median'?"),
+        (["combine"], "the following arguments are required: FILE."),
+        (["combine", "x.csv", "--method", "hbgf"], "HBGF must be told how many clusters"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert sentence in said
+        assert said.endswith("--help\n")
+
+
+def test_k_is_a_bound_where_the_method_finds_the_number(runs, tmp_path, capsys):
+    more = ["--label-column", "class", "--out", tmp_path / "o", "--force", "-k", "5"]
+    assert run("combine", runs, *more) == 0
+    said = capsys.readouterr().out
+    assert "3 clusters of 30 objects" in said
+    assert "5 clusters were allowed; PCC takes that as a bound, and 3 clusters sufficed." in said
+    same = (tmp_path / "o/labels.csv").read_bytes()
+    assert run("combine", runs, *more[:-2], "--max-clusters", "5", "-q") == 0
+    assert (tmp_path / "o/labels.csv").read_bytes() == same
+    assert run("combine", runs, *more[:-1], "3") == 0
+    assert "allowed" not in capsys.readouterr().out

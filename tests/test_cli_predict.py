@@ -1,0 +1,275 @@
+"""``conclust predict``: new objects, placed by a result folder that holds no pickle."""
+
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+import conclust
+from conclust import PCC, Ensemble, EnsembleGenerator
+from conclust._storage import read_npz, write_npz
+from conclust.cli import main
+from conclust.cli.labeller import Labeller
+from conclust.exceptions import FileFormatError
+
+X, TRUTH = make_blobs(240, 3, centers=4, cluster_std=0.7, random_state=1)
+OLD, NEW = slice(0, 180), slice(180, 240)
+PLACING = [
+    m.estimator for m in conclust.methods() if hasattr(getattr(conclust, m.estimator), "predict")
+]
+
+
+def run(*arguments):
+    return main([*map(str, arguments), "--jobs", "1"])
+
+
+def write(path, rows, header):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerows([header, *rows])
+    return path
+
+
+def read(out, name="labels.csv"):
+    with (out / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def labels_of(out):
+    return np.array([int(row["label"]) for row in read(out)])
+
+
+def points(path, part, names=("id", "a", "b", "c", "kind")):
+    columns = {"a": X[:, 0], "b": 100 * X[:, 1], "c": X[:, 2], "kind": TRUTH}
+    columns["id"] = [f"o{i}" for i in range(len(X))]
+    rows = list(zip(*([*columns[name]] for name in names), strict=True))[part]
+    return write(path, rows, names)
+
+
+@pytest.fixture
+def clustered(tmp_path):
+    """A result of the first 180 of 240 points, and a file of the others with its columns shuffled."""
+    old = points(tmp_path / "old.csv", OLD)
+    more = ["--partitions", "20", "--label-column", "kind", "-q", "--out", tmp_path / "r"]
+    assert run("cluster", old, *more, "--max-clusters", "8", "--set", "divergence=l2") == 0
+    return tmp_path / "r", points(tmp_path / "new.csv", NEW, ("kind", "c", "a", "id", "b"))
+
+
+def test_new_points_go_where_the_models_put_them(clustered, tmp_path, capsys):
+    result, new = clustered
+    assert run("predict", result, new, "--label-column", "kind", "--out", tmp_path / "p") == 0
+    said = capsys.readouterr()
+    assert "60 new objects placed in" in said.out
+    assert "Against the known classes: H = " in said.out
+    assert "Finding the consensus again (PCC, which took" in said.err
+    generator = EnsembleGenerator(n_partitions=20, scale="minmax", random_state=0, n_jobs=1)
+    columns = np.column_stack([X[:, 0], 100 * X[:, 1], X[:, 2]])
+    # What the files hold: repr() of the numbers, read to the bit.
+    model = PCC(8, divergence="l2", random_state=0, n_jobs=1)
+    model.fit(Ensemble(generator.fit_transform(columns[OLD])))
+    labelled = generator.transform(columns[NEW])
+    np.testing.assert_array_equal(labels_of(tmp_path / "p"), model.predict(labelled))
+    rows = read(tmp_path / "p", "memberships.csv")
+    soft = np.array([[float(row[f"cluster_{k}"]) for k in range(len(row) - 1)] for row in rows])
+    np.testing.assert_allclose(soft, model.predict_proba(labelled), atol=1e-9)
+    assert [row["id"] for row in rows] == [f"o{i}" for i in range(180, 240)]
+    written = json.loads((tmp_path / "p/result.json").read_text())
+    assert (written["command"], written["placed_by"]) == ("predict", "by PCC")
+    assert written["input"]["objects"] == 60
+
+
+def test_points_of_the_fit_keep_their_labels_where_the_method_places_none(tmp_path):
+    old = points(tmp_path / "old.csv", OLD)
+    more = ["--partitions", "20", "--drop", "kind", "-q", "--method", "eac", "-k", "4"]
+    for scale in ("minmax", "standard", "none"):
+        out = tmp_path / scale
+        assert run("cluster", old, *more, "--scale", scale, "--out", out) == 0
+        assert run("predict", out, old, "--out", tmp_path / f"p{scale}", "-q") == 0
+        np.testing.assert_array_equal(labels_of(tmp_path / f"p{scale}"), labels_of(out))
+        assert not (tmp_path / f"p{scale}" / "memberships.csv").exists()
+        new = points(tmp_path / "new.csv", NEW)
+        assert run("predict", out, new, "--out", tmp_path / f"n{scale}", "-q") == 0
+        if scale != "none":
+            assert adjusted_rand_score(TRUTH[NEW], labels_of(tmp_path / f"n{scale}")) > 0.95
+
+
+def test_labels_on_standard_output(clustered, capsys):
+    result, new = clustered
+    capsys.readouterr()
+    assert run("predict", result, new, "--out", "-", "-q") == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert (len(rows), list(rows[0])) == (60, ["id", "label", "confidence"])
+
+
+def test_columns_without_names_go_by_order(tmp_path):
+    np.save(tmp_path / "old.npy", X[OLD])
+    np.save(tmp_path / "new.npy", X[NEW])
+    more = ["--partitions", "10", "-q", "--feature-fraction", "0.7", "--sample-fraction", "0.8"]
+    assert run("cluster", tmp_path / "old.npy", *more, "--out", tmp_path / "r") == 0
+    assert run("predict", tmp_path / "r", tmp_path / "new.npy", "--out", tmp_path / "p") == 0
+    assert len(labels_of(tmp_path / "p")) == 60
+    np.save(tmp_path / "new.npy", X[NEW, :2])
+    assert run("predict", tmp_path / "r", tmp_path / "new.npy", "--out", tmp_path / "q") == 1
+
+
+def test_categories_and_empty_cells_of_new_points(tmp_path, capsys):
+    names = ["a", "b", "kind"]
+    rows = [[*X[i, :2], "uvwx"[TRUTH[i]]] for i in range(240)]
+    rows[3][0] = ""
+    rows[200][0] = rows[201][2] = ""
+    rows[202][2] = "never seen"
+    old, new = (
+        write(tmp_path / "o.csv", rows[OLD], names),
+        write(tmp_path / "n.csv", rows[NEW], names),
+    )
+    more = ["--categories", "kind", "--category-weight", "10", "--partitions", "10", "-q"]
+    more += ["--max-clusters", "4", "--set", "divergence=l2"]
+    for impute in ("median", "drop"):
+        out = tmp_path / impute
+        assert run("cluster", old, *more, "--impute", impute, "--out", out) == 0
+        assert run("predict", out, new, "--out", tmp_path / f"p{impute}") == 0
+        found = labels_of(tmp_path / f"p{impute}")
+        assert (found[20] == -1) == (impute == "drop")
+        known = found >= 0
+        assert adjusted_rand_score(TRUTH[NEW][known], found[known]) > 0.9
+    assert "1 object of which nothing is known: label -1." in capsys.readouterr().out
+
+
+# ---- label matrices
+
+
+@pytest.fixture
+def combined(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 20)
+    numbers = np.where(rng.random((60, 6)) < 0.05, 0, truth[:, None])
+    rows = [
+        [f"o{i}", *row, "abc"[k]] for i, (row, k) in enumerate(zip(numbers, truth, strict=True))
+    ]
+    header = ["id", *(f"r{u}" for u in range(6)), "named"]
+    return write(tmp_path / "old.csv", rows, header)
+
+
+@pytest.mark.parametrize("name", [*PLACING, "EAC", "FCAConsensus"])
+def test_new_labels_by_every_kind_of_method(combined, tmp_path, name):
+    method = next(m for m in conclust.methods() if m.estimator == name)
+    number = [] if method.n_clusters == "emerges" else ["-k", "3"]
+    assert run("combine", combined, "--method", name, *number, "--out", tmp_path / "r", "-q") == 0
+    truth = [2, 0, 1, 1]
+    rows = [["abc"[k], *[k] * 6] for k in truth]
+    new = write(tmp_path / "new.csv", rows, ["named", *(f"r{u}" for u in range(6))])
+    assert run("predict", tmp_path / "r", new, "--out", tmp_path / "p", "-q") == 0
+    found = labels_of(tmp_path / "p")
+    old = labels_of(tmp_path / "r")
+    np.testing.assert_array_equal(
+        found, [np.bincount(old[20 * k : 20 * k + 20]).argmax() for k in truth]
+    )
+
+
+def test_new_labels_that_are_missing_or_unknown(combined, tmp_path, capsys):
+    assert (
+        run("combine", combined, "--method", "eac", "-k", "3", "--out", tmp_path / "r", "-q") == 0
+    )
+    header = [*(f"r{u}" for u in range(6)), "named"]
+    rows = [[0] * 6 + ["7"], [""] * 7, ["x"] + [1] * 5 + ["b"]]
+    new = write(tmp_path / "new.csv", rows, header)
+    assert run("predict", tmp_path / "r", new, "--out", tmp_path / "p") == 0
+    found = labels_of(tmp_path / "p")
+    assert found[1] == -1
+    assert found[0] != found[2]
+    assert "1 object of which nothing is known" in capsys.readouterr().out
+
+
+# ---- what is refused
+
+
+def test_folders_that_are_no_results(clustered, combined, tmp_path, capsys):
+    result, new = clustered
+
+    def told(*arguments):
+        assert run("predict", *arguments, "-q") == 1
+        return capsys.readouterr().err
+
+    out = ["--out", tmp_path / "p"]
+    assert "is no result folder" in told(tmp_path, new, *out)
+    assert "holds the result that is read" in told(result, new, "--out", result, "--force")
+    assert "lacks 'a', 'b', 'c', of which the result was made" in told(result, combined, *out)
+    short = points(tmp_path / "short.csv", NEW, ("a", "b"))
+    assert "lacks 'c'" in told(result, short, *out)
+    changed = tmp_path / "changed"
+    shutil.copytree(result, changed)
+    (changed / "labels.csv").write_text("id,label\n" + "".join(f"o{i},0\n" for i in range(180)))
+    assert "gives other labels than labels.csv" in told(changed, new, *out)
+    (changed / "labels.csv").write_text("id,label\no0,0\n")
+    assert "does not fit ensemble.npz" in told(changed, new, *out)
+    (changed / "generator.npz").unlink()
+    shutil.copy(result / "labels.csv", changed)
+    assert "cannot label new points" in told(changed, new, *out)
+    content = json.loads((result / "result.json").read_text())
+    del content["settings"]["consensus"]
+    (changed / "result.json").write_text(json.dumps(content))
+    shutil.copy(result / "generator.npz", changed)
+    assert "does not say 'settings/consensus'" in told(changed, new, *out)
+    content["settings"]["consensus"] = {"magic": 3}
+    (changed / "result.json").write_text(json.dumps(content))
+    assert "made by another version" in told(changed, new, *out)
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_mixed_ensemble_labels_nobody_new(tmp_path, capsys):
+    np.save(tmp_path / "x.npy", X[:30])
+    more = ["--generator", "mixed", "--max-clusters", "3", "-q", "--out", tmp_path / "r"]
+    assert run("cluster", tmp_path / "x.npy", *more) == 0
+    assert not (tmp_path / "r/generator.npz").exists()
+    assert run("predict", tmp_path / "r", tmp_path / "x.npy", "--out", tmp_path / "p") == 1
+    assert "Members of other kinds have no centres" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("center_counts", lambda a: a * 1000),
+        ("center_counts", lambda a: a * 0),
+        ("center_counts", lambda a: a - 2**62),
+        ("feature_counts", lambda a: a + 1),
+        ("features", lambda a: a + 1),
+        ("features", lambda a: a - 1),
+        ("centers", lambda a: a * np.nan),
+        ("centers", lambda a: a[:-1]),
+        ("scaling", lambda a: a[:1]),
+        ("scaling", lambda a: a * np.inf),
+    ],
+)
+def test_forged_generators_are_refused(clustered, name, change):
+    path = clustered[0] / "generator.npz"
+    arrays, meta = read_npz(path)
+    with np.errstate(all="ignore"):
+        arrays[name] = change(arrays[name])
+    write_npz(path, arrays, meta)
+    with pytest.raises(FileFormatError, match=r"generator\.npz is damaged"):
+        Labeller.load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "x"},
+        {"version": 2},
+        {"columns": ["a"]},
+        {"columns": 3},
+        {"scale": None},
+        {"scale": "x"},
+        {"gaps": 1},
+        {"categories": [1]},
+    ],
+)
+def test_forged_descriptions_are_refused(clustered, change):
+    path = clustered[0] / "generator.npz"
+    arrays, meta = read_npz(path)
+    write_npz(path, arrays, {**meta, **change})
+    with pytest.raises(FileFormatError):
+        Labeller.load(path)

@@ -1,0 +1,265 @@
+"""Results are never lost to what becomes of the words about them; labels through pipes."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conclust import Ensemble
+from conclust.cli import main, talk
+from conclust.cli.talk import Talk, Voice, plain
+
+COMMAND = [sys.executable, "-m", "conclust.cli"]
+ROWS = "0,0,1\n" * 4 + "1,2,0\n" * 4
+COMBINED = ["ensemble.npz", "labels.csv", "memberships.csv", "result.json"]
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("a,b,c\n" + ROWS)
+    return path
+
+
+def shell(line, folder, **more):
+    """Run a line of bash, with the command as $P; return the process as it ended."""
+    names = {**os.environ, "P": " ".join(COMMAND), **more}
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line],
+        cwd=folder,
+        env=names,
+        capture_output=True,
+        timeout=120,
+    )
+
+
+def listing(folder):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+# ---- results are there before they are summed up
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("$P combine labels.csv -k 2 --out o | true", 0, b""),
+        ("$P combine labels.csv -k 2 --out o >&-", 0, b""),
+        ("$P combine labels.csv -k 2 --out o 2>&-", 0, b""),
+        ("$P combine labels.csv -k 2 --out o >&- 2>&-", 0, b""),
+        ("$P combine labels.csv -k 2 --out o 2>/dev/full", 0, b""),
+        ("$P combine labels.csv -k 2 --out o 2>&1 | true", 0, b""),
+        (
+            "$P combine labels.csv -k 2 --out o > /dev/full",
+            1,
+            b"The results are complete in o. What was to be printed is lost: No space left",
+        ),
+        ("$P methods | head -1 > /dev/null", 0, b""),
+        ("$P methods >&-", 0, b""),
+        ("$P --help | true", 0, b""),
+    ],
+)
+def test_what_becomes_of_the_words_is_no_harm(matrix, line, code, said):
+    done = shell(line, matrix.parent)
+    assert (done.returncode, b"Traceback" in done.stderr) == (code, False), done.stderr
+    assert said in done.stderr
+    assert b"Exception ignored" not in done.stderr
+    if "combine" in line:
+        assert listing(matrix.parent / "o") == COMBINED
+        assert json.loads((matrix.parent / "o/result.json").read_text())["clusters"] == 2
+
+
+def test_a_terminal_with_a_small_alphabet(matrix):
+    done = shell("$P combine labels.csv -k 2 --out €", matrix.parent, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert b"Results are in \\u20ac." in done.stdout
+    assert listing(matrix.parent / "€") == COMBINED
+
+
+def test_names_that_are_no_utf8(matrix):
+    wild = os.fsencode(matrix.parent) + b"/\xff\xfe.csv"
+    Path(os.fsdecode(wild)).write_text("a,b\n0,1\n0,1\n1,0\n")
+    done = shell("$P combine $'\\xff\\xfe.csv' -k 2 --out o", matrix.parent)
+    assert done.returncode == 0, done.stderr
+    assert b"Read \\xff\\xfe.csv: 3 objects" in done.stderr
+    written = json.loads((matrix.parent / "o/result.json").read_text())
+    assert written["input"]["file"] == "\\xff\\xfe.csv"
+
+
+def test_file_names_do_not_reach_the_terminal_as_commands(tmp_path, capsys):
+    for name in ("no\033[2Jsuch.csv", "no\rsuch.csv", "no\u202esuch.csv", "no\x9bsuch.csv"):
+        assert main(["combine", name, "--out", str(tmp_path / "o")]) == 1
+        said = capsys.readouterr().err
+        assert name not in said
+        assert said.isprintable() or said.strip().isprintable()
+        assert "such.csv: No such file" in said
+
+
+def test_plain_text_spells_what_cannot_be_seen():
+    assert plain("a\x1b[2J\x7f\u202e\udcff\ud800\n\té") == "a\\x1b[2J\\x7f\\u202e\\xff\\ud800\n\té"
+
+
+def test_a_dangling_link_is_found_before_the_work(matrix, capsys, monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("work began")
+
+    monkeypatch.setattr("conclust.cli.consensus.read_ensemble", fail)
+    (matrix.parent / "dang").symlink_to("nowhere")
+    assert main(["combine", str(matrix), "--out", str(matrix.parent / "dang")]) == 1
+    assert "dang is a link to what is not there" in capsys.readouterr().err
+
+
+def test_the_folder_that_cannot_be_is_named_as_the_user_knows_it(matrix, capsys):
+    (matrix.parent / "file").write_text("x")
+    assert main(["combine", str(matrix), "--out", str(matrix.parent / "file" / "o")]) == 1
+    said = capsys.readouterr().err
+    assert "file/o: Not a directory." in said
+    assert ".tmp" not in said
+
+
+@pytest.mark.parametrize("command", ["cluster", "combine"])
+def test_known_classes_that_nobody_knows_are_found_before_the_work(
+    tmp_path, command, capsys, monkeypatch
+):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,class\n" + "0,0,\n" * 5 + "1,1,NA\n" * 5)
+    monkeypatch.setattr("conclust.cli.consensus._finish", None)
+    more = ["--label-column", "class", "--out", str(tmp_path / "o")]
+    assert main([command, str(path), *more]) == 1
+    assert "the column 'class' of" in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
+
+
+def test_classes_of_objects_without_a_label_give_no_score(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,class\n" + "0,0,\n" * 5 + "1,1,\n" * 5 + ",,x\n")
+    more = ["--label-column", "class", "--out", str(tmp_path / "o"), "-k", "2"]
+    assert main(["combine", str(path), *more]) == 0
+    assert "known classes" not in capsys.readouterr().out
+    written = json.loads((tmp_path / "o/result.json").read_text())
+    assert written["agreement_with_known_classes"] is None
+
+
+class Full:
+    """A stream that takes no text."""
+
+    encoding = "utf-8"
+
+    def write(self, text):
+        raise OSError(28, "No space left on device")
+
+    def fileno(self):
+        raise io.UnsupportedOperation("fileno")
+
+    def flush(self):
+        raise OSError(28, "No space left on device")
+
+
+def test_a_voice_keeps_its_first_failure():
+    voice = Voice(Full())
+    assert voice.write("abc") == 3
+    voice.flush()
+    assert voice.failure.errno == 28
+    voice.close_quietly()
+    silent = Voice(None)
+    silent.write("abc")
+    silent.flush()
+    assert silent.failure is None
+    assert not silent.isatty()
+
+
+# ---- pipes
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text.decode())))
+
+
+def test_labels_through_pipes(matrix):
+    done = shell("cat labels.csv | $P combine - -k 2 --out -", matrix.parent)
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(done.stdout)
+    assert [row["label"] for row in rows] == list("00001111")
+    assert list(rows[0]) == ["object", "label", "confidence"]
+    assert b"Read standard input: 8 objects, 3 clusterings" in done.stderr
+    assert b"2 clusters of 8 objects" in done.stderr
+    assert listing(matrix.parent) == ["labels.csv"]
+    quiet = shell("$P combine - -k 2 --out - -q < labels.csv", matrix.parent)
+    assert (quiet.returncode, quiet.stderr, quiet.stdout) == (0, b"", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("$P combine labels.csv -k 2 --out - -q | true", 0, b""),
+        ("$P combine labels.csv -k 2 --out - -q >&-", 1, b"Standard output is closed"),
+        ("$P combine labels.csv -k 2 --out - -q > /dev/full", 1, b"No space left on device"),
+        ("$P combine - -k 2 --out o -q <&-", 1, b"Standard input is closed"),
+        ("$P combine - -k 2 --out o -q < /dev/null", 1, b"standard input is empty"),
+        ("$P combine <(cat labels.csv) -k 2 --out o -q", 0, b""),
+        ("$P combine /dev/stdin -k 2 --out o -q < labels.csv", 0, b""),
+    ],
+)
+def test_pipes_that_end_early_or_are_not_there(matrix, line, code, said):
+    done = shell(line, matrix.parent)
+    assert (done.returncode, b"Traceback" in done.stderr) == (code, False), done.stderr
+    assert said in done.stderr
+    assert bool(done.stderr) == bool(said)
+
+
+def test_arrays_and_packed_tables_through_pipes(matrix):
+    labels = np.array([[0, 0, 1]] * 4 + [[1, 2, 0]] * 4)
+    np.save(matrix.parent / "l.npy", labels)
+    np.savez(matrix.parent / "l.npz", labels=labels)
+    Ensemble(labels).save(matrix.parent / "e.npz")
+    (matrix.parent / "l.csv.gz").write_bytes(gzip.compress(matrix.read_bytes()))
+    wanted = shell("$P combine labels.csv -k 2 --out - -q", matrix.parent).stdout
+    for name in ("l.npy", "l.npz", "e.npz", "l.csv.gz"):
+        done = shell(f"$P combine - -k 2 --out - -q < {name}", matrix.parent)
+        assert (done.returncode, done.stdout) == (0, wanted), done.stderr
+
+
+# ---- progress
+
+
+def test_long_work_is_heard_of(monkeypatch, capsys):
+    monkeypatch.setattr(talk, "_pause", lambda elapsed: 0.05)
+
+    class Arguments:
+        quiet, verbose, out = False, False, "o"
+
+    with Talk(Arguments).during("combining (PCC)"):
+        time.sleep(0.4)
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) >= 2
+    assert set(said) == {"  still combining (PCC): 0 s"}
+    assert not any(thread.name == "conclust-heartbeat" for thread in threading.enumerate())
+    Arguments.quiet = True
+    with Talk(Arguments).during("combining (PCC)"):
+        time.sleep(0.2)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_beat_slows_down():
+    assert [talk._pause(t) for t in (0, 20, 100, 1000)] == [5, 5, 25, 60]
+    assert [talk._duration(t) for t in (5.2, 125)] == ["5 s", "2 min 5 s"]
+
+
+def test_verbose_says_more(matrix, capsys):
+    more = ["-k", "2", "--set", "divergence=l2", "--out", str(matrix.parent / "o"), "--force"]
+    assert main(["combine", str(matrix), *more]) == 0
+    usual = capsys.readouterr().err.splitlines()
+    assert main(["combine", str(matrix), *more, "-v"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) > len(usual)
+    assert any(line.startswith("[PCC]") for line in said)
+    assert any("time of PCC" in line for line in said)
