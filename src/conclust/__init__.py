@@ -9,6 +9,7 @@ from importlib import import_module
 # Public name -> module that defines it. The stub beside this file lists the same names.
 _HOMES = {
     "AddRemAdd": "conclust.consensus.median",
+    "AutoConsensus": "conclust.consensus.auto",
     "BaumEagon": "conclust.consensus.probabilistic",
     "BayesianEnsemble": "conclust.consensus.mixture",
     "CSPA": "conclust.consensus.graph",

@@ -23,6 +23,7 @@ from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.linkage import LWEA as LWEA
 from conclust.consensus.linkage import MultiEAC as MultiEAC
 from conclust.consensus.linkage import WeightedEAC as WeightedEAC
+from conclust.consensus.auto import AutoConsensus as AutoConsensus
 from conclust.consensus.median import AddRemAdd as AddRemAdd
 from conclust.consensus.median import KernelWeightedPartition as KernelWeightedPartition
 from conclust.consensus.median import MedianPartition as MedianPartition
@@ -66,6 +67,7 @@ __all__ = [
     "PEACE",
     "QMI",
     "AddRemAdd",
+    "AutoConsensus",
     "BaumEagon",
     "BayesianEnsemble",
     "ConsensusClustering",

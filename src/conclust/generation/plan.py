@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,12 @@ def _check_choices(choices: Sequence[int] | None, sizes: _Sizes) -> None:
 
 
 def _default_choices(n: int) -> range:
-    """2 .. min(50, max(10, cube root of n)): small numbers suit the consensus best."""
+    """2 .. min(50, max(10, square root of n)): fine partitions show where the borders are."""
+    return range(2, min(50, max(10, isqrt(n))) + 1)
+
+
+def _few_choices(n: int) -> range:
+    """2 .. min(50, max(10, cube root of n)): each number costs a run of six algorithms."""
     return range(2, min(50, max(10, round(n ** (1 / 3)))) + 1)
 
 
@@ -196,7 +202,7 @@ def _plan_mixed(
 ) -> Plan:
     runs: list[Recipe] = [*(TreeRecipe(name) for name in TREES), SpectralRecipe()]
     if choices is None:
-        wide = _default_choices(sizes.n)
+        wide = _few_choices(sizes.n)
         seeds = spawn_seeds(root, len(runs) + len(wide))
         # A tree would part equal points at random: no run may be asked for more than it draws.
         distinct = min(

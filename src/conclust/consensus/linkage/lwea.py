@@ -16,11 +16,11 @@ from conclust.consensus.linkage.agglomeration import (
     starting_clusters,
 )
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_of
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, MicroClusters
 from conclust.exceptions import DenseLimitError, EvidenceWarning
 from conclust.similarity import cluster_certainty
 
-__all__ = ["LWEA"]
+__all__ = ["LWEA", "certain_tree"]
 
 
 class LWEA(ConsensusClusterer):
@@ -159,30 +159,54 @@ class LWEA(ConsensusClusterer):
                 "Use HBGF or CumulativeVoting, which need no such matrix, or a larger max_dense."
             )
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
-        seen = ensemble.present.astype(np.float64)
-        own = _self_similarity(ensemble, self.certainty_, seen)
-        # Only NWCA divides by the largest entry of S, which is on the diagonal.
-        scale = 1.0 / own.max() if self.normalized and own.max() > 0 else 1.0
-        with one_library_thread():
-            D, unseen = cluster_dissimilarities(ensemble, scale * self.certainty_, seen, start)
-        if unseen:
-            warnings.warn(
-                f"Of {unseen} pairs of objects no partition saw both: without evidence they count as "
-                "dissimilarity 1.",
-                EvidenceWarning,
-                stacklevel=3,
-            )
-        tree = linkage_of(D, start, self.linkage)
+        tree, born = certain_tree(
+            ensemble,
+            self.certainty_,
+            normalized=self.normalized,
+            linkage=self.linkage,
+            start=start,
+            stacklevel=4,
+        )
         self.linkage_matrix_ = tree
         self.lifetimes_ = lifetimes(tree)
         if len(start) > 1:
-            born = max(0.0, 1.0 - scale * float(own.min()))
-            born = np.sqrt(born) if self.linkage == "ward" else born
             row = len(start) - 2
             self.lifetimes_[row] = max(0.0, self.lifetimes_[row] - born)
         if self.n_clusters is not None:
             return cut(tree, self.n_clusters)
         return cut(tree, longest_of(self.lifetimes_, float(tree[-1, 2]) if len(tree) else 0.0))
+
+
+def certain_tree(
+    ensemble: Ensemble,
+    certainty: NDArray[np.float64],
+    *,
+    normalized: bool,
+    linkage: str = "average",
+    start: MicroClusters | None = None,
+    stacklevel: int | None = None,
+) -> tuple[NDArray[np.float64], float]:
+    """Agglomerate on 1 - S, in which clusters count by their certainty.
+
+    Returns the linkage matrix, and the height from which the distinct rows of labels live: the
+    largest 1 - S_ii. `stacklevel` of the warning of pairs that no partition saw; None: no warning.
+    """
+    start = starting_clusters(ensemble) if start is None else start
+    seen = ensemble.present.astype(np.float64)
+    own = _self_similarity(ensemble, certainty, seen)
+    # Only NWCA divides by the largest entry of S, which is on the diagonal.
+    scale = 1.0 / own.max() if normalized and own.max() > 0 else 1.0
+    with one_library_thread():
+        D, unseen = cluster_dissimilarities(ensemble, scale * certainty, seen, start)
+    if unseen and stacklevel is not None:
+        warnings.warn(
+            f"Of {unseen} pairs of objects no partition saw both: without evidence they count as "
+            "dissimilarity 1.",
+            EvidenceWarning,
+            stacklevel=stacklevel,
+        )
+    born = max(0.0, 1.0 - scale * float(own.min()))
+    return linkage_of(D, start, linkage), float(np.sqrt(born)) if linkage == "ward" else born
 
 
 def _self_similarity(

@@ -1,0 +1,231 @@
+"""AutoConsensus: the default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._labels import indicator_of
+from conclust._random import RandomStateLike, generator
+from conclust._threads import thread_count
+from conclust._validation import check_int
+from conclust.consensus.auto.number import Support, best_number
+from conclust.consensus.auto.straddling import fine_partitions, straddling
+from conclust.consensus.base import Method, PlacingClusterer
+from conclust.consensus.linkage.agglomeration import dense_tree
+from conclust.consensus.linkage.dendrogram import cut
+from conclust.consensus.linkage.lwea import certain_tree
+from conclust.ensemble import Ensemble
+from conclust.similarity import cluster_certainty
+
+__all__ = ["AutoConsensus"]
+
+_ROWS_AT_ONCE = 1 << 14
+
+
+class AutoConsensus(PlacingClusterer):
+    """Consensus with nothing to choose: the number of clusters and the evidence that show it best.
+
+    Three trees of the objects are grown by average linkage on what the partitions say of pairs: all
+    clusters alike (:class:`conclust.EAC`), and by their certainty in two ways
+    (:class:`conclust.LWEA`, plain and normalized). The number of clusters is the one that lives
+    longest in the first tree, less what its borders are straddled: clusters that a gap separates are
+    cut apart by every partition that is fine enough, while borders through the middle of a crowd lie
+    elsewhere in each. Where no number has support the answer is one cluster. Of the three trees, cut
+    at that number or the one given, the one is taken whose borders are straddled least. Then every
+    object goes to the cluster that it is most similar to on average: so are placed those that had no
+    part in the trees, and new ones.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, at most the number of objects; fewer are found where objects cannot be
+        told apart. None: what the ensemble shows, from 1 on.
+    max_samples : int, default=3000
+        Most objects of which trees are grown (four matrices of this size squared, 8 bytes an entry);
+        of more objects so many are drawn. At least 2.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the objects for the trees where there are more than `max_samples`; nothing else is
+        random.
+    n_jobs : int, default=None
+        Threads for counting evidence. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    membership_ : ndarray of shape (n_samples, n_clusters)
+        Mean similarity with the objects of each cluster, rows scaled to sum to 1: a share of the
+        evidence, no probability of being right. Rows of objects that all partitions took for noise
+        are uniform.
+    n_clusters_ : int
+        Number of clusters.
+    evidence_ : {"all alike", "certain", "certain, normalized"}
+        Which tree was taken.
+    straddling_ : float
+        How far clusters of the finer half of the partitions lie across the borders found, relative
+        to chance: 0 for clusters that all of them cut apart, about 1 for arbitrary ones.
+    supports_ : list of Support
+        What speaks for the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
+        ``straddling``, ``support``). Empty where the number was given.
+    n_features_in_ : int
+        Number of partitions.
+
+    Notes
+    -----
+    The number found is right for clusters with a gap or a dip between them, of any shape that the
+    partitions can cut apart. Partitions all of the same number of clusters that agree by
+    construction show that number, whatever the data. See `experiments/default` for how often it is
+    right, and on what.
+
+    O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all.
+
+    References
+    ----------
+    .. [1] A. L. N. Fred and A. K. Jain, "Combining multiple clusterings using evidence
+       accumulation", IEEE TPAMI 27(6), 2005. (The lifetime.)
+    .. [2] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
+       Transactions on Cybernetics 48(5), 2018. (The certainty.)
+
+    Examples
+    --------
+    >>> from conclust import AutoConsensus
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> AutoConsensus().fit(labels).labels_
+    array([0, 0, 1, 1])
+    """
+
+    evidence_: str
+    straddling_: float
+    supports_: list[Support]
+    _votes: NDArray[np.float64]
+    _voices: NDArray[np.float64]
+    _offsets: NDArray[np.int64]
+
+    method = Method(
+        title="Trees of evidence, number and evidence chosen",
+        n_clusters="optional",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="s^2 N + n N K, s = min(n, 3000)",
+        citation="this library, after Fred and Jain 2005 and Huang, Wang and Lai 2018",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        max_samples: int = 3000,
+        missing: str = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.max_samples = max_samples
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(
+            self.n_clusters, "n_clusters", "AutoConsensus", high=ensemble.n_samples, none=True
+        )
+        check_int(self.max_samples, "max_samples", "AutoConsensus", low=2)
+        thread_count(self.n_jobs, "AutoConsensus")
+
+    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        self._voices, self._offsets = ensemble._each_weight, ensemble.offsets
+        part = self._part(ensemble)
+        if part is None:  # all is noise: nobody is with anybody
+            self._settle("all alike", 0.0, [], np.ones((int(self._offsets[-1]), 1)))
+            return np.ones((ensemble.n_samples, 1))
+        grown = _trees(part, self.n_jobs)
+        fine = fine_partitions(part)
+        K, supports = self.n_clusters, []
+        if K is None:
+            K, supports = best_number(part, [tree for tree, _ in grown.values()], fine)
+        best: tuple[float, str, NDArray[np.float64]] | None = None
+        for name, (tree, certainty) in grown.items():
+            votes = _votes(part, cut(tree, min(K, part.n_samples)), certainty)
+            placed = self._shares(part.indicator, votes).argmax(axis=1)
+            across = straddling(part, placed, fine)
+            # A tree of a later kind must be better by more than rounding.
+            if best is None or across < best[0] - 1e-9:
+                best = across, name, votes
+        assert best is not None
+        self._settle(best[1], best[0], supports, best[2])
+        if ensemble.is_soft:
+            return self._shares(ensemble.indicator, self._votes)
+        return self._place(ensemble.codes)
+
+    def _part(self, ensemble: Ensemble) -> Ensemble | None:
+        """Return the objects of which trees are grown: some of those that any partition put somewhere."""
+        per_object = ensemble.indicator if ensemble.is_soft else None
+        if per_object is not None:
+            clustered = np.flatnonzero(np.diff(per_object.indptr) > 0)
+        elif ensemble.has_noise or ensemble.has_missing:
+            clustered = np.flatnonzero((ensemble.labels >= 0).any(axis=1))
+        else:
+            clustered = np.arange(ensemble.n_samples)
+        if not len(clustered):
+            return None
+        if len(clustered) > self.max_samples:
+            rng = generator(self.random_state, "AutoConsensus")
+            clustered = np.sort(rng.permutation(clustered)[: self.max_samples])
+        return ensemble if len(clustered) == ensemble.n_samples else ensemble._some(clustered)
+
+    def _settle(
+        self, evidence: str, across: float, supports: list[Support], votes: NDArray[np.float64]
+    ) -> None:
+        self.evidence_, self.straddling_ = evidence, across
+        self.supports_, self._votes = supports, votes
+
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        self._votes = np.ascontiguousarray(self._votes[:, kept])
+
+    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        result = np.empty((len(codes), self._votes.shape[1]))
+        for begin in range(0, len(codes), _ROWS_AT_ONCE):
+            rows = slice(begin, begin + _ROWS_AT_ONCE)
+            result[rows] = self._shares(indicator_of(codes[rows], self._offsets), self._votes)
+        return result
+
+    def _shares(self, indicator: sp.csr_array, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return mean similarities with the clusters, rows scaled to sum to 1."""
+        per_cluster = np.repeat(self._voices, np.diff(self._offsets))
+        sums = np.asarray(indicator @ (per_cluster[:, None] * votes))
+        total = sums.sum(axis=1, keepdims=True)
+        shares = np.full_like(sums, 1.0 / sums.shape[1])
+        np.divide(sums, total, out=shares, where=total > 0)
+        return shares
+
+
+def _trees(
+    part: Ensemble, n_jobs: int | None
+) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Grow the trees: the linkage matrix and the certainty of the clusters of each."""
+    alike, _ = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=n_jobs)
+    grown = {"all alike": (alike, np.ones(int(part.offsets[-1])))}
+    for name, normalized in (("certain", False), ("certain, normalized", True)):
+        certainty = cluster_certainty(part, normalized=normalized)
+        tree, _ = certain_tree(part, certainty, normalized=normalized)
+        grown[name] = tree, certainty
+    return grown
+
+
+def _votes(
+    part: Ensemble, labels: NDArray[np.int64], certainty: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what being in each cluster adds to the mean similarity with the clusters found (T, K)."""
+    n, K = len(labels), int(labels.max()) + 1
+    mean = sp.csr_array(
+        (1.0 / np.bincount(labels)[labels], (np.arange(n), labels)), shape=(n, K)
+    )
+    return np.asarray((part.indicator.T @ mean).toarray()) * certainty[:, None]

@@ -1,0 +1,86 @@
+"""How many clusters an ensemble shows: long lives in the tree, with borders that nobody straddles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.consensus.auto.straddling import straddling
+from conclust.consensus.linkage.dendrogram import cut, lifetimes
+from conclust.ensemble import Ensemble
+
+__all__ = ["Support", "best_number"]
+
+# Settled by experiments/default/suite.py, on sets of the seeds named there.
+# Borders that are straddled so far, relative to chance, are none: clouds of points without
+# clusters have .09 to .9 at their best number.
+_NO_BORDER = 0.15
+# Objects that are together so much more often than the next ones are a cluster even if all
+# partitions err at its border.
+_PLAIN = 0.25
+# Support up to which there is one cluster.
+_NOTHING = 0.02
+_MOST = 60
+
+
+@dataclass(frozen=True)
+class Support:
+    """What speaks for a number of clusters.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number.
+    lifetime : float
+        Its lifetime in the tree of evidence accumulation, from 0 to 1.
+    straddling : float
+        How far fine partitions straddle the borders, relative to chance; the least of the trees.
+    support : float
+        The lifetime, less what the borders are straddled.
+    """
+
+    n_clusters: int
+    lifetime: float
+    straddling: float
+    support: float
+
+
+def best_number(
+    ensemble: Ensemble, trees: list[NDArray[np.float64]], fine: NDArray[np.int64]
+) -> tuple[int, list[Support]]:
+    """Choose the number of clusters.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The members.
+    trees : list of ndarray of shape (n_samples - 1, 4)
+        Dendrograms of its objects; lifetimes are those of the first, heights from 0 to 1.
+    fine : ndarray of int
+        The partitions whose clusters should respect the borders.
+
+    Returns
+    -------
+    n_clusters : int
+        1 where no number has support.
+    supports : list of Support
+        The numbers that were looked at, by falling lifetime: as far as they could win.
+    """
+    n = ensemble.n_samples
+    most = min(n, _MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
+    lives = np.minimum(lifetimes(trees[0])[: most - 1], 1.0)
+    supports: list[Support] = []
+    best = _NOTHING
+    number = 1
+    for at in np.argsort(-lives, kind="stable"):
+        life, K = float(lives[at]), int(at) + 2
+        if life <= best:  # no number that follows can have more support than its lifetime
+            break
+        across = min(straddling(ensemble, cut(tree, K), fine) for tree in trees)
+        support = max(life * max(0.0, 1.0 - across / _NO_BORDER), life - _PLAIN)
+        supports.append(Support(K, life, across, support))
+        if support > best:
+            best, number = support, K
+    return number, supports

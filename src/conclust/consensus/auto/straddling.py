@@ -1,0 +1,78 @@
+"""Whether the clusters of fine partitions respect the borders of a partition, or straddle them."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust.ensemble import Ensemble
+
+__all__ = ["fine_partitions", "straddling"]
+
+
+def fine_partitions(ensemble: Ensemble) -> NDArray[np.int64]:
+    """Return the partitions with at least the median number of clusters, of those that count."""
+    counting = ensemble._each_weight > 0
+    counts = ensemble.cluster_counts
+    return np.flatnonzero(counting & (counts >= np.median(counts[counting])))
+
+
+def straddling(
+    ensemble: Ensemble, labels: NDArray[np.int64], partitions: NDArray[np.int64]
+) -> float:
+    """Say how far clusters of the given partitions lie across the borders of a partition.
+
+    A cluster C of a member and a cluster A of the partition fit if one holds the other, or they
+    share nothing. What they share beyond is counted, and divided by what it would be if all were
+    independent::
+
+        sum of |A & C| min(1 - |A & C| / |A|, 1 - |A & C| / |C|)
+        / sum of |A| |C| / n min(1 - |C| / n, 1 - |A| / n)
+
+    over all A and C, and all members by their weights.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The members.
+    labels : ndarray of int64 of shape (n_samples,)
+        The partition: 0 to K - 1 for its objects.
+    partitions : ndarray of int
+        Which members to look at.
+
+    Returns
+    -------
+    float
+        0 where every cluster of the members is within one of the partition, or made of whole ones;
+        about 1 where members and partition have nothing to do with each other. 0 for one cluster.
+
+    Notes
+    -----
+    Clusters that a gap separates are cut apart by every partition that is fine enough; borders drawn
+    through the middle of a crowd are elsewhere in each of them.
+    """
+    K = int(labels.max()) + 1
+    if K == 1:
+        return 0.0
+    owner = np.repeat(np.arange(ensemble.n_partitions), ensemble.cluster_counts)
+    n = len(labels)
+    member_of = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
+    looked_at = np.zeros(ensemble.n_partitions, dtype=np.bool_)
+    looked_at[partitions] = True
+    columns = np.flatnonzero(looked_at[owner])
+    shared = np.asarray((member_of @ ensemble.indicator).toarray())[:, columns]
+    if ensemble.has_missing:
+        seen = np.asarray(member_of @ ensemble.present.astype(np.float64))[:, owner[columns]]
+    else:
+        seen = np.repeat(np.bincount(labels, minlength=K)[:, None], len(columns), axis=1)
+    total = seen.sum(axis=0)
+    size = shared.sum(axis=0)
+    there = size > 0
+    shared, seen, total, size = shared[:, there], seen[:, there], total[there], size[there]
+    weight = ensemble._each_weight[owner[columns[there]]] / total
+    of_own = np.divide(shared, seen, out=np.zeros_like(shared), where=seen > 0)
+    found = shared * np.minimum(1.0 - of_own, 1.0 - shared / size)
+    expected = seen * (size / total) * np.minimum(1.0 - size / total, 1.0 - seen / total)
+    chance = float(expected.sum(axis=0) @ weight)
+    return max(0.0, float(found.sum(axis=0) @ weight)) / chance if chance > 0 else 0.0
