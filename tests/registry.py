@@ -34,6 +34,8 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "MultiEAC jaccard, ward": ("MultiEAC", {"cluster_weights": "jaccard", "linkage": "ward"}),
     "LWEA": ("LWEA", {}),
     "LWEA normalized": ("LWEA", {"normalized": True}),
+    "Auto": ("AutoConsensus", {}),
+    "Auto on a part": ("AutoConsensus", {"max_samples": 60, "random_state": 0}),
     "WeightedEAC": ("WeightedEAC", {}),
     "WeightedEAC single": ("WeightedEAC", {"linkage": "single"}),
     "FCA": ("FCAConsensus", {}),

@@ -95,9 +95,9 @@ class AutoConsensus(PlacingClusterer):
     Examples
     --------
     >>> from conclust import AutoConsensus
-    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> labels = [[0, 0, 0], [0, 0, 1], [0, 0, 2], [1, 1, 3], [1, 1, 4], [1, 2, 4]]
     >>> AutoConsensus().fit(labels).labels_
-    array([0, 0, 1, 1])
+    array([0, 0, 0, 1, 1, 1])
     """
 
     evidence_: str

@@ -1,0 +1,170 @@
+"""AutoConsensus: the number of clusters, the evidence chosen, placing; straddling against sets."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from conclust import EAC, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
+from conclust.consensus.auto.straddling import fine_partitions, straddling
+from conclust.exceptions import ParameterError
+from tests.cases import planted
+from tests.naive import straddling as naive
+
+
+def members(X, **parameters):
+    return EnsembleGenerator(random_state=0, **parameters).fit_transform(X)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    arrays(np.int64, (9, 4), elements=st.integers(-2, 3)),
+    arrays(np.int64, 9, elements=st.integers(0, 2)),
+    arrays(np.float64, 4, elements=st.floats(0.5, 4.0)),
+)
+def test_straddling_is_what_it_is_as_sets(labels, partition, weights):
+    labels[0] = np.maximum(labels[0], 0)  # no partition is missing everywhere
+    partition = np.unique(partition, return_inverse=True)[1]
+    ensemble = Ensemble(labels, weights=weights)
+    found = straddling(ensemble, partition, np.arange(4))
+    if partition.max() == 0:
+        assert found == 0.0
+    else:
+        expected = naive.straddling(list(labels.T), list(partition), weights)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_whole_clusters_straddle_nothing():
+    partition = np.repeat([0, 1, 2], 4)
+    finer = np.repeat(np.arange(6), 2)
+    coarser = np.repeat([0, 1], [8, 4])
+    assert straddling(Ensemble(np.column_stack([finer, coarser])), partition, np.arange(2)) == 0.0
+
+
+def test_what_is_independent_straddles_as_chance_has_it():
+    rng = np.random.default_rng(0)
+    ensemble = Ensemble(rng.integers(0, 8, size=(20_000, 20)))
+    assert straddling(ensemble, rng.integers(0, 5, 20_000), np.arange(20)) == pytest.approx(1, abs=0.01)
+
+
+def test_only_looks_at_the_partitions_named():
+    partition = np.repeat([0, 1], 4)
+    good, bad = np.repeat(np.arange(4), 2), np.tile([0, 1, 2, 3], 2)
+    ensemble = Ensemble(np.column_stack([good, bad]))
+    assert straddling(ensemble, partition, np.array([0])) == 0.0
+    assert straddling(ensemble, partition, np.array([1])) > 0.5
+
+
+def test_fine_partitions_are_the_upper_half_of_those_that_count():
+    columns = [np.arange(12) % k for k in (2, 3, 4, 6, 12)]
+    labels = np.column_stack(columns)
+    assert fine_partitions(Ensemble(labels)).tolist() == [2, 3, 4]
+    assert fine_partitions(Ensemble(labels, weights=[1, 1, 1, 0, 0])).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_textbook_blobs(seed):
+    X, y = make_blobs(600, centers=6, n_features=10, center_box=(-10, 10), random_state=seed)
+    model = AutoConsensus().fit(members(X))
+    assert model.n_clusters_ == 6
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.straddling_ < 0.01
+
+
+@pytest.mark.parametrize("kind", ["square", "cloud", "wide", "skew"])
+def test_a_cloud_without_clusters_is_one(kind):
+    rng = np.random.default_rng(5)
+    X = {
+        "square": rng.uniform(size=(500, 2)),
+        "cloud": rng.normal(size=(500, 5)),
+        "wide": rng.normal(size=(300, 40)),
+        "skew": rng.exponential(size=(500, 5)),
+    }[kind]
+    model = AutoConsensus().fit(members(X))
+    assert model.n_clusters_ == 1
+    assert (model.labels_ == 0).all()
+    assert (model.membership_ == 1.0).all()
+
+
+def test_moons_told_their_number():
+    X, y = make_moons(500, noise=0.05, random_state=0)
+    labels = members(X)
+    model = AutoConsensus(2).fit(labels)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.evidence_ != "all alike"
+    assert adjusted_rand_score(y, EAC(2).fit(labels).labels_) < 0.9
+
+
+def test_errors_at_every_border_do_not_hide_what_is_plain():
+    labels, truth = planted(n=200, m=12, flip=0.2)
+    model = AutoConsensus().fit(labels)
+    assert model.n_clusters_ == truth.max() + 1
+
+
+def test_the_tree_taken_is_the_one_whose_borders_are_straddled_least():
+    X, _ = make_blobs(300, centers=4, n_features=2, cluster_std=2.0, random_state=3)
+    ensemble = Ensemble(members(X))
+    model = AutoConsensus(4).fit(ensemble)
+    fine = fine_partitions(ensemble)
+    assert model.straddling_ == pytest.approx(straddling(ensemble, model.labels_, fine))
+    for other in (EAC(4), LWEA(4), LWEA(4, normalized=True)):
+        assert model.straddling_ <= straddling(ensemble, other.fit(ensemble).labels_, fine) + 0.01
+
+
+def test_membership_is_mean_similarity_scaled():
+    labels, _ = planted(n=60, m=8, flip=0.1)
+    ensemble = Ensemble(labels)
+    model = AutoConsensus(3).fit(ensemble)
+    assert model.evidence_ == "all alike"
+    tree = EAC(3).fit(ensemble).labels_
+    B = ensemble.indicator.toarray()
+    S = B @ B.T
+    mean = np.column_stack([S[:, tree == k].mean(axis=1) for k in range(3)])
+    expected = mean / mean.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.membership_, expected, atol=1e-12)
+    np.testing.assert_array_equal(model.labels_, expected.argmax(axis=1))
+
+
+def test_new_objects_are_placed_like_those_of_fit():
+    X, _ = make_blobs(500, centers=4, n_features=3, random_state=1)
+    labels = members(X)
+    model = AutoConsensus(random_state=0, max_samples=200).fit(labels)
+    np.testing.assert_array_equal(model.predict(labels), model.labels_)
+    np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
+
+
+def test_many_objects_are_placed_by_a_part():
+    X, y = make_blobs(20_000, centers=5, n_features=8, random_state=2)
+    model = AutoConsensus(random_state=0).fit(members(X, n_partitions=20))
+    assert model.n_clusters_ == 5
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+def test_supports_say_why():
+    X, _ = make_blobs(300, centers=3, n_features=5, random_state=0)
+    model = AutoConsensus().fit(members(X))
+    best = max(model.supports_, key=lambda support: support.support)
+    assert best.n_clusters == model.n_clusters_ == 3
+    assert AutoConsensus(3).fit(members(X)).supports_ == []
+
+
+def test_noise_everywhere_is_one_cluster():
+    model = AutoConsensus().fit(np.full((5, 3), -2))
+    assert model.n_clusters_ == 1
+
+
+def test_objects_in_noise_take_no_cluster_of_their_own():
+    labels = np.array([[0, 0, 0]] * 5 + [[1, 1, 1]] * 5 + [[-2, -2, -2]])
+    model = AutoConsensus(2).fit(labels)
+    assert adjusted_rand_score(np.repeat([0, 1], 5), model.labels_[:10]) == 1.0
+    np.testing.assert_array_equal(model.membership_[10], [0.5, 0.5])
+
+
+def test_errors():
+    with pytest.raises(ParameterError, match="'n_clusters' parameter of AutoConsensus must be an int"):
+        AutoConsensus(9).fit([[0], [1]])
+    with pytest.raises(ParameterError, match="'max_samples' parameter of AutoConsensus"):
+        AutoConsensus(max_samples=1).fit([[0], [1]])
