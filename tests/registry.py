@@ -34,7 +34,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "MultiEAC jaccard, ward": ("MultiEAC", {"cluster_weights": "jaccard", "linkage": "ward"}),
     "LWEA": ("LWEA", {}),
     "LWEA normalized": ("LWEA", {"normalized": True}),
-    "Auto": ("AutoConsensus", {}),
+    "Auto": ("AutoConsensus", {"random_state": 0}),
     "Auto on a part": ("AutoConsensus", {"max_samples": 60, "random_state": 0}),
     "WeightedEAC": ("WeightedEAC", {}),
     "WeightedEAC single": ("WeightedEAC", {"linkage": "single"}),

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
+from tests.cases import planted
+from tests.naive import straddling as naive
 
 from conclust import EAC, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.exceptions import ParameterError
-from tests.cases import planted
-from tests.naive import straddling as naive
 
 
 def members(X, **parameters):
@@ -47,7 +47,9 @@ def test_whole_clusters_straddle_nothing():
 def test_what_is_independent_straddles_as_chance_has_it():
     rng = np.random.default_rng(0)
     ensemble = Ensemble(rng.integers(0, 8, size=(20_000, 20)))
-    assert straddling(ensemble, rng.integers(0, 5, 20_000), np.arange(20)) == pytest.approx(1, abs=0.01)
+    assert straddling(ensemble, rng.integers(0, 5, 20_000), np.arange(20)) == pytest.approx(
+        1, abs=0.01
+    )
 
 
 def test_only_looks_at_the_partitions_named():
@@ -164,7 +166,9 @@ def test_objects_in_noise_take_no_cluster_of_their_own():
 
 
 def test_errors():
-    with pytest.raises(ParameterError, match="'n_clusters' parameter of AutoConsensus must be an int"):
+    with pytest.raises(
+        ParameterError, match="'n_clusters' parameter of AutoConsensus must be an int"
+    ):
         AutoConsensus(9).fit([[0], [1]])
     with pytest.raises(ParameterError, match="'max_samples' parameter of AutoConsensus"):
         AutoConsensus(max_samples=1).fit([[0], [1]])

@@ -381,6 +381,7 @@ def test_threads_change_no_bit(form, n):
         np.testing.assert_array_equal(models[0].labels_, other.labels_)
         if hasattr(models[0], "membership_"):
             np.testing.assert_array_equal(models[0].membership_, other.membership_)
+        if hasattr(models[0], "objective_"):
             assert models[0].objective_ == other.objective_
 
 

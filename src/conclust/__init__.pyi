@@ -10,6 +10,7 @@ from conclust import metrics as metrics
 from conclust import plotting as plotting
 from conclust import similarity as similarity
 from conclust import weighting as weighting
+from conclust.consensus.auto import AutoConsensus as AutoConsensus
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.graph import CSPA as CSPA
 from conclust.consensus.graph import HBGF as HBGF
@@ -23,7 +24,6 @@ from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.linkage import LWEA as LWEA
 from conclust.consensus.linkage import MultiEAC as MultiEAC
 from conclust.consensus.linkage import WeightedEAC as WeightedEAC
-from conclust.consensus.auto import AutoConsensus as AutoConsensus
 from conclust.consensus.median import AddRemAdd as AddRemAdd
 from conclust.consensus.median import KernelWeightedPartition as KernelWeightedPartition
 from conclust.consensus.median import MedianPartition as MedianPartition

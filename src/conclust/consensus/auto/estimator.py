@@ -148,7 +148,8 @@ class AutoConsensus(PlacingClusterer):
             return np.ones((ensemble.n_samples, 1))
         grown = _trees(part, self.n_jobs)
         fine = fine_partitions(part)
-        K, supports = self.n_clusters, []
+        supports: list[Support] = []
+        K = self.n_clusters
         if K is None:
             K, supports = best_number(part, [tree for tree, _ in grown.values()], fine)
         best: tuple[float, str, NDArray[np.float64]] | None = None
@@ -225,7 +226,5 @@ def _votes(
 ) -> NDArray[np.float64]:
     """Return what being in each cluster adds to the mean similarity with the clusters found (T, K)."""
     n, K = len(labels), int(labels.max()) + 1
-    mean = sp.csr_array(
-        (1.0 / np.bincount(labels)[labels], (np.arange(n), labels)), shape=(n, K)
-    )
+    mean = sp.csr_array((1.0 / np.bincount(labels)[labels], (np.arange(n), labels)), shape=(n, K))
     return np.asarray((part.indicator.T @ mean).toarray()) * certainty[:, None]
