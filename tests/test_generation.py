@@ -81,15 +81,15 @@ def test_defaults_make_a_hundred_canonical_partitions_that_the_ensemble_takes_as
     for column in labels.T:
         assert column.tolist() == naive.canonical(column.tolist())
     found = labels.max(axis=0) + 1
-    assert set(found.tolist()) == set(range(2, 11))
+    assert set(found.tolist()) == set(range(2, 13))
     assert np.shares_memory(Ensemble(labels).codes, labels)
 
 
-@pytest.mark.parametrize(("n", "top"), [(30, 10), (1000, 10), (2000, 13), (8000, 20)])
+@pytest.mark.parametrize(("n", "top"), [(90, 10), (400, 20), (900, 30), (8000, 50)])
 def test_default_range_of_n_clusters(n, top):
     X = np.random.default_rng(0).normal(size=(n, 1))
-    # A tenth of the objects makes the members quick; the range is that of all objects.
-    generator = EnsembleGenerator(n_partitions=200, sample_fraction=0.1, random_state=1).fit(X)
+    # A part of the objects makes the members quick; the range is that of all objects.
+    generator = EnsembleGenerator(n_partitions=400, sample_fraction=0.1, random_state=1).fit(X)
     sizes = {member.n_clusters for member in generator.members_}
     assert sizes == set(range(2, min(top, n // 10) + 1))
 

@@ -50,6 +50,7 @@ _HOMES = {
     "posterior_coclustering": "conclust.consensus.mixture",
 }
 _MODULES = (
+    "confidence",
     "consensus",
     "datasets",
     "divergences",

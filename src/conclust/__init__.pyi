@@ -1,3 +1,4 @@
+from conclust import confidence as confidence
 from conclust import consensus as consensus
 from conclust import datasets as datasets
 from conclust import divergences as divergences
@@ -93,6 +94,7 @@ __all__ = [
     "__version__",
     "best_by_anmi",
     "coassociation",
+    "confidence",
     "consensus",
     "copresence",
     "corrupt",

@@ -115,7 +115,7 @@ class AutoConsensus(PlacingClusterer):
         weights=True,
         soft_members=True,
         cost="s^2 N + n N K, s = min(n, 3000)",
-        citation="this library, after Fred and Jain 2005 and Huang, Wang and Lai 2018",
+        citation="Fred and Jain 2005, IEEE TPAMI 27; Huang, Wang and Lai 2018, IEEE TCYB 48",
     )
 
     def __init__(

@@ -1,0 +1,152 @@
+"""The mean confidence of a consensus, and that of the same method on partitions drawn at random."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from conclust._labels import MISSING
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._validation import check_int, refuse
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+
+__all__ = ["ChanceConfidence", "chance_confidence"]
+
+
+@dataclass(frozen=True)
+class ChanceConfidence:
+    """A mean confidence beside its null.
+
+    Attributes
+    ----------
+    mean : float
+        Mean over the objects of their largest membership.
+    by_chance : ndarray of shape (n_draws,)
+        The same for partitions with clusters of the same sizes drawn at random, combined by the
+        same method into the same number of clusters.
+    """
+
+    mean: float
+    by_chance: NDArray[np.float64]
+
+    @property
+    def means_something(self) -> bool:
+        """Whether the confidence is above that of every draw, and there was a choice at all."""
+        return bool(self.mean > self.by_chance.max())
+
+
+def chance_confidence(
+    model: Any,
+    ensemble: Ensemble | ArrayLike,
+    *,
+    n_draws: int = 3,
+    max_samples: int = 2000,
+    random_state: RandomStateLike = None,
+) -> ChanceConfidence:
+    """Say how confident the same method is about partitions that have nothing to do with each other.
+
+    Each partition keeps the sizes of its clusters, the objects that it did not observe and its noise;
+    which object has which label is drawn at random, for each partition by itself. The model is fitted
+    to that anew, for the number of clusters that it found. Its memberships are then as sure as the
+    method makes them of nothing.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted consensus with ``membership_``.
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        What it was fitted to.
+    n_draws : int, default=3
+        Fits to random partitions.
+    max_samples : int, default=2000
+        Most objects of which random partitions are drawn; of more so many are taken. At least 2.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws objects and labels.
+
+    Returns
+    -------
+    ChanceConfidence
+        The mean confidence of the model and those of the draws.
+
+    Raises
+    ------
+    ParameterError
+        If the model gives no memberships, or a parameter is out of its range.
+    InputError
+        If the ensemble is not the one of the fit, or its partitions are soft: those cannot be drawn
+        anew with the same sizes.
+
+    Notes
+    -----
+    Above chance is not yet "there are clusters": k-means partitions of a cloud without clusters agree
+    far more than random ones do. This null only says from where on a confidence means anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import AutoConsensus
+    >>> from conclust.confidence import chance_confidence
+    >>> labels = np.repeat([[0] * 8, [1] * 8], 20, axis=0)
+    >>> sure = chance_confidence(AutoConsensus(2).fit(labels), labels, random_state=0)
+    >>> sure.mean, sure.means_something
+    (1.0, True)
+    """
+    owner = "chance_confidence"
+    check_is_fitted(model)
+    if not hasattr(model, "membership_"):
+        refuse("model", owner, "a fitted consensus with memberships ('membership_')", model)
+    check_int(n_draws, "n_draws", owner)
+    check_int(max_samples, "max_samples", owner, low=2)
+    members = ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)
+    membership = model.membership_
+    if len(membership) != members.n_samples:
+        raise InputError(
+            f"The ensemble must be the one that the model was fitted to, of {len(membership)} objects. "
+            f"Got one of {members.n_samples} objects instead."
+        )
+    if members.is_soft:
+        raise InputError(
+            "The partitions of the ensemble must be hard: soft ones cannot be drawn anew with clusters "
+            "of the same sizes."
+        )
+    seed, *generators = spawn_generators(seed_sequence(random_state, owner), n_draws + 1)
+    rows = np.flatnonzero(members.observed)
+    mean = float(membership[rows].max(axis=1).mean())
+    if len(rows) > max_samples:
+        rows = np.sort(seed.permutation(rows)[:max_samples])
+    labels = members.labels[rows]
+    heard = (labels != MISSING).any(axis=0)
+    weights = None if members.weights is None else members.weights[heard]
+    found = [_of_random(model, labels[:, heard], weights, rng) for rng in generators]
+    return ChanceConfidence(mean, np.array(found))
+
+
+def _of_random(
+    model: Any,
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64] | None,
+    rng: np.random.Generator,
+) -> float:
+    """Return the mean confidence of the model's method in labels that are shuffled by columns."""
+    shuffled = labels.copy()
+    for column in shuffled.T:
+        seen = np.flatnonzero(column != MISSING)
+        column[seen] = column[rng.permutation(seen)]
+    again = clone(model)
+    given = again.get_params(deep=False)
+    if "n_clusters" in given:
+        again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
+    if "random_state" in given:
+        again.set_params(random_state=int(rng.integers(2**31)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # random partitions suit no method
+        again.fit(Ensemble(shuffled, weights=weights))
+    observed = again.labels_ >= 0
+    return float(again.membership_[observed].max(axis=1).mean())

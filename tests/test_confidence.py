@@ -1,0 +1,82 @@
+"""Confidence beside that in partitions drawn at random."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from conclust import EAC, PCC, AutoConsensus, Ensemble, EnsembleGenerator, Voting
+from conclust.confidence import chance_confidence
+from conclust.exceptions import InputError, ParameterError
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    X, _ = make_blobs(150, centers=3, n_features=4, random_state=0)
+    return EnsembleGenerator(n_partitions=30, n_clusters=[3, 4], random_state=0).fit_transform(X)
+
+
+@pytest.mark.parametrize("model", [PCC(3, divergence="l2"), Voting(3), AutoConsensus()])
+def test_what_partitions_agree_on_is_surer_than_chance(model, blobs):
+    model.set_params(random_state=0).fit(blobs)
+    sure = chance_confidence(model, blobs, random_state=0)
+    assert sure.mean == pytest.approx(model.membership_.max(axis=1).mean())
+    assert sure.by_chance.shape == (3,)
+    assert sure.means_something
+    assert (sure.by_chance < sure.mean - 0.2).all()
+
+
+@pytest.mark.parametrize("model", [PCC(4, divergence="l2"), Voting(4), AutoConsensus(4)])
+def test_what_is_drawn_at_random_is_no_surer_than_chance(model):
+    labels = np.random.default_rng(1).integers(0, 4, size=(200, 20))
+    model.set_params(random_state=0).fit(labels)
+    sure = chance_confidence(model, labels, n_draws=5, random_state=0)
+    assert abs(sure.mean - sure.by_chance.mean()) < 0.05
+
+
+def test_draws_keep_sizes_missing_noise_and_weights(monkeypatch):
+    labels = np.array([[0, 0, 1], [0, 1, 1], [1, 1, -1], [1, -2, 0], [1, 0, 0], [0, 0, 0]])
+    model = PCC(2, divergence="l2", random_state=0).fit(Ensemble(labels, weights=[1, 2, 3]))
+    met = []
+    fit = PCC.fit
+    monkeypatch.setattr(PCC, "fit", lambda self, X, y=None: met.append(X) or fit(self, X))
+    chance_confidence(model, Ensemble(labels, weights=[1, 2, 3]), n_draws=4, random_state=0)
+    assert len(met) == 4
+    for drawn in met:
+        np.testing.assert_array_equal(drawn.weights, [1, 2, 3])
+        np.testing.assert_array_equal(drawn.labels == -1, labels == -1)
+        for u in range(3):
+            assert np.count_nonzero(drawn.labels[:, u] == -2) == np.count_nonzero(
+                labels[:, u] == -2
+            )
+            sizes = [np.bincount(x[x >= 0]) for x in (drawn.labels[:, u], labels[:, u])]
+            np.testing.assert_array_equal(*map(np.sort, sizes))
+    assert any((drawn.labels != met[0].labels).any() for drawn in met[1:])
+
+
+def test_the_number_of_clusters_is_the_one_found(blobs):
+    model = AutoConsensus().fit(blobs)
+    assert model.n_clusters_ == 3
+    assert (chance_confidence(model, blobs, random_state=0).by_chance < 0.9).all()
+
+
+def test_many_objects_are_drawn_from():
+    labels = np.random.default_rng(0).integers(0, 3, size=(5000, 6))
+    model = Voting(3, random_state=0).fit(labels)
+    again = [
+        chance_confidence(model, labels, max_samples=100, random_state=4).by_chance
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*again)
+
+
+def test_errors(blobs):
+    with pytest.raises(ParameterError, match="must be a fitted consensus with memberships"):
+        chance_confidence(EAC(2).fit(blobs), blobs)
+    model = Voting(2, random_state=0).fit(blobs)
+    with pytest.raises(InputError, match="of 150 objects. Got one of 149 objects"):
+        chance_confidence(model, blobs[1:])
+    soft = Ensemble.from_memberships([np.full((6, 2), 0.5)] * 2)
+    with pytest.raises(InputError, match="must be hard"):
+        chance_confidence(PCC(2, divergence="l2", random_state=0).fit(soft), soft)
+    with pytest.raises(ParameterError, match="'n_draws' parameter of chance_confidence"):
+        chance_confidence(model, blobs, n_draws=0)
