@@ -73,7 +73,7 @@ def test_errors(blobs):
     with pytest.raises(ParameterError, match="must be a fitted consensus with memberships"):
         chance_confidence(EAC(2).fit(blobs), blobs)
     model = Voting(2, random_state=0).fit(blobs)
-    with pytest.raises(InputError, match="of 150 objects. Got one of 149 objects"):
+    with pytest.raises(InputError, match=r"of 150 objects\. Got one of 149"):
         chance_confidence(model, blobs[1:])
     soft = Ensemble.from_memberships([np.full((6, 2), 0.5)] * 2)
     with pytest.raises(InputError, match="must be hard"):
