@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 from tests.naive import lattice as naive
 
-from conclust import Ensemble, FCAConsensus
+from conclust import Ensemble, EnsembleGenerator, FCAConsensus
 from conclust._kernels import ConceptGrowth
 from conclust._labels import canonical_labels
+from conclust.evidence import evidence
 from conclust.exceptions import EvidenceWarning, ParameterError, UnsupportedEnsembleError
-from conclust.metrics import anmi
 
 E2 = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]])
 
@@ -260,29 +261,72 @@ def test_a_share_is_rounded_up(m, share, votes):
     assert FCAConsensus(share).fit(labels).threshold_ == votes
 
 
-def test_default_is_half_of_the_partitions():
+def test_a_share_is_that_of_the_partitions():
     rng = np.random.default_rng(3)
     labels = correlated(rng, 60, 7)
-    a, b = FCAConsensus().fit(labels), FCAConsensus(4).fit(labels)
+    a, b = FCAConsensus(0.5).fit(labels), FCAConsensus(4).fit(labels)
     assert a.threshold_ == b.threshold_ == 4
     np.testing.assert_array_equal(a.labels_, b.labels_)
 
 
-def test_auto_is_the_best_of_all_it_tried():
-    labels = correlated(np.random.default_rng(4), 120, 11)
-    model = FCAConsensus("auto").fit(labels)
-    np.testing.assert_array_equal(model.thresholds_, np.arange(3, 12))
-    scores = [anmi(FCAConsensus(int(t)).fit_predict(labels), labels) for t in model.thresholds_]
-    np.testing.assert_allclose(model.anmi_, scores, rtol=1e-12)
-    assert model.threshold_ == model.thresholds_[np.argmax(model.anmi_)]
-    chosen = FCAConsensus(int(model.threshold_)).fit(labels)
-    np.testing.assert_array_equal(model.labels_, chosen.labels_)
-    assert not hasattr(model.set_params(threshold=3).fit(labels), "anmi_")
+def fit_of_pairs(labels, ensemble):
+    """Covariance of the shares with "one cluster", by the latter's deviation, from all pairs."""
+    c, present = evidence(ensemble)
+    upper = np.triu_indices(len(labels), 1)
+    weight = present[upper]
+    seen = weight > 0
+    share = (c[upper] / np.where(seen, weight, 1))[seen]
+    same = np.equal.outer(labels, labels)[upper][seen]
+    if same.all() or not same.any():
+        return 0.0
+    cov = np.cov(share, same, aweights=weight[seen], ddof=0)
+    return cov[0, 1] / np.sqrt(cov[1, 1])
 
 
-def test_auto_looks_from_a_fifth_of_the_partitions_on():
-    model = FCAConsensus("auto").fit(np.repeat([[0], [1]], 35, axis=1))  # 0.2 * 35 is above 7
-    np.testing.assert_array_equal(model.thresholds_, np.arange(7, 36))
+@pytest.mark.parametrize("case", ["complete", "missing, noise"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.filterwarnings("ignore::conclust.exceptions.EvidenceWarning")
+def test_auto_is_the_default_and_the_best_of_all_it_tried(case, weighted):
+    rng = np.random.default_rng(4)
+    labels = correlated(rng, 120, 11, **CASES[case])
+    weights = rng.integers(1, 4, 11) if weighted else None
+    ensemble = Ensemble(labels, weights=weights)
+    model = FCAConsensus().fit(ensemble)
+    assert model.threshold == "auto"
+    total = 11 if weights is None else weights.sum()
+    np.testing.assert_allclose(model.thresholds_, np.arange(1, 12) * total / 11)
+    if not weighted:
+        for t, score in zip(model.thresholds_, model.scores_, strict=True):
+            found = FCAConsensus(int(t)).fit_predict(ensemble)
+            assert score == pytest.approx(fit_of_pairs(found, ensemble), abs=1e-12)
+    best = fit_of_pairs(model.labels_, ensemble)
+    assert model.scores_.max() == pytest.approx(best, abs=1e-12)
+    assert model.threshold_ == model.thresholds_[np.argmax(model.scores_)]
+    assert not hasattr(model.set_params(threshold=3).fit(labels), "scores_")
+
+
+def test_auto_is_near_the_classes_where_half_of_the_votes_shatters_them():
+    """Members of 3 to 20 clusters of 3 classes, as in the papers' ensembles."""
+    generator = EnsembleGenerator("kmeans", 60, n_clusters=range(3, 21), random_state=0)
+    labels = generator.fit_transform(load_iris().data)
+    assert FCAConsensus().fit(labels).n_clusters_ <= 8
+    assert FCAConsensus(0.5).fit(labels).n_clusters_ > 16
+
+
+def test_auto_of_one_cluster_and_of_single_objects():
+    np.testing.assert_array_equal(FCAConsensus().fit_predict(np.zeros((5, 3), int)), 0)
+    apart = np.repeat(np.arange(5)[:, None], 3, axis=1)
+    np.testing.assert_array_equal(FCAConsensus().fit_predict(apart), np.arange(5))
+
+
+def test_auto_looks_from_a_twentieth_of_the_partitions_on_at_a_hundred_places():
+    for m, expected in ((35, np.arange(2, 36)), (60, np.arange(3, 61)), (500, 100)):
+        model = FCAConsensus().fit(np.repeat([[0], [0], [1], [2]], m, axis=1))
+        if isinstance(expected, int):
+            assert len(model.thresholds_) == len(np.unique(model.thresholds_)) == expected
+            assert (model.thresholds_[0], model.thresholds_[-1]) == (25, m)
+        else:
+            np.testing.assert_array_equal(model.thresholds_, expected)
 
 
 def test_auto_reports_on_request(capsys):

@@ -40,12 +40,12 @@ SETTINGS: tuple[tuple[int, Sequence[int], str], ...] = (
 )
 MEMBERS: tuple[Sequence[int], ...] = ((2,), range(2, 6), (5,), range(5, 10), (9,))
 SIZES = (100, 300, 500, 1000)
-SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 METHODS: dict[str, Callable[[int, int], Any]] = {
-    "FCA": lambda k, seed: FCAConsensus(),
-    "FCA, auto": lambda k, seed: FCAConsensus("auto"),
-    "FCA, by size": lambda k, seed: FCAConsensus(order="size"),
+    "FCA": lambda k, seed: FCAConsensus(0.5),
+    "FCA, auto": lambda k, seed: FCAConsensus(),
+    "FCA, by size": lambda k, seed: FCAConsensus(0.5, order="size"),
     "PCC": lambda k, seed: PCC(k, random_state=seed),
     "EAC": lambda k, seed: EAC(k),
     "EAC, lifetime": lambda k, seed: EAC(),

@@ -15,15 +15,15 @@ from conclust._kernels import ConceptGrowth
 from conclust._labels import canonical_labels, missing_code, noise_code
 from conclust._progress import reporter
 from conclust._validation import check_option, refuse
-from conclust.agreement import anmi
 from conclust.consensus.base import ConsensusClusterer, Method, whole_or_nothing
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning
 
 __all__ = ["FCAConsensus"]
 
-# "auto" looks from this share of the votes on, as the paper's figures do.
-_LOWEST_SHARE = 0.2
+# "auto" looks from this share of the votes on, at so many numbers of votes at most.
+_LOWEST_SHARE = 0.05
+_MOST_TRIED = 100
 # Words of bits the kernel visits before Python may look for interrupts: a fraction of a second.
 _WORDS = 2_000_000
 
@@ -40,12 +40,12 @@ class FCAConsensus(ConsensusClusterer):
 
     Parameters
     ----------
-    threshold : int, float or "auto", default=0.5
+    threshold : int, float or "auto", default="auto"
         Partitions that must agree on all of a cluster: an int is their number, a float in (0, 1]
-        a share of them, rounded up. "auto" takes the number, from 20 % of the partitions on, whose
-        consensus has the highest mean normalized mutual information with the partitions
-        (:func:`conclust.metrics.anmi`); of equal ones the smallest. With weights the votes are
-        sums of weights.
+        a share of them, rounded up. "auto" takes the number, from 5 % of the partitions on, whose
+        consensus fits the co-association best (`scores_`); of equal ones the smallest. With weights
+        the votes are sums of weights. No share is right for all ensembles: where the partitions have
+        as many clusters as are wanted 0.5 is, where they have many more a tenth of that.
     order : {"given", "size"}, default="given"
         The order in which objects are tried, on which the result depends: as they are given, or
         those first whose labels most objects share.
@@ -67,8 +67,12 @@ class FCAConsensus(ConsensusClusterer):
         cluster whose intent holds most of their labels.
     threshold_ : float
         Votes that a concept needed.
-    thresholds_, anmi_ : ndarray of shape (n_thresholds,)
-        For "auto": what was tried, and the mean normalized mutual information of each.
+    thresholds_ : ndarray of shape (n_thresholds,)
+        For "auto": the votes that were tried, all numbers of partitions or a hundred of them.
+    scores_ : ndarray of shape (n_thresholds,)
+        For "auto": how well each consensus fits the pairs: the correlation, over all pairs of objects
+        and weighted by N_ij, of c_ij / N_ij with whether the consensus has both in one cluster
+        (Hubert's normalized statistic [2]_), but for a factor that all thresholds share.
     n_iter_ : int
         Passes over the concepts until nothing changed.
     n_features_in_ : int
@@ -107,7 +111,8 @@ class FCAConsensus(ConsensusClusterer):
     References
     ----------
     .. [1] A. Bocharov, D. Gnatyshak, D. I. Ignatov, B. G. Mirkin and A. Shestakov, "A lattice-based
-       consensus clustering algorithm", CLA 2016, Algorithms 1 and 2.
+       consensus clustering algorithm", CLA 2016, Algorithms 1 and 2. The threshold is the user's there.
+    .. [2] A. K. Jain and R. C. Dubes, "Algorithms for Clustering Data", Prentice Hall 1988, chapter 4.
 
     Examples
     --------
@@ -125,7 +130,7 @@ class FCAConsensus(ConsensusClusterer):
     covered_: NDArray[np.bool_]
     threshold_: float
     thresholds_: NDArray[np.float64]
-    anmi_: NDArray[np.float64]
+    scores_: NDArray[np.float64]
     n_iter_: int
 
     method = Method(
@@ -141,7 +146,7 @@ class FCAConsensus(ConsensusClusterer):
 
     def __init__(
         self,
-        threshold: float | str = 0.5,
+        threshold: float | str = "auto",
         *,
         order: str = "given",
         missing: str = "unobserved",
@@ -176,7 +181,7 @@ class FCAConsensus(ConsensusClusterer):
 
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
         with whole_or_nothing(self):
-            for name in ("thresholds_", "anmi_"):
+            for name in ("thresholds_", "scores_"):
                 if hasattr(self, name):
                     delattr(self, name)
             super().fit(X, y)
@@ -217,10 +222,12 @@ class FCAConsensus(ConsensusClusterer):
     def _search(
         self, ensemble: Ensemble, units: _Units, kernel: ConceptGrowth
     ) -> tuple[float, _Found]:
-        """Return the threshold that agrees best with the partitions, and its consensus."""
+        """Return the threshold whose consensus fits the co-association best, and that consensus."""
         report = reporter(self.verbose, "FCAConsensus")
         m = ensemble.n_partitions
-        shares = np.arange(math.ceil(_LOWEST_SHARE * m - 1e-9), m + 1) / m
+        fewest = max(1, math.ceil(_LOWEST_SHARE * m - 1e-9))
+        tried = np.linspace(fewest, m, min(_MOST_TRIED, m + 1 - fewest)).round()
+        shares = tried / m
         thresholds = shares * _total(ensemble)
         if ensemble.weights is None:
             thresholds = thresholds.round()
@@ -228,12 +235,12 @@ class FCAConsensus(ConsensusClusterer):
         best: _Found | None = None
         for t, threshold in enumerate(thresholds):
             found = _run(units, kernel, float(threshold), ensemble)
-            scores[t] = anmi(found.labels, ensemble)
-            report(f"threshold {threshold:g}: {len(found.intents)} clusters, ANMI {scores[t]:.6f}")
+            scores[t] = _fit_of_pairs(found.labels, ensemble)
+            report(f"threshold {threshold:g}: {len(found.intents)} clusters, fit {scores[t]:.6f}")
             if best is None or scores[t] > scores[:t].max():
                 best, chosen = found, float(threshold)
         assert best is not None
-        self.thresholds_, self.anmi_ = thresholds, scores
+        self.thresholds_, self.scores_ = thresholds, scores
         return chosen, best
 
 
@@ -261,6 +268,36 @@ class _Found:
     covered: NDArray[np.bool_]
     intents: NDArray[np.bool_]
     n_passes: int
+
+
+def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
+    """Return the covariance of c_ij / N_ij with "the same cluster" by the latter's deviation.
+
+    Over pairs of objects, weighted by N_ij: four sums over the clusters of single partitions say it.
+    0 where the labels are one cluster, or all apart, or no partition saw two objects.
+    """
+    k = int(labels.max()) + 1
+    together = seen = inside = seen_inside = 0.0
+    for u, weight in enumerate(ensemble._each_weight):
+        codes, clusters = ensemble.codes[:, u], int(ensemble.cluster_counts[u])
+        there = codes != missing_code(codes.dtype)
+        labelled = codes < noise_code(codes.dtype)
+        cells = np.bincount(labels[labelled] * clusters + codes[labelled], minlength=k * clusters)
+        cells = cells.reshape(k, clusters)
+        sizes = np.bincount(labels[there], minlength=k)
+        together += weight * _pairs(cells.sum(axis=0))
+        seen += weight * _pairs(sizes.sum())
+        inside += weight * _pairs(cells)
+        seen_inside += weight * _pairs(sizes)
+    if not 0 < seen_inside < seen:
+        return 0.0
+    share = seen_inside / seen
+    return (inside / seen_inside - together / seen) * math.sqrt(share / (1 - share))
+
+
+def _pairs(sizes: NDArray[np.int64]) -> float:
+    """Return how many pairs sets of these sizes hold."""
+    return float(np.sum(sizes * (sizes - 1.0))) / 2
 
 
 def _voters(ensemble: Ensemble) -> Ensemble:
