@@ -23,6 +23,7 @@ __all__ = [
     "NOISE",
     "CodedLabels",
     "canonical_labels",
+    "clusterings_as_rows",
     "code_labels",
     "code_type",
     "encode_labels",
@@ -39,6 +40,8 @@ NOISE = -2
 """The user's label of an object that a partition observed and put with nobody."""
 
 _BLOCK_CELLS = 1 << 22
+# So few rows of names, beside three times as many columns, are taken for clusterings.
+_FEW_ROWS = 5
 
 Names = tuple[tuple[Any, ...], ...]
 
@@ -106,6 +109,30 @@ def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
     # Negative labels index the end of the table, where they stand for themselves.
     table = np.concatenate([number, np.arange(min(int(labels.min()), 0), 0)])
     return table[labels]
+
+
+def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
+    """Tell whether a label matrix (n, m) looks as if each row were a clustering.
+
+    It does if it has far fewer rows than columns, every row numbers its clusters without a gap from
+    the smallest label of all on, as clusterers do, and not every column does.
+    """
+    if m < 3 * n:
+        return False
+    array = np.asarray(labels)
+    if array.dtype.kind not in "biuf":
+        return n <= _FEW_ROWS
+    array = np.where(array >= 0, array, np.nan)  # missing and noise are no clusters
+    base = np.nanmin(array)
+    return all(_is_dense(row, base) for row in array) and not all(
+        _is_dense(column, base) for column in array.T
+    )
+
+
+def _is_dense(labels: NDArray[np.float64], base: float) -> bool:
+    """Tell whether the labels are all of base, base + 1, ..., their largest."""
+    values = np.unique(labels[~np.isnan(labels)])
+    return len(values) > 0 and bool((values == base + np.arange(len(values))).all())
 
 
 def first_appearance(labels: NDArray[Any], n_clusters: int) -> NDArray[np.int64]:

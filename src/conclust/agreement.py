@@ -12,7 +12,7 @@ from scipy.special import xlogy
 from conclust._validation import check_option
 from conclust.comparison import AVERAGES, mean_entropy, nmi_of
 from conclust.contingency import read_labels, signed_codes, tabulate
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 
 __all__ = ["anmi", "partition_similarities"]
@@ -133,7 +133,7 @@ def partition_similarities(
 
 
 def _hard(ensemble: Ensemble | ArrayLike, owner: str) -> Ensemble:
-    members = ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)
+    members = as_ensemble(ensemble)
     if members.is_soft:
         raise UnsupportedEnsembleError(
             f"{owner} compares hard partitions. Got an ensemble of soft memberships: compare two "

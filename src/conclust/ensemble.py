@@ -22,6 +22,7 @@ from conclust._labels import (
     CodedLabels,
     Names,
     canonical_labels,
+    clusterings_as_rows,
     code_labels,
     code_type,
     encode_labels,
@@ -33,9 +34,10 @@ from conclust._labels import (
 from conclust._memberships import code_memberships
 from conclust._threads import thread_count
 from conclust._validation import check_option
-from conclust.exceptions import FileFormatError, InputError
+from conclust._warning import warn_caller
+from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
-__all__ = ["MISSING", "NOISE", "Ensemble", "MicroClusters", "canonical_labels"]
+__all__ = ["MISSING", "NOISE", "Ensemble", "MicroClusters", "as_ensemble", "canonical_labels"]
 
 T = TypeVar("T")
 
@@ -586,3 +588,19 @@ def _recode(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
     wide[codes == missing_code(codes.dtype)] = missing_code(dtype)
     wide[codes == noise_code(codes.dtype)] = noise_code(dtype)
     return wide
+
+
+def as_ensemble(labels: Any, *, missing: str = "unobserved") -> Ensemble:
+    """Return `labels` if they are an Ensemble, else make one, with a hint if they look transposed."""
+    if isinstance(labels, Ensemble):
+        return labels
+    ensemble = Ensemble(labels, missing=missing)
+    if clusterings_as_rows(labels, *ensemble.shape):
+        n, m = ensemble.shape
+        warn_caller(
+            f"The labels have {n} rows and {m} columns, and are read as {n} objects in {m} partitions. "
+            f"If each row is a clustering of {m} objects, pass the transpose: numpy.transpose(labels). "
+            "If the rows are objects, conclust.Ensemble(labels) is read without this hint.",
+            OrientationWarning,
+        )
+    return ensemble

@@ -15,6 +15,7 @@ __all__ = [
     "FileFormatError",
     "InputError",
     "MissingExtraError",
+    "OrientationWarning",
     "OutputExistsError",
     "ParameterError",
     "ScaleWarning",
@@ -65,6 +66,10 @@ class EvidenceWarning(UserWarning):
 
 class ScaleWarning(UserWarning):
     """Columns of points differ so much in spread that the widest decide; names ``scale``."""
+
+
+class OrientationWarning(UserWarning):
+    """Labels look as if rows were clusterings; conclust reads a row as an object."""
 
 
 class UnseenLabelWarning(UserWarning):

@@ -22,7 +22,7 @@ from conclust._labels import (
     read_new_labels,
 )
 from conclust._validation import check_int, check_option, refuse
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, UnsupportedEnsembleError
 
 __all__ = [
@@ -195,7 +195,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             if hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
             return X
-        ensemble = Ensemble(X, missing=self.missing)
+        ensemble = as_ensemble(X, missing=self.missing)
         validate_data(self, X, skip_check_array=True)
         return ensemble
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._kernels import BitSlices
 from conclust._threads import thread_count
 from conclust._validation import check_bool, check_int
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import DenseLimitError, InputError
 
 __all__ = [
@@ -424,11 +424,6 @@ class _Source:
             "sample_pairs, use a consensus that needs no n x n matrix (PCC, EAC with "
             "linkage='single'), or raise max_dense if there is the memory."
         )
-
-
-def as_ensemble(labels: Any) -> Ensemble:
-    """Return `labels` if they are an Ensemble, else make one."""
-    return labels if isinstance(labels, Ensemble) else Ensemble(labels)
 
 
 def count_type(m: int) -> type[np.signedinteger[Any]]:

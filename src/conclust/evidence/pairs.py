@@ -13,8 +13,8 @@ from conclust import _kernels
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
 from conclust._validation import check_int
-from conclust.ensemble import Ensemble
-from conclust.evidence.dense import as_ensemble, frequencies, unsigned, weighted_indicator
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.evidence.dense import frequencies, unsigned, weighted_indicator
 from conclust.exceptions import InputError
 
 __all__ = ["SparseEvidence", "pair_counts", "sample_pairs"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import _kernels
-from conclust.evidence.dense import as_ensemble
+from conclust.ensemble import as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["SpanningTree", "spanning_tree"]

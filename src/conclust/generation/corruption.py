@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._validation import check_bool, check_real
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["corrupt"]
@@ -103,7 +103,7 @@ def corrupt(
     share = check_real(fraction, "fraction", "corrupt", low=0.0, high=1.0)
     assert share is not None
     check_bool(return_indices, "return_indices", "corrupt")
-    given = ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)
+    given = as_ensemble(ensemble)
     if given.is_soft:
         raise UnsupportedEnsembleError(
             "corrupt replaces hard labels, and this ensemble is soft. Use "

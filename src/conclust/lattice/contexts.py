@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_int
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 
 __all__ = ["Concept", "ConceptLattice", "FormalContext"]
@@ -127,7 +127,7 @@ class FormalContext:
         >>> context.extent([(1, 1)])
         (1, 2)
         """
-        given = ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)
+        given = as_ensemble(ensemble)
         if given.is_soft:
             raise UnsupportedEnsembleError(
                 "A formal context says yes or no, and this ensemble is soft. Use "

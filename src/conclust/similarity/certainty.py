@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_bool, check_real
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, as_ensemble
 
 __all__ = ["cluster_certainty", "cluster_uncertainty"]
 
@@ -56,7 +56,7 @@ def cluster_uncertainty(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
     >>> (3 * cluster_uncertainty(labels)).round(4)
     array([0.    , 1.    , 0.    , 1.    , 1.8366, 0.    ])
     """
-    members = ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)
+    members = as_ensemble(ensemble)
     weights = members._each_weight / members._each_weight.max()
     owner = np.repeat(np.arange(members.n_partitions), members.cluster_counts)
     found = np.empty(len(owner))
@@ -124,7 +124,7 @@ def cluster_certainty(
     if theta is None:
         theta = _THETA_NORMALIZED if normalized else _THETA
     check_real(theta, "theta", owner, closed="neither")
-    members = ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)
+    members = as_ensemble(ensemble)
     uncertainty = cluster_uncertainty(members)
     if normalized:
         counts = members.cluster_counts

@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_option
 from conclust.agreement import partition_similarities
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, as_ensemble
 
 __all__ = ["as_members", "quality_of", "similarities"]
 
 
 def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
     """Return the ensemble, made of label columns if they are none."""
-    return ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)
+    return as_ensemble(ensemble)
 
 
 def similarities(

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from conclust._validation import refuse
 from conclust.agreement import anmi
 from conclust.consensus.base import ConsensusClusterer
-from conclust.ensemble import Ensemble
+from conclust.ensemble import as_ensemble
 
 __all__ = ["Supraconsensus", "best_by_anmi"]
 
@@ -76,7 +76,7 @@ def best_by_anmi(X: Any, estimators: Sequence[ConsensusClusterer]) -> Supraconse
     """
     if len(estimators) == 0:
         refuse("estimators", "best_by_anmi", "a sequence of at least one estimator", estimators)
-    ensemble = X if isinstance(X, Ensemble) else Ensemble(X)
+    ensemble = as_ensemble(X)
     fitted = [clone(estimator).fit(ensemble) for estimator in estimators]
     scores = np.array([anmi(model.labels_, ensemble) for model in fitted])
     best = fitted[int(scores.argmax())]

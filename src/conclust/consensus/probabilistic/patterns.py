@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from conclust._validation import refuse
+from conclust._warning import warn_caller
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, sample_pairs
-from conclust.exceptions import InputError
+from conclust.exceptions import EvidenceWarning, InputError
 
 __all__ = ["check_pairs", "draw_pairs", "restricted"]
+
+# Rounding up to whole partners is told where it makes the sample so many times as large.
+_TOO_MANY = 2.0
 
 
 def check_pairs(pairs: Any, owner: str) -> None:
@@ -37,8 +41,17 @@ def draw_pairs(
 ) -> SparseEvidence:
     """Sample pairs: an int of partners drawn by each object, or a share of all pairs."""
     n = ensemble.n_samples
-    per_object = int(pairs) if isinstance(pairs, Integral) else int(np.ceil(pairs * (n - 1) / 2))
-    return sample_pairs(ensemble, max(1, per_object), random_state=seed, n_jobs=threads)
+    if isinstance(pairs, Integral):
+        return sample_pairs(ensemble, int(pairs), random_state=seed, n_jobs=threads)
+    per_object = max(1, int(np.ceil(pairs * (n - 1) / 2)))
+    if per_object > _TOO_MANY * pairs * (n - 1) / 2:
+        warn_caller(
+            f"pairs={pairs:g} asks for {pairs * n * (n - 1) / 2:,.0f} pairs of {n:,} objects, and each "
+            f"object needs one: {per_object * n:,} are drawn, pairs={per_object}, a share of about "
+            f"{2 * per_object / (n - 1):.2g}.",
+            EvidenceWarning,
+        )
+    return sample_pairs(ensemble, per_object, random_state=seed, n_jobs=threads)
 
 
 def restricted(pairs: SparseEvidence, observed: NDArray[np.bool_], owner: str) -> SparseEvidence:

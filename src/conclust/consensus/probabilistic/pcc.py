@@ -73,7 +73,8 @@ class PCC(PlacingClusterer):
         else landmark.
     pairs : int, float, SparseEvidence or None, default=None
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
-        share of all pairs. Or evidence from :func:`conclust.evidence.sample_pairs`.
+        share of all pairs, rounded up to whole partners of each object. Or evidence from
+        :func:`conclust.evidence.sample_pairs`.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
         Where to start. "auto": `n_init` random memberships for l2; for the others nearly its solution,
         moved inside the simplex, and on up to a million pairs, if `n_init` is above 1, `n_init` random

@@ -54,7 +54,8 @@ class PEACE(PlacingClusterer):
         number of clusters in any partition, at most n_samples.
     pairs : int, float, SparseEvidence or None, default=None
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
-        share of all pairs. Or evidence from :func:`conclust.evidence.sample_pairs`.
+        share of all pairs, rounded up to whole partners of each object. Or evidence from
+        :func:`conclust.evidence.sample_pairs`.
     n_init : int, default=5
         Runs. Each starts from a least-squares solution of its own random start. All pairs of more than
         2,000 objects are left to the end: a run solves 2,000 objects drawn at random on all their

@@ -104,9 +104,10 @@ class WeightedPCC(PlacingClusterer):
         are positive. Plays no part with "simplex".
     pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only: over at least so many
-        random partners of each object (int), a random share of all pairs (float), or the pairs of a
-        SparseEvidence (:func:`conclust.evidence.sample_pairs`), whose counts play no part. None: all
-        pairs; none of them is formed, which is faster too.
+        random partners of each object (int), a random share of all pairs (float; rounded up to whole
+        partners of each object), or the pairs of a SparseEvidence
+        (:func:`conclust.evidence.sample_pairs`), whose counts play no part. None: all pairs; none of
+        them is formed, which is faster too.
     n_init : int, default=5
         Random starts; they are compared, with equal weights, over all pairs of at most 4,000
         objects.

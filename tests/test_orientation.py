@@ -1,0 +1,99 @@
+"""The hint where rows of labels look like clusterings, and that it points at the user's line."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import conclust as cc
+from conclust import weighting
+from conclust.exceptions import EvidenceWarning, OrientationWarning
+from conclust.metrics import anmi, partition_similarities
+
+TWO = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda labels: cc.PCC(random_state=0).fit(labels),
+        lambda labels: cc.EAC(2).fit_predict(labels),
+        lambda labels: make_pipeline(FunctionTransformer(), cc.HBGF(2)).fit(labels),
+        lambda labels: cc.coassociation(labels),
+        lambda labels: cc.evidence.pair_counts(labels, [0], [1]),
+        lambda labels: anmi([0, 1], labels),
+        lambda labels: partition_similarities(labels),
+        lambda labels: weighting.agreement_weights(labels),
+    ],
+)
+def test_one_hint_at_the_users_line(read):
+    with pytest.warns(OrientationWarning, match="2 rows and 6 columns, and are read as 2") as told:
+        read(TWO)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert "numpy.transpose" in str(told[0].message)
+
+
+def test_an_ensemble_says_that_it_is_meant():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cc.coassociation(cc.Ensemble(TWO))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.random.default_rng(0).integers(1, 5, (12, 400)),  # names from 1 on, as R gives them
+        [list("aaaabbb"), list("ababccc")],
+        [[0, -1, 1, 1, 0, 2], [0, 0, -2, 1, 1, 1]],
+    ],
+)
+def test_rows_that_are_clusterings(rows):
+    with pytest.warns(OrientationWarning):
+        cc.copresence(rows)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 0, 1]],  # few objects, few partitions
+        np.tile([[0], [0], [1]], 50),  # columns are numbered as clusterers number them
+        cc.EnsembleGenerator(n_partitions=60, random_state=0).fit_transform(
+            np.random.default_rng(0).normal(size=(12, 2))
+        ),
+        np.random.default_rng(1).integers(0, 3, (30, 60)),
+        np.arange(400).reshape(4, 100),  # rows that are no clusterings either
+    ],
+)
+def test_small_ensembles_bring_no_hint(labels):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cc.coassociation(labels)
+
+
+def test_the_hint_comes_once_by_default():
+    code = (
+        "import conclust as cc\n"
+        "for _ in range(3):\n"
+        "    cc.EAC(2).fit([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert told.stderr.count("OrientationWarning") == 1
+    assert told.stderr.startswith("<string>:3:")
+
+
+def test_a_share_of_pairs_that_cannot_be_had_says_what_is_drawn():
+    labels = np.random.default_rng(0).integers(0, 3, (600, 10))
+    model = cc.PCC(3, pairs=0.001, max_iter=1, tol=1e9, tol_kkt=1e9, random_state=0)
+    with pytest.warns(EvidenceWarning, match=r"180 pairs of 600 .* pairs=1, .* 0\.0033") as told:
+        model.fit(labels)
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EvidenceWarning)
+        model.set_params(pairs=0.003).fit(labels)
