@@ -4,10 +4,16 @@ import sys
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy.cluster.hierarchy import cophenet, leaves_list, linkage
+from scipy.spatial.distance import cdist, squareform
+from sklearn.exceptions import NotFittedError
 
-from conclust import Ensemble, plotting
+import conclust as cc
+from conclust import EAC, PCC, ConsensusClustering, Ensemble, EnsembleGenerator, plotting
+from conclust.evidence import coassociation, evidence
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
-from conclust.plotting import coassociation_heatmap, membership_heatmap
+from conclust.plotting import coassociation_heatmap, figures, heatmaps, membership_heatmap
+from conclust.plotting.orders import dendrogram_order
 
 
 def picture(ax):
@@ -21,9 +27,10 @@ def shuffled_blocks(seed=0, sizes=(5, 9, 6)):
     return z, Ensemble(np.column_stack([z, z]))
 
 
-def test_vat_order_puts_clusters_side_by_side():
+@pytest.mark.parametrize("order", ["vat", "dendrogram"])
+def test_clusters_stand_side_by_side(order):
     _, ensemble = shuffled_blocks()
-    shares = picture(coassociation_heatmap(ensemble))
+    shares = picture(coassociation_heatmap(ensemble, order=order))
     assert set(np.unique(shares)) == {0.0, 1.0}
     edges = np.flatnonzero(np.diff(shares[0])).size  # 1..1 0..0: one step from the first block
     assert edges == 1
@@ -46,6 +53,40 @@ def test_matrix_and_ensemble_give_the_same_picture():
     np.testing.assert_allclose(picture(by_matrix), picture(coassociation_heatmap(ensemble)))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_dendrogram_order_has_every_cluster_of_the_tree_in_one_run(seed):
+    points = np.random.default_rng(seed).normal(size=(25, 3))
+    apart = cdist(points, points) / 20
+    order = dendrogram_order(apart)
+    np.testing.assert_array_equal(np.sort(order), np.arange(25))
+    tree = linkage(squareform(apart, checks=False), "average")
+    joined = squareform(cophenet(tree))[np.ix_(order, order)]
+    # In such an order objects farther along are never nearer in the tree.
+    for i in range(25):
+        assert (np.diff(joined[i, i:]) >= -1e-9).all()
+        assert (np.diff(joined[i, : i + 1]) <= 1e-9).all()
+    # Turned so that neighbours are nearer than in SciPy's order of the same tree.
+    steps = [apart[o[:-1], o[1:]].sum() for o in (order, leaves_list(tree))]
+    assert steps[0] < steps[1]
+
+
+def test_an_order_of_the_users_own():
+    _, ensemble = shuffled_blocks()
+    shares = coassociation(ensemble, normalize=True)
+    order = np.random.default_rng(1).permutation(20)
+    ax = coassociation_heatmap(ensemble, order=order)
+    np.testing.assert_allclose(picture(ax), shares[np.ix_(order, order)])
+    assert ax.get_xlabel() == "objects, in the order given"
+
+
+@pytest.mark.parametrize("order", ["vat", "dendrogram"])
+def test_memberships_by_their_likeness(order):
+    rows = np.repeat([[1.0, 0.0, 0.0], [0.0, 0.6, 0.4], [0.1, 0.0, 0.9]], 4, axis=0)
+    shuffled = rows[np.random.default_rng(0).permutation(12)]
+    found = picture(membership_heatmap(shuffled, order=order))
+    assert np.count_nonzero(np.abs(np.diff(found, axis=0)).sum(axis=1)) == 2
+
+
 def test_many_objects_are_averaged_in_blocks():
     n = 20
     shares = np.add.outer(np.arange(n), np.arange(n)) / (2 * n)
@@ -65,7 +106,7 @@ def test_averages_leave_out_pairs_without_evidence():
 
 
 def test_very_many_objects_are_drawn_from(monkeypatch):
-    monkeypatch.setattr(plotting, "_MAX_OBJECTS", 30)
+    monkeypatch.setattr(heatmaps, "_MAX_OBJECTS", 30)
     rng = np.random.default_rng(0)
     ensemble = Ensemble(rng.integers(0, 3, size=(1000, 5)))
     first = coassociation_heatmap(ensemble)
@@ -77,6 +118,87 @@ def test_very_many_objects_are_drawn_from(monkeypatch):
     B = ensemble.indicator.toarray()
     by_matrix = coassociation_heatmap(B @ B.T / 5)
     np.testing.assert_allclose(picture(by_matrix), picture(first))
+    order = rng.permutation(1000)
+    drawn = picture(coassociation_heatmap(ensemble, order=order))
+    plain = picture(coassociation_heatmap(ensemble, order=None))
+    chosen = np.sort(np.random.default_rng(0).choice(1000, 30, replace=False))
+    place = np.argsort(np.argsort(order)[chosen])
+    np.testing.assert_allclose(drawn, plain[np.ix_(place, place)])
+    rows = rng.dirichlet(np.ones(3), 40)
+    ax = membership_heatmap(rows, order="dendrogram")
+    assert ax.get_title() == "Membership of 30 objects drawn from 40"
+    assert picture(membership_heatmap(rows)).shape == (40, 3)
+
+
+# -- what can be drawn
+
+
+def test_labels_evidence_shares_and_counts_give_the_same_picture():
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 3, (30, 8))
+    expected = picture(coassociation_heatmap(Ensemble(labels)))
+    shares = coassociation(labels, normalize=True)
+    for given in (labels, labels.tolist(), coassociation(labels), evidence(labels), shares):
+        np.testing.assert_allclose(picture(coassociation_heatmap(given)), expected, atol=1e-12)
+
+
+def test_models_are_shown_with_their_clusters():
+    X = np.random.default_rng(3).normal(size=(40, 2)) + np.repeat([[0, 0], [9, 9]], 20, axis=0)
+    whole = ConsensusClustering(EAC(2), EnsembleGenerator(n_partitions=10), random_state=0).fit(X)
+    ax = coassociation_heatmap(whole, order="cluster")
+    expected = coassociation_heatmap(whole.ensemble_, order="cluster", labels=whole.labels_)
+    np.testing.assert_allclose(picture(ax), picture(expected))
+    assert [len(strips_of(found)) for found in (ax, expected)] == [2, 2]
+
+    soft = PCC(2, random_state=0).fit(whole.ensemble_)
+    shown = coassociation_heatmap(soft, order=None)
+    np.testing.assert_allclose(picture(shown), soft.membership_ @ soft.membership_.T)
+    assert len(strips_of(shown)) == 2
+    np.testing.assert_allclose(picture(membership_heatmap(soft, order=None)), soft.membership_)
+
+
+def strips_of(ax):
+    return [child for child in ax.child_axes if child.get_label() == "clusters"]
+
+
+def test_strips_have_a_colour_for_each_cluster_in_the_order_of_the_picture():
+    z, ensemble = shuffled_blocks()
+    ax = coassociation_heatmap(ensemble, labels=z)
+    ax.figure.canvas.draw()
+    right, above = (strip.images[0].get_array() for strip in strips_of(ax))
+    assert right.shape == (20, 1, 3)
+    assert above.shape == (1, 20, 3)
+    np.testing.assert_array_equal(right[:, 0], above[0])
+    edges = np.flatnonzero(np.abs(np.diff(above[0], axis=0)).sum(axis=1))
+    borders = np.flatnonzero(np.diag(picture(ax), 1) == 0)
+    np.testing.assert_array_equal(edges, borders)
+    texts = [text.get_text() for text in strips_of(ax)[1].texts]
+    assert sorted(texts) == ["0", "1", "2"]
+    (only,) = strips_of(membership_heatmap(np.eye(3)[z], labels=z))
+    assert len(np.unique(only.images[0].get_array().reshape(-1, 3), axis=0)) == 3
+
+
+def test_like_clusters_have_like_colours_and_no_cluster_is_grey():
+    z, ensemble = shuffled_blocks()
+    names = np.array(["red", "green", "blue"], dtype=object)[z]
+    names[:2] = None
+    model = EAC(3).fit(ensemble)
+    strips = {"EAC": model, "class": names, "number": np.where(z == 1, -1.0, z)}
+    ax = coassociation_heatmap(ensemble, labels=strips, order=None)
+    first, second, third = (strip.images[0].get_array()[:, 0] for strip in strips_of(ax)[::2])
+    np.testing.assert_array_equal(second[2:], first[2:])
+    assert len(np.unique(second[:2], axis=0)) == 1
+    assert (second[:2] != first[:2]).any(axis=1).all()
+    np.testing.assert_array_equal(third[z != 1], first[z != 1])
+    np.testing.assert_array_equal(third[z == 1], np.tile(second[0], ((z == 1).sum(), 1)))
+    said = {text.get_text() for strip in strips_of(ax) for text in strip.texts}
+    assert {"EAC", "class", "number"} <= said
+
+
+def test_very_many_clusters_have_colours():
+    ax = coassociation_heatmap(np.eye(60), labels=np.arange(60))
+    colours = strips_of(ax)[0].images[0].get_array().reshape(-1, 3)
+    assert len(np.unique(colours, axis=0)) == 60
 
 
 def test_membership_is_sorted_by_cluster_the_surest_first():
@@ -123,11 +245,27 @@ def test_drawing_into_given_axes():
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda: coassociation_heatmap(np.zeros((2, 3))), InputError, "square matrix"),
-        (lambda: coassociation_heatmap(np.zeros((0, 0))), InputError, "square matrix"),
-        (lambda: coassociation_heatmap(np.full((2, 2), 3)), InputError, "from 3 to 3"),
+        (lambda: coassociation_heatmap(np.full((2, 3), 0.5)), InputError, "square matrix"),
+        (lambda: coassociation_heatmap(np.zeros((0, 0))), InputError, "at least one partition"),
+        (lambda: coassociation_heatmap([[2, 3], [3, 2]]), InputError, "normalize=True"),
+        (lambda: coassociation_heatmap([[2, 1], [1, 3]]), InputError, "from 1 to 3"),
+        (lambda: coassociation_heatmap([[1, -0.5], [-0.5, 1]]), InputError, "from -0.5 to 1"),
         (lambda: coassociation_heatmap([[1, 0.5], [0.1, 1]]), InputError, "symmetric"),
-        (lambda: coassociation_heatmap([["a"]]), InputError, "array of <U1"),
+        (
+            lambda: coassociation_heatmap(EAC(2).fit(np.eye(4, dtype=int))),
+            InputError,
+            "labels=model",
+        ),
+        (lambda: membership_heatmap(EAC(2).fit(np.eye(4, dtype=int))), InputError, "labels only"),
+        (lambda: coassociation_heatmap(PCC()), NotFittedError, "not fitted"),
+        (lambda: coassociation_heatmap(np.eye(2), labels=[0]), InputError, "each of the 2 objects"),
+        (lambda: coassociation_heatmap(np.eye(2), order="cluster"), ParameterError, "'order'"),
+        (
+            lambda: coassociation_heatmap(np.eye(2), order=[0, 0]),
+            InputError,
+            "of the 2 objects once",
+        ),
+        (lambda: membership_heatmap(np.eye(2), order=3), ParameterError, "'order'"),
         (lambda: coassociation_heatmap(np.eye(2), order="x"), ParameterError, "'order'"),
         (lambda: coassociation_heatmap(np.eye(2), max_pixels=0), ParameterError, "'max_pixels'"),
         (lambda: membership_heatmap([[0.5, 0.1]]), InputError, "probabilities"),
@@ -157,3 +295,38 @@ def test_pyplot_is_not_touched():
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_pyplot_knows_the_figure_where_it_shows_figures(monkeypatch):
+    import matplotlib
+    from matplotlib import pyplot
+
+    before = pyplot.get_fignums()
+    backend = matplotlib.get_backend()
+    assert backend.lower() == "agg"
+    for _ in range(30):  # pyplot would warn of that many open figures
+        membership_heatmap(np.eye(2))
+    assert pyplot.get_fignums() == before
+    for shows in ("module://matplotlib_inline.backend_inline", "inline", "QtAgg"):
+        monkeypatch.setattr(matplotlib, "get_backend", lambda shows=shows: shows)
+        ax = coassociation_heatmap(np.eye(2))
+        assert pyplot.figure(pyplot.get_fignums()[-1]) is ax.figure
+        pyplot.close(ax.figure)
+    monkeypatch.undo()
+    assert matplotlib.get_backend() == backend
+    assert pyplot.get_fignums() == before
+
+
+def test_a_notebook_has_pyplot_asked(monkeypatch):
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    assert not figures._pyplot_shows()
+    import matplotlib
+
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    monkeypatch.setattr(matplotlib, "get_backend", lambda: "inline")
+    assert figures._pyplot_shows()
+
+
+def test_only_public_names_are_listed():
+    assert dir(plotting) == ["coassociation_heatmap", "line_diagram", "membership_heatmap"]
+    assert cc.plotting is plotting

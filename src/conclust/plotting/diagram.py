@@ -1,0 +1,196 @@
+"""Line diagrams of concept lattices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from conclust._random import generator
+from conclust._validation import check_option
+from conclust.exceptions import InputError
+from conclust.lattice import ConceptLattice
+from conclust.plotting.figures import COLOURS, axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["line_diagram"]
+
+_DIAGRAM_STARTS = 40
+
+
+def line_diagram(
+    lattice: ConceptLattice,
+    *,
+    labels: str | Sequence[str] | None = "reduced",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the line diagram of a concept lattice.
+
+    A concept stands above the ones that it covers, with a line to each; within a level concepts are
+    put in an order that keeps lines short.
+
+    Parameters
+    ----------
+    lattice : ConceptLattice
+        From ``FormalContext.lattice()``.
+    labels : {"reduced", None} or sequence of str of length n_concepts, default="reduced"
+        "reduced" names every attribute once, above the highest concept that has it, and every
+        object once, below the lowest concept that holds it. A sequence gives the text below each
+        concept. None: no text.
+    ax : matplotlib Axes, default=None
+        Where to draw. None makes a new figure (``ax.figure``): one of pyplot where that is in use
+        and shows its figures (notebooks, windows), else one that pyplot does not know.
+
+    Returns
+    -------
+    Axes
+        With the picture; ``ax.figure.savefig(path)`` writes it.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    InputError
+        There are not as many texts as concepts.
+
+    References
+    ----------
+    A. Bocharov et al.: A lattice-based consensus clustering algorithm. CLA 2016, Figure 1.
+
+    Examples
+    --------
+    >>> from conclust.lattice import FormalContext
+    >>> from conclust.plotting import line_diagram
+    >>> ax = line_diagram(FormalContext.of_partitions(4).lattice())
+    >>> ax.get_title()
+    'Lattice of 15 concepts'
+    """
+    above, below = _diagram_texts(lattice, labels)
+    x, y = _diagram_places(lattice)
+    widest = int(np.bincount(lattice.levels).max())
+    width = max(4.2, min(20.0, 1.0 + 1.1 * widest))
+    ax = axes(ax, (width, max(0.8 + 1.15 * float(y.max() + 1), 0.42 * width)))
+    from matplotlib.collections import LineCollection
+
+    apart = 72.0 * width / (widest + 0.5)  # points from one concept to the next
+    longest = max(map(len, [*above, *below]))
+    font = max(4.0, min(10.0, 1.5 * apart / (longest + 1)))
+    size = max(4.0, min(9.0, apart / 6))
+    places = np.column_stack([x, y])
+    ax.add_collection(
+        LineCollection(list(places[lattice.covers]), colors="#9db4b8", linewidths=1.0, zorder=1)
+    )
+    named = np.array([bool(a or b) for a, b in zip(above, below, strict=True)])
+    ax.scatter(
+        x,
+        y,
+        s=size**2,
+        c=np.where(named, COLOURS[4], "#ffffff"),
+        edgecolors=COLOURS[4],
+        linewidths=1.2,
+        zorder=3,
+    )
+    for texts, way, side, fill in ((above, 1, "bottom", "#e4f1ed"), (below, -1, "top", "#ffffff")):
+        for place, text in zip(places, texts, strict=True):
+            if text:
+                ax.annotate(
+                    text,
+                    place,
+                    xytext=(0, way * (size / 2 + 0.45 * font)),
+                    textcoords="offset points",
+                    ha="center",
+                    va=side,
+                    fontsize=font,
+                    color="#16302e",
+                    bbox={
+                        "boxstyle": "round,pad=0.2",
+                        "facecolor": fill,
+                        "edgecolor": "#9db4b8",
+                        "linewidth": 0.6,
+                    },
+                    zorder=4,
+                )
+    reach = float(np.abs(x).max())
+    ax.set(xlim=(-reach - 0.6, reach + 0.6), ylim=(-0.3, float(y.max()) + 0.3))
+    ax.set_axis_off()
+    ax.set_title(f"Lattice of {len(lattice):,} concepts", pad=6)
+    return ax
+
+
+def _diagram_texts(
+    lattice: ConceptLattice, labels: str | Sequence[str] | None
+) -> tuple[list[str], list[str]]:
+    """Return the texts above and below every concept."""
+    nothing = [""] * len(lattice)
+    if labels is None:
+        return nothing, nothing
+    if isinstance(labels, str):
+        check_option(labels, "labels", "line_diagram", ("reduced", None))
+        texts = []
+        for names, places in (
+            (lattice.context.attributes, lattice.attribute_concepts),
+            (lattice.context.objects, lattice.object_concepts),
+        ):
+            here: list[list[str]] = [[] for _ in range(len(lattice))]
+            for name, place in zip(names, places, strict=True):
+                here[place].append(str(name))
+            texts.append([_shorten(held) for held in here])
+        return texts[0], texts[1]
+    given = [str(text) for text in labels]
+    if len(given) != len(lattice):
+        raise InputError(
+            f"'labels' must be one text for each of the {len(lattice)} concepts. Got {len(given)}."
+        )
+    return nothing, given
+
+
+def _shorten(names: list[str]) -> str:
+    """Return the names in one line, or the first of them and how many there are."""
+    whole = ", ".join(names)
+    if len(whole) <= 24 or len(names) == 1:
+        return whole
+    shown = 1
+    while len(", ".join(names[: shown + 1])) <= 14:
+        shown += 1
+    return f"{', '.join(names[:shown])} … ({len(names)})"
+
+
+def _diagram_places(lattice: ConceptLattice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return x and y of every concept: levels, ordered so that the squares of the lines are short.
+
+    The best order of one level, the others held, is an assignment problem; levels take turns until
+    none gets better, from a few starts.
+    """
+    levels, covers = lattice.levels, lattice.covers
+    members = [np.flatnonzero(levels == level) for level in range(int(levels.max()) + 1)]
+    widest = max(map(len, members))
+    # Narrow levels are drawn a little wider, so that fewer lines run flat.
+    seats = [
+        (widest / len(held)) ** 0.25 * (np.arange(len(held)) - (len(held) - 1) / 2)
+        for held in members
+    ]
+    degrees = np.bincount(covers.ravel(), minlength=len(lattice))
+    lower, upper = covers.T
+    rng = generator(0, "line_diagram")
+    best, shortest = np.zeros(len(lattice)), np.inf
+    for start in range(_DIAGRAM_STARTS if len(lattice) <= 300 else 1):
+        x = np.empty(len(lattice))
+        for held, places in zip(members, seats, strict=True):
+            x[held] = places if start == 0 else rng.permutation(places)
+        length, before = np.inf, np.inf
+        while length == np.inf or length < before - 1e-9:
+            before = length
+            for held, places in zip(members, seats, strict=True):
+                pull = np.bincount(lower, x[upper], minlength=len(lattice))
+                pull += np.bincount(upper, x[lower], minlength=len(lattice))
+                cost = np.outer(degrees[held], places**2) - 2 * np.outer(pull[held], places)
+                x[held] = places[linear_sum_assignment(cost)[1]]
+            length = float(np.square(x[lower] - x[upper]).sum())
+        if length < shortest - 1e-9:
+            best, shortest = x, length
+    return best, levels.astype(np.float64)

@@ -1,0 +1,203 @@
+"""Axes to draw in, the colours, and what all heatmaps have: an image, its scale, strips of clusters."""
+
+from __future__ import annotations
+
+import colorsys
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._validation import missing_extra
+from conclust.plotting.strips import Strip
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["COLOURS", "axes", "colour_bar", "draw_strips", "explain_no_evidence", "show_image"]
+
+# Ever darker, so that it also reads in grey print and to the colour-blind.
+COLOURS = ("#fafcfb", "#d5ebe4", "#8fcdc2", "#439fab", "#276691", "#1d2f62", "#0b0f2b")
+_NO_EVIDENCE = "#f0d9c8"
+# Of clusters: of different hue and lightness, and none from the scale above.
+_CLUSTERS = (
+    "#e6842a",
+    "#4b7fd1",
+    "#4aa564",
+    "#c8423f",
+    "#8e63b3",
+    "#f0c419",
+    "#e27bb1",
+    "#8a5a44",
+    "#35a7b8",
+    "#9acd5a",
+)
+_NO_CLUSTER = "#c4c9cc"
+_SILENT = frozenset({"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"})
+_WIDTH, _GAP = 0.16, 0.06  # inches of a strip, and before it
+
+
+def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return `ax`, or new axes: of pyplot where its figures are shown, else of a figure of their own.
+
+    A figure of pyplot stays alive until it is closed, and pyplot may choose a window system: both
+    only where somebody will look.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        missing_extra("matplotlib", "plot", "Plotting")
+    if ax is not None:
+        return ax
+    new: Any = Figure
+    if _pyplot_shows():
+        from matplotlib import pyplot
+
+        new = pyplot.figure
+    return new(figsize=size, dpi=150, layout="constrained").add_subplot()  # type: ignore[no-any-return]
+
+
+def _pyplot_shows() -> bool:
+    """Tell whether pyplot is in use here and shows its figures: in a notebook or in windows."""
+    if "matplotlib.pyplot" not in sys.modules and "ipykernel" not in sys.modules:
+        return False
+    import matplotlib
+
+    return matplotlib.get_backend().lower() not in _SILENT
+
+
+def show_image(
+    ax: Axes, picture: NDArray[np.float64], extent: tuple[float, float, float, float], aspect: Any
+) -> Any:
+    """Draw values between 0 and 1; NaN in a colour of its own."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("conclust", COLOURS).with_extremes(bad=_NO_EVIDENCE)
+    image = ax.imshow(
+        np.ma.masked_invalid(picture),
+        cmap=colours,
+        vmin=0.0,
+        vmax=1.0,
+        extent=extent,
+        aspect=aspect,
+        interpolation="nearest",
+    )
+    for spine in ax.spines.values():
+        spine.set_color("#999999")
+        spine.set_linewidth(0.8)
+    ax.tick_params(color="#999999")
+    ax.yaxis.set_major_formatter("{x:,.0f}")
+    return image
+
+
+def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> None:
+    """Draw the scale of the image, right of its strips."""
+    ticks = [0, 0.25, 0.5, 0.75, 1]
+    # A constrained layout makes room for the strips by itself.
+    free = ax.figure.get_layout_engine() is None
+    pad = 0.03 + free * strips * (_GAP + _WIDTH) / _inches(ax, 0)
+    bar = ax.figure.colorbar(image, ax=ax, pad=pad, aspect=aspect, ticks=ticks, format="%g")
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+
+
+def explain_no_evidence(ax: Axes) -> None:
+    """Say what the colour of NaN means."""
+    from matplotlib.patches import Patch
+
+    ax.legend(
+        handles=[Patch(facecolor=_NO_EVIDENCE, label="never in one partition together")],
+        loc="upper right",
+        bbox_to_anchor=(1.0, -0.11),
+        frameon=False,
+        borderaxespad=0.0,
+    )
+
+
+def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> float:
+    """Draw strips of clusters right of a heatmap, and above; return the points they take above."""
+    for s, strip in enumerate(strips):
+        palette = _palette(strip)
+        n = len(strip.colours)
+        for axis in (0, 1) if above else (0,):
+            gap, width = (inches / _inches(ax, axis) for inches in (_GAP, _WIDTH))
+            begin = 1.0 + s * (gap + width) + gap
+            place = (begin, 0.0, width, 1.0) if axis == 0 else (0.0, begin, 1.0, width)
+            beside = ax.inset_axes(place)
+            beside.set_label("clusters")
+            pixels = palette[strip.colours]
+            beside.imshow(
+                pixels[:, np.newaxis] if axis == 0 else pixels[np.newaxis],
+                extent=(0, 1, n, 0) if axis == 0 else (0, n, 1, 0),
+                aspect="auto",
+                interpolation="nearest",
+            )
+            beside.set_axis_off()
+            _name_runs(beside, strip, n, axis)
+            if strip.name and axis == int(above):
+                _name_strip(beside, strip.name, axis)
+    return 72.0 * (_GAP + _WIDTH) * len(strips) if above else 0.0
+
+
+def _inches(ax: Axes, axis: int) -> float:
+    """Return the width (axis 0) or height of axes; before the layout, so that it is about right."""
+    return float((ax.bbox.width, ax.bbox.height)[axis] / ax.figure.dpi)
+
+
+def _palette(strip: Strip) -> NDArray[np.float64]:
+    """Return a colour for each number, and last the one of objects without a cluster."""
+    from matplotlib.colors import to_rgb
+
+    rest = max(0, int(strip.colours.max(initial=0)) + 1 - len(_CLUSTERS))
+    more = [
+        colorsys.hls_to_rgb((0.07 + 0.618034 * k) % 1.0, (0.35, 0.6, 0.75)[k % 3], 0.55)
+        for k in range(rest)
+    ]
+    return np.array([*map(to_rgb, _CLUSTERS), *more, to_rgb(_NO_CLUSTER)])
+
+
+def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> None:
+    """Write the name of each cluster into its longest run, where it fits."""
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(strip.colours)) + 1, [n]])
+    lengths = np.diff(edges)
+    room = 0.9 * 72.0 * _inches(beside, 1 - axis) / n  # points for an object
+    for colour in np.unique(strip.colours):
+        if colour < 0:
+            continue
+        runs = np.flatnonzero(strip.colours[edges[:-1]] == colour)
+        run = runs[np.argmax(lengths[runs])]
+        name = strip.names[colour]
+        if lengths[run] * room < 3.6 * len(name) + 3.0:
+            continue
+        middle = edges[run] + lengths[run] / 2
+        beside.text(
+            0.5 if axis == 0 else middle,
+            middle if axis == 0 else 0.5,
+            name,
+            ha="center",
+            va="center",
+            rotation=90 if axis == 0 and len(name) > 2 else 0,
+            fontsize=6.5,
+            color="#ffffff"
+            if np.dot(_palette(strip)[colour], (0.3, 0.6, 0.1)) < 0.62
+            else "#222222",
+        )
+
+
+def _name_strip(beside: Axes, name: str, axis: int) -> None:
+    if axis == 1:
+        x, y, ha, va, turn = -0.008, 0.5, "right", "center", 0
+    else:
+        x, y, ha, va, turn = 0.5, -0.008, "center", "top", 90
+    beside.text(
+        x,
+        y,
+        name,
+        transform=beside.transAxes,
+        ha=ha,
+        va=va,
+        rotation=turn,
+        fontsize=7,
+        color="#555555",
+    )

@@ -1,0 +1,249 @@
+"""Heatmaps of co-association and of memberships, with strips of the clusters beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+
+from conclust._random import generator
+from conclust._validation import check_int
+from conclust.ensemble import Ensemble
+from conclust.plotting.figures import (
+    axes,
+    colour_bar,
+    draw_strips,
+    explain_no_evidence,
+    show_image,
+)
+from conclust.plotting.orders import ALONG, check_order, placed_by
+from conclust.plotting.reading import read_membership, read_pairs
+from conclust.plotting.strips import read_strips
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["coassociation_heatmap", "membership_heatmap"]
+
+_MAX_OBJECTS = 4000
+
+
+def coassociation_heatmap(
+    ensemble: Ensemble | ArrayLike | Any,
+    *,
+    labels: Any = None,
+    order: str | ArrayLike | None = "dendrogram",
+    max_pixels: int = 1000,
+    random_state: Any = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show how often each pair of objects was put together.
+
+    Parameters
+    ----------
+    ensemble : Ensemble, array-like or fitted model
+        What to show: an ensemble or labels of shape (n_samples, n_partitions); evidence
+        (`conclust.evidence.evidence`); a symmetric matrix of shape (n_samples, n_samples) of shares
+        between 0 and 1 (NaN: no evidence) or of the counts of an ensemble without missing labels; a
+        fitted `conclust.ConsensusClustering`, whose ensemble and clusters are shown; or a fitted
+        consensus with memberships: the probability that two objects are in one cluster. A square
+        symmetric array is taken for a matrix: write ``Ensemble(labels)`` where it holds labels.
+    labels : array-like of shape (n_samples,), fitted model or dict, default=None
+        Clusters or known classes, shown as strips of colours beside the picture; negative labels and
+        NaN are grey. A dict of names to such gives a strip each, in which clusters have the colours
+        of those of the first that they share most objects with. None: the clusters of a model that
+        is shown.
+    order : {"dendrogram", "vat", "cluster", None} or array-like of int, default="dendrogram"
+        "dendrogram" and "vat" put objects that belong together side by side, so that clusters are
+        dark squares on the diagonal: as the leaves of average linkage, or as `conclust.membership.vat_order`
+        places them. "cluster" sorts by the first of `labels`, and within a cluster by the dendrogram.
+        None keeps the order given; an array gives the objects from top to bottom.
+    max_pixels : int, default=1000
+        Above this many objects, square blocks of them are averaged to one pixel.
+    random_state : int, Generator or None, default=0
+        Of more than 4,000 objects, 4,000 are drawn with it; the title says so.
+    ax : matplotlib Axes, default=None
+        Where to draw. None makes a new figure (``ax.figure``): one of pyplot where that is in use
+        and shows its figures (notebooks, windows), else one that pyplot does not know.
+
+    Returns
+    -------
+    Axes
+        With the picture; ``ax.figure.savefig(path)`` writes it.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    InputError
+        The matrix is not symmetric, or neither shares nor such counts; the labels are malformed;
+        `labels` or `order` do not fit the objects; the model keeps no ensemble and has no memberships.
+    ParameterError
+        A parameter is out of its range.
+
+    References
+    ----------
+    Fred, Jain: Combining multiple clusterings using evidence accumulation. IEEE Transactions on
+    Pattern Analysis and Machine Intelligence 27 (2005).
+
+    Examples
+    --------
+    >>> from conclust.plotting import coassociation_heatmap
+    >>> labels = [[0, 0], [1, 1], [0, 1], [1, 1]]
+    >>> ax = coassociation_heatmap(labels, labels=[0, 1, 0, 1])
+    >>> ax.get_title()
+    'Co-association of 4 objects'
+    """
+    owner = "coassociation_heatmap"
+    pixels = check_int(max_pixels, "max_pixels", owner)
+    pairs = read_pairs(ensemble, owner)
+    n_samples = pairs.n_samples
+    strips = read_strips(pairs.labels if labels is None else labels, n_samples, owner)
+    options = ("dendrogram", "vat", "cluster") if strips else ("dendrogram", "vat")
+    chosen = check_order(order, options, n_samples, owner)
+    drawn = _drawn(n_samples, random_state, owner)
+    shares = pairs.of(drawn)
+    strips = strips if drawn is None else [strip.of(drawn) for strip in strips]
+    placed = np.arange(len(shares))
+    if isinstance(chosen, str):
+        # A pair without evidence is as far apart as can be, as in evidence accumulation.
+        apart = 1.0 - np.where(np.isnan(shares), 0.0, shares)
+        placed = placed_by(chosen, apart)
+        if chosen == "cluster":
+            placed = placed[np.argsort(strips[0].colours[placed], kind="stable")]
+    elif chosen is not None:
+        placed = chosen if drawn is None else np.argsort(np.argsort(chosen)[drawn])
+    shares = shares[np.ix_(placed, placed)]
+    n = len(shares)
+    picture = _average(shares, pixels, pixels)
+
+    ax = axes(ax, (6.6, 5.6))
+    image = show_image(ax, picture, (0, n, n, 0), aspect="equal")
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    colour_bar(ax, image, pairs.what, 28, len(strips))
+    along = ALONG[chosen if isinstance(chosen, str) else None]
+    ax.set(xlabel=along, ylabel=along)
+    above = draw_strips(ax, [strip.of(placed) for strip in strips], above=True)
+    title = f"Co-association of {n_samples:,} objects"
+    if drawn is not None:
+        title = f"Co-association of {n:,} objects drawn from {n_samples:,}"
+    ax.set_title(title, pad=10 + above)
+    if np.isnan(picture).any():
+        explain_no_evidence(ax)
+    return ax
+
+
+def membership_heatmap(
+    membership: ArrayLike | Any,
+    *,
+    labels: Any = None,
+    order: str | ArrayLike | None = "cluster",
+    max_pixels: int = 1000,
+    random_state: Any = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show the probability of every cluster for every object.
+
+    Parameters
+    ----------
+    membership : array-like of shape (n_samples, n_clusters) or fitted model
+        Rows are probabilities. Of a model ``membership_`` is shown.
+    labels : array-like of shape (n_samples,), fitted model or dict, default=None
+        Clusters or known classes, shown as a strip of colours beside the picture; see
+        `coassociation_heatmap`.
+    order : {"cluster", "dendrogram", "vat", None} or array-like of int, default="cluster"
+        "cluster" sorts objects by their most probable cluster, the surest first; "dendrogram" and
+        "vat" put objects of like memberships side by side (see `coassociation_heatmap`); None keeps
+        the order given; an array gives the objects from top to bottom.
+    max_pixels : int, default=1000
+        Above this many objects, neighbours are averaged to one row of pixels.
+    random_state : int, Generator or None, default=0
+        For "dendrogram" and "vat" 4,000 of more objects are drawn with it; the title says so.
+    ax : matplotlib Axes, default=None
+        Where to draw. None makes a new figure (``ax.figure``): one of pyplot where that is in use
+        and shows its figures (notebooks, windows), else one that pyplot does not know.
+
+    Returns
+    -------
+    Axes
+        With the picture; ``ax.figure.savefig(path)`` writes it.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    InputError
+        Rows are no probabilities, the model has none, or `labels` or `order` do not fit the objects.
+    ParameterError
+        A parameter is out of its range.
+
+    Examples
+    --------
+    >>> from conclust.plotting import membership_heatmap
+    >>> ax = membership_heatmap([[0.9, 0.1], [0.2, 0.8]])
+    >>> ax.get_xlabel()
+    'cluster'
+    """
+    owner = "membership_heatmap"
+    pixels = check_int(max_pixels, "max_pixels", owner)
+    rows = read_membership(membership, owner)
+    n_samples, n_clusters = rows.shape
+    strips = read_strips(labels, n_samples, owner)
+    chosen = check_order(order, ("cluster", "dendrogram", "vat"), n_samples, owner)
+    name = chosen if isinstance(chosen, str) else None
+    along = ALONG[name]
+    drawn, placed = None, np.arange(n_samples)
+    if name == "cluster":
+        placed = np.lexsort((-rows.max(axis=1), rows.argmax(axis=1)))
+        along = "objects, by cluster, the surest first"
+    elif name is not None:
+        drawn = _drawn(n_samples, random_state, owner)
+        placed = placed if drawn is None else drawn
+        # Half the absolute differences: the total variation of two rows, in [0, 1].
+        apart = cdist(rows[placed], rows[placed], "cityblock") / 2
+        placed = placed[placed_by(name, apart)]
+    elif chosen is not None:
+        placed = chosen
+    rows = rows[placed]
+    picture = _average(rows, pixels, n_clusters)
+
+    ax = axes(ax, (max(3.6, min(9.0, 2.6 + 0.45 * n_clusters)), 5.6))
+    image = show_image(ax, picture, (-0.5, n_clusters - 0.5, len(rows), 0), aspect="auto")
+    colour_bar(ax, image, "probability", 36, len(strips))
+    if n_clusters <= 30:
+        ax.set_xticks(range(n_clusters))
+        ax.set_xticks(np.arange(n_clusters - 1) + 0.5, minor=True)
+        ax.grid(which="minor", axis="x", color="#c4c9cc", linewidth=0.8)
+    ax.tick_params(which="both", axis="x", length=0)
+    ax.set(xlabel="cluster", ylabel=along)
+    draw_strips(ax, [strip.of(placed) for strip in strips], above=False)
+    title = f"Membership of {n_samples:,} objects"
+    if drawn is not None:
+        title = f"Membership of {len(rows):,} objects drawn from {n_samples:,}"
+    ax.set_title(title, pad=10)
+    return ax
+
+
+def _drawn(n_samples: int, random_state: Any, owner: str) -> NDArray[np.int64] | None:
+    """Return the objects to show where there are too many."""
+    if n_samples <= _MAX_OBJECTS:
+        return None
+    chosen = generator(random_state, owner).choice(n_samples, _MAX_OBJECTS, replace=False)
+    return np.sort(chosen)
+
+
+def _average(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
+    """Average blocks of neighbours to at most (rows, columns) pixels, leaving out NaN."""
+    known = ~np.isnan(values)
+    summed, weight = np.where(known, values, 0.0), known.astype(np.float64)
+    for axis, most in enumerate((rows, columns)):
+        n = values.shape[axis]
+        if n > most:
+            edges = np.arange(most) * n // most
+            summed = np.add.reduceat(summed, edges, axis=axis)
+            weight = np.add.reduceat(weight, edges, axis=axis)
+    picture = np.full(summed.shape, np.nan)
+    np.divide(summed, weight, out=picture, where=weight > 0)
+    return picture
