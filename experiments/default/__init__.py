@@ -1,0 +1,1 @@
+"""What the default of the library is settled by."""
