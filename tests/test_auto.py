@@ -13,6 +13,7 @@ from tests.naive import straddling as naive
 from conclust import EAC, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.exceptions import ParameterError
+from conclust.similarity import cluster_certainty
 
 
 def members(X, **parameters):
@@ -123,7 +124,7 @@ def test_membership_is_mean_similarity_scaled():
     assert model.evidence_ == "all alike"
     tree = EAC(3).fit(ensemble).labels_
     B = ensemble.indicator.toarray()
-    S = B @ B.T
+    S = B @ np.diag(cluster_certainty(ensemble, normalized=True)) @ B.T
     mean = np.column_stack([S[:, tree == k].mean(axis=1) for k in range(3)])
     expected = mean / mean.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.membership_, expected, atol=1e-12)

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "settable"]
 
-DEFAULT_METHOD = "pcc"
+DEFAULT_METHOD = "auto"
 """The method where ``--method`` is not given: this is the only place that says so."""
 
 # What the command line says in its own words, so that --set does not.
 _SAID_ELSEWHERE = {
     "n_clusters": "-k",
+    "max_clusters": "--max-clusters",
     "random_state": "--seed",
     "n_jobs": "--jobs",
     "missing": "--missing",
@@ -47,6 +48,8 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     """Return the method of a name, by the name of its class, in letters of any size."""
     from conclust.consensus.registry import methods
 
+    if name.lower() == DEFAULT_METHOD:
+        name = "AutoConsensus"
     known = {method.estimator.lower(): method for method in methods()}
     plain = name.lower().replace("-", "").replace("_", "")
     if plain not in known:
@@ -123,6 +126,8 @@ def _number_of_clusters(
     if method.n_clusters == "upper bound":
         given = bound if number is None else number
         return {} if given is None else {"n_clusters": given}
+    if bound is not None and _searches(method):
+        return {"max_clusters": bound}
     if bound is not None:
         refuse(f"--max-clusters: {name} makes exactly so many clusters as it is told: give -k.")
     if number is not None:
@@ -130,6 +135,11 @@ def _number_of_clusters(
     if method.n_clusters == "exact":
         refuse(f"{name} must be told how many clusters to make: give -k.")
     return {}
+
+
+def _searches(method: Method) -> bool:
+    """Tell whether a method looks for the number of clusters up to a bound that it can be given."""
+    return "max_clusters" in inspect.signature(getattr(conclust, method.estimator)).parameters
 
 
 def _split(given: Sequence[str], refuse: Callable[[str], NoReturn]) -> list[tuple[str, str]]:

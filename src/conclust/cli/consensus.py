@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,9 @@ from conclust.cli.outputs import (
 )
 from conclust.cli.reading import reading
 from conclust.cli.record import Clock, parameters, recorded_warnings, versions
-from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
+from conclust.cli.summary import confidence_line, number_line, score, sizes_line, sizes_of
 from conclust.cli.talk import STREAM, Talk, count, plain, send_table
+from conclust.confidence import ChanceConfidence, chance_confidence
 from conclust.ensemble import MISSING, Ensemble
 
 __all__ = ["folder_or_stream", "jobs", "run_cluster", "run_combine"]
@@ -203,6 +204,11 @@ def _finish(
     labels = model.labels_
     membership = getattr(model, "membership_", None)
     confidence = None if membership is None else membership.max(axis=1)
+    sure = None
+    if confidence is not None and model.n_clusters_ > 1 and not ensemble.is_soft:
+        sure = chance_confidence(
+            model, ensemble, n_draws=1, max_samples=1000, random_state=arguments.seed
+        )
     scores = None if work.classes is None else score(work.classes, labels)
     sizes = sizes_of(labels, model.n_clusters_)
     table = LabelTable(work.table.ids, work.table.id_name, confidence, work.table.raw)
@@ -224,7 +230,9 @@ def _finish(
             "clusters": int(model.n_clusters_),
             "cluster_sizes": sizes,
             "objects_without_evidence": int(np.count_nonzero(labels < 0)),
-            "mean_confidence": None if confidence is None else float(confidence.mean()),
+            "mean_confidence": None if sure is None else sure.mean,
+            "mean_confidence_by_chance": None if sure is None else float(sure.by_chance.mean()),
+            "supports": [asdict(support) for support in getattr(model, "supports_", [])],
             **_figures(model),
             "agreement_with_known_classes": scores,
             "warnings": told,
@@ -234,7 +242,7 @@ def _finish(
         write_result(folder.file("result.json"), content)
     else:
         send(labels, table)
-    return _summary(arguments, choice, ensemble, sizes, labels, confidence, scores)
+    return _summary(arguments, choice, model, ensemble, sizes, sure, scores)
 
 
 def send(labels: NDArray[np.int64], table: LabelTable) -> None:
@@ -266,10 +274,10 @@ def _figures(model: Any) -> dict[str, Any]:
 def _summary(
     arguments: argparse.Namespace,
     choice: Choice,
+    model: Any,
     ensemble: Ensemble,
     sizes: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    confidence: NDArray[np.float64] | None,
+    sure: ChanceConfidence | None,
     scores: dict[str, float] | None,
 ) -> str:
     lines = [
@@ -283,11 +291,12 @@ def _summary(
             f"{count(len(sizes), 'cluster')} sufficed. For exactly {bound}, choose a method that makes "
             "so many: 'conclust methods'."
         )
-    unplaced = int(np.count_nonzero(labels < 0))
+    lines += [line for line in (number_line(model),) if line]
+    unplaced = int(np.count_nonzero(model.labels_ < 0))
     if unplaced:
         lines.append(f"{count(unplaced, 'object')} in no clustering at all: label -1.")
-    if confidence is not None:
-        lines.append(confidence_line(confidence))
+    if sure is not None:
+        lines.append(confidence_line(sure))
     if scores is not None:
         lines.append(
             f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "

@@ -34,8 +34,8 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--method",
         metavar="NAME",
-        help="any that 'conclust methods' lists: pcc (probabilities), eac (a tree), hbgf, voting, "
-        f"... [{DEFAULT_METHOD}]",
+        help="auto: number of clusters and evidence by what the clusterings show; or any that "
+        f"'conclust methods' lists: pcc, eac (a tree), hbgf, voting, ... [{DEFAULT_METHOD}]",
     )
     group.add_argument(
         "-k",

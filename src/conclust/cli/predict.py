@@ -29,6 +29,7 @@ from conclust.cli.sources import opened
 from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
 from conclust.cli.tables import Reading, Table, listed, table_of
 from conclust.cli.talk import STREAM, Talk, count, plain
+from conclust.confidence import ChanceConfidence
 from conclust.ensemble import Ensemble
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError
 from conclust.placing import shared_clusterings
@@ -102,6 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
         confidence = None if membership is None else membership.max(axis=1)
         n_clusters = int(result.labels.max()) + 1
         sizes = sizes_of(labels, n_clusters)
+        by_chance = result.content.get("mean_confidence_by_chance")
         scores = None if new.classes is None else score(new.classes, labels)
         label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
         if folder is None:
@@ -120,6 +122,7 @@ def run(arguments: argparse.Namespace) -> None:
                 "cluster_sizes": sizes,
                 "objects_without_evidence": int(np.count_nonzero(labels < 0)),
                 "mean_confidence": None if confidence is None else float(confidence.mean()),
+                "mean_confidence_by_chance": by_chance,
                 "agreement_with_known_classes": scores,
                 "seconds": clock.seconds(),
                 "versions": versions(),
@@ -133,8 +136,9 @@ def run(arguments: argparse.Namespace) -> None:
         lines.append(
             f"{count(int(np.count_nonzero(labels < 0)), 'object')} of which nothing is known: label -1."
         )
-    if confidence is not None:
-        lines.append(confidence_line(confidence))
+    if confidence is not None and by_chance is not None:
+        sure = ChanceConfidence(float(confidence.mean()), np.array([by_chance]))
+        lines.append(confidence_line(sure))
     if scores is not None:
         lines.append(
             f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "

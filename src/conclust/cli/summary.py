@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.cli.talk import count
+from conclust.confidence import ChanceConfidence
+from conclust.consensus.auto.number import NO_BORDER
 from conclust.metrics import adjusted_rand_index, consistency_index
 
-__all__ = ["confidence_line", "score", "sizes_line", "sizes_of"]
+__all__ = ["confidence_line", "number_line", "score", "sizes_line", "sizes_of"]
 
 
 def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float] | None:
@@ -28,10 +29,42 @@ def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float]
     }
 
 
-def confidence_line(confidence: NDArray[np.float64]) -> str:
-    """Say how sure the labels are, of objects by their largest probability."""
-    unsure = int(np.count_nonzero(confidence < 0.5))
-    return f"Mean confidence {confidence.mean():.3f}; below 0.5 for {count(unsure, 'object')}."
+def confidence_line(sure: ChanceConfidence) -> str:
+    """Say how sure the labels are, beside how sure they would be of partitions drawn at random."""
+    by_chance = float(sure.by_chance.mean())
+    line = (
+        f"Mean confidence {sure.mean:.3f}; combining partitions of the same sizes drawn at random "
+        f"has {by_chance:.3f}."
+    )
+    if not sure.means_something:
+        line += " It is no better than that: the clusterings do not agree on these clusters."
+    return line
+
+
+def number_line(model: Any) -> str:
+    """Say why there are so many clusters, or that those asked for are none; else nothing."""
+    supports = getattr(model, "supports_", None)
+    if supports is None:
+        return ""
+    if model.n_clusters is not None:
+        if model.straddling_ < NO_BORDER:
+            return ""
+        return (
+            f"Finer clusterings cut across the borders of these clusters ({model.straddling_:.2f} of "
+            "chance): no gap is between them."
+        )
+    if model.n_clusters_ == 1:
+        return (
+            "No number of clusters has support: finer clusterings cut through every border. If there "
+            "are clusters all the same, give their number with -k."
+        )
+    best = max(supports, key=lambda support: support.support)
+    others = sorted(supports, key=lambda support: -support.support)[1:2]
+    second = f"; next {others[0].n_clusters}, {others[0].support:.2f}" if others else ""
+    return (
+        f"Support for {best.n_clusters}: {best.support:.2f} (lifetime {best.lifetime:.2f}, borders "
+        f"straddled {best.straddling:.2f} of chance{second})."
+    )
 
 
 def sizes_of(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:

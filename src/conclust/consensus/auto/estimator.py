@@ -36,14 +36,17 @@ class AutoConsensus(PlacingClusterer):
     cut apart by every partition that is fine enough, while borders through the middle of a crowd lie
     elsewhere in each. Where no number has support the answer is one cluster. Of the three trees, cut
     at that number or the one given, the one is taken whose borders are straddled least. Then every
-    object goes to the cluster that it is most similar to on average: so are placed those that had no
-    part in the trees, and new ones.
+    object goes to the cluster that it is most similar to on average, by clusters that count as much
+    as they are certain: so are placed those that had no part in the trees, and new ones.
 
     Parameters
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects; fewer are found where objects cannot be
         told apart. None: what the ensemble shows, from 1 on.
+    max_clusters : int, default=None
+        Largest number that is looked at where `n_clusters` is None. None: twice the largest number
+        of clusters of a partition, at least 10 and at most 60.
     max_samples : int, default=3000
         Most objects of which trees are grown (four matrices of this size squared, 8 bytes an entry);
         of more objects so many are drawn. At least 2.
@@ -60,8 +63,8 @@ class AutoConsensus(PlacingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_clusters)
-        Mean similarity with the objects of each cluster, rows scaled to sum to 1: a share of the
-        evidence, no probability of being right. Rows of objects that all partitions took for noise
+        Mean similarity with the objects of each cluster (that of ``LWEA(normalized=True)``), rows
+        scaled to sum to 1: a share of the evidence, no probability of being right. Rows of objects that all partitions took for noise
         are uniform.
     n_clusters_ : int
         Number of clusters.
@@ -122,12 +125,14 @@ class AutoConsensus(PlacingClusterer):
         self,
         n_clusters: int | None = None,
         *,
+        max_clusters: int | None = None,
         max_samples: int = 3000,
         missing: str = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.max_samples = max_samples
         self.missing = missing
         self.random_state = random_state
@@ -137,6 +142,7 @@ class AutoConsensus(PlacingClusterer):
         check_int(
             self.n_clusters, "n_clusters", "AutoConsensus", high=ensemble.n_samples, none=True
         )
+        check_int(self.max_clusters, "max_clusters", "AutoConsensus", none=True)
         check_int(self.max_samples, "max_samples", "AutoConsensus", low=2)
         thread_count(self.n_jobs, "AutoConsensus")
 
@@ -146,14 +152,15 @@ class AutoConsensus(PlacingClusterer):
         if part is None:  # all is noise: nobody is with anybody
             self._settle("all alike", 0.0, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
-        grown = _trees(part, self.n_jobs)
+        certainty = cluster_certainty(part, normalized=True)
+        grown = _trees(part, certainty, self.n_jobs)
         fine = fine_partitions(part)
         supports: list[Support] = []
         K = self.n_clusters
         if K is None:
-            K, supports = best_number(part, [tree for tree, _ in grown.values()], fine)
+            K, supports = best_number(part, list(grown.values()), fine, self.max_clusters)
         best: tuple[float, str, NDArray[np.float64]] | None = None
-        for name, (tree, certainty) in grown.items():
+        for name, tree in grown.items():
             votes = _votes(part, cut(tree, min(K, part.n_samples)), certainty)
             placed = self._shares(part.indicator, votes).argmax(axis=1)
             across = straddling(part, placed, fine)
@@ -209,16 +216,13 @@ class AutoConsensus(PlacingClusterer):
 
 
 def _trees(
-    part: Ensemble, n_jobs: int | None
-) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Grow the trees: the linkage matrix and the certainty of the clusters of each."""
+    part: Ensemble, normalized: NDArray[np.float64], n_jobs: int | None
+) -> dict[str, NDArray[np.float64]]:
+    """Grow the trees: the linkage matrix of each kind of evidence."""
     alike, _ = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=n_jobs)
-    grown = {"all alike": (alike, np.ones(int(part.offsets[-1])))}
-    for name, normalized in (("certain", False), ("certain, normalized", True)):
-        certainty = cluster_certainty(part, normalized=normalized)
-        tree, _ = certain_tree(part, certainty, normalized=normalized)
-        grown[name] = tree, certainty
-    return grown
+    certain, _ = certain_tree(part, cluster_certainty(part), normalized=False)
+    sharper, _ = certain_tree(part, normalized, normalized=True)
+    return {"all alike": alike, "certain": certain, "certain, normalized": sharper}
 
 
 def _votes(

@@ -11,12 +11,12 @@ from conclust.consensus.auto.straddling import straddling
 from conclust.consensus.linkage.dendrogram import cut, lifetimes
 from conclust.ensemble import Ensemble
 
-__all__ = ["Support", "best_number"]
+__all__ = ["NO_BORDER", "Support", "best_number"]
 
 # Settled by experiments/default/suite.py, on sets of the seeds named there.
 # Borders that are straddled so far, relative to chance, are none: clouds of points without
 # clusters have .09 to .9 at their best number.
-_NO_BORDER = 0.15
+NO_BORDER = 0.15
 # Objects that are together so much more often than the next ones are a cluster even if all
 # partitions err at its border.
 _PLAIN = 0.25
@@ -48,7 +48,10 @@ class Support:
 
 
 def best_number(
-    ensemble: Ensemble, trees: list[NDArray[np.float64]], fine: NDArray[np.int64]
+    ensemble: Ensemble,
+    trees: list[NDArray[np.float64]],
+    fine: NDArray[np.int64],
+    most: int | None = None,
 ) -> tuple[int, list[Support]]:
     """Choose the number of clusters.
 
@@ -60,6 +63,8 @@ def best_number(
         Dendrograms of its objects; lifetimes are those of the first, heights from 0 to 1.
     fine : ndarray of int
         The partitions whose clusters should respect the borders.
+    most : int, default=None
+        Largest number looked at. None: twice the largest of a partition, from 10 to 60.
 
     Returns
     -------
@@ -68,8 +73,9 @@ def best_number(
     supports : list of Support
         The numbers that were looked at, by falling lifetime: as far as they could win.
     """
-    n = ensemble.n_samples
-    most = min(n, _MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
+    if most is None:
+        most = min(_MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
+    most = min(most, ensemble.n_samples)
     lives = np.minimum(lifetimes(trees[0])[: most - 1], 1.0)
     supports: list[Support] = []
     best = _NOTHING
@@ -79,7 +85,7 @@ def best_number(
         if life <= best:  # no number that follows can have more support than its lifetime
             break
         across = min(straddling(ensemble, cut(tree, K), fine) for tree in trees)
-        support = max(life * max(0.0, 1.0 - across / _NO_BORDER), life - _PLAIN)
+        support = max(life * max(0.0, 1.0 - across / NO_BORDER), life - _PLAIN)
         supports.append(Support(K, life, across, support))
         if support > best:
             best, number = support, K
