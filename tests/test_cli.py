@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_blobs
 
 from conclust import Ensemble
 from conclust.cli import consensus, main, outputs
@@ -71,7 +72,7 @@ def cluster(iris, out, *more):
 
 
 def test_cluster_by_pcc(iris, out, capsys):
-    assert cluster(iris, out, "--max-clusters", "3", "--seed", "4") == 0
+    assert cluster(iris, out, "--method", "pcc", "-k", "3", "--seed", "4") == 0
     said = capsys.readouterr()
     assert "3 clusters of 150 objects, from 20 clusterings" in said.out
     assert "Against the known classes: H = 0." in said.out
@@ -466,3 +467,47 @@ def test_help_is_immediate():
         "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_the_default_finds_number_and_says_why(tmp_path, capsys):
+    X, y = make_blobs(200, centers=4, n_features=5, random_state=0)
+    points = tmp_path / "blobs.csv"
+    np.savetxt(points, X, delimiter=",", header="a,b,c,d,e", comments="")
+    more = ["--partitions", "40", "--out"]
+    assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
+    said = capsys.readouterr().out
+    assert "4 clusters of 200 objects" in said
+    assert "Support for 4: 0." in said
+    assert re.search(r"Mean confidence [01]\.\d+; combining partitions of the same sizes", said)
+    written = result(tmp_path / "r")
+    assert written["settings"]["method"] == "autoconsensus"
+    assert 0 < written["mean_confidence_by_chance"] < 0.6 < written["mean_confidence"]
+    assert max(written["supports"], key=lambda s: s["support"])["n_clusters"] == 4
+    assert main(["cluster", str(points), *more, str(tmp_path / "s"), "--max-clusters", "3"]) == 0
+    assert result(tmp_path / "s")["clusters"] <= 3
+
+
+def test_the_default_says_where_there_are_no_clusters(tmp_path, capsys):
+    points = tmp_path / "noise.csv"
+    X = np.random.default_rng(1).uniform(size=(300, 2))
+    np.savetxt(points, X, delimiter=",", header="a,b", comments="")
+    more = ["--partitions", "60", "--out"]
+    assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
+    said = capsys.readouterr().out
+    assert "1 cluster of 300 objects" in said
+    assert "No number of clusters has support" in said
+    assert "confidence" not in said
+    assert main(["cluster", str(points), *more, str(tmp_path / "s"), "-k", "3"]) == 0
+    assert "no gap is between them" in capsys.readouterr().out
+
+
+def test_confidence_that_is_no_better_than_chance_is_said(tmp_path, capsys):
+    labels = tmp_path / "labels.csv"
+    drawn = np.random.default_rng(0).integers(0, 3, size=(60, 12))
+    np.savetxt(labels, drawn, "%d", delimiter=",", header=",".join("abcdefghijkl"), comments="")
+    said = []
+    for seed in range(6):
+        more = ["--method", "voting", "-k", "3", "--seed", str(seed), "--force"]
+        assert main(["combine", str(labels), *more, "--out", str(tmp_path / "r")]) == 0
+        said.append(capsys.readouterr().out)
+    assert any("It is no better than that" in text for text in said)

@@ -441,7 +441,17 @@ def test_wrong_command_lines_are_told_in_one_line(capsys):
 
 
 def test_k_is_a_bound_where_the_method_finds_the_number(runs, tmp_path, capsys):
-    more = ["--label-column", "class", "--out", tmp_path / "o", "--force", "-k", "5"]
+    more = [
+        "--label-column",
+        "class",
+        "--out",
+        tmp_path / "o",
+        "--force",
+        "--method",
+        "pcc",
+        "-k",
+        "5",
+    ]
     assert run("combine", runs, *more) == 0
     said = capsys.readouterr().out
     assert "3 clusters of 30 objects" in said

@@ -157,7 +157,7 @@ def test_missing_labels_are_refused_by_those_that_take_none(gaps, capsys):
 
 
 def test_all_parameters_but_arrays_can_be_set():
-    told_otherwise = {"n_clusters", "random_state", "n_jobs", "missing", "verbose"}
+    told_otherwise = {"n_clusters", "max_clusters", "random_state", "n_jobs", "missing", "verbose"}
     # What no word or number says.
     told_otherwise |= {"data", "indices"}
     for name, method in METHODS.items():

@@ -55,7 +55,20 @@ def clustered(tmp_path):
     """A result of the first 180 of 240 points, and a file of the others with its columns shuffled."""
     old = points(tmp_path / "old.csv", OLD)
     more = ["--partitions", "20", "--label-column", "kind", "-q", "--out", tmp_path / "r"]
-    assert run("cluster", old, *more, "--max-clusters", "8", "--set", "divergence=l2") == 0
+    assert (
+        run(
+            "cluster",
+            old,
+            *more,
+            "--method",
+            "pcc",
+            "--max-clusters",
+            "8",
+            "--set",
+            "divergence=l2",
+        )
+        == 0
+    )
     return tmp_path / "r", points(tmp_path / "new.csv", NEW, ("kind", "c", "a", "id", "b"))
 
 
@@ -127,7 +140,7 @@ def test_categories_and_empty_cells_of_new_points(tmp_path, capsys):
         write(tmp_path / "n.csv", rows[NEW], names),
     )
     more = ["--categories", "kind", "--category-weight", "10", "--partitions", "10", "-q"]
-    more += ["--max-clusters", "4", "--set", "divergence=l2"]
+    more += ["--method", "pcc", "--max-clusters", "4", "--set", "divergence=l2"]
     for impute in ("median", "drop"):
         out = tmp_path / impute
         assert run("cluster", old, *more, "--impute", impute, "--out", out) == 0

@@ -255,7 +255,17 @@ def test_the_beat_slows_down():
 
 
 def test_verbose_says_more(matrix, capsys):
-    more = ["-k", "2", "--set", "divergence=l2", "--out", str(matrix.parent / "o"), "--force"]
+    more = [
+        "--method",
+        "pcc",
+        "-k",
+        "2",
+        "--set",
+        "divergence=l2",
+        "--out",
+        str(matrix.parent / "o"),
+        "--force",
+    ]
     assert main(["combine", str(matrix), *more]) == 0
     usual = capsys.readouterr().err.splitlines()
     assert main(["combine", str(matrix), *more, "-v"]) == 0
