@@ -151,7 +151,10 @@ def test_supports_say_why():
     model = AutoConsensus().fit(members(X))
     best = max(model.supports_, key=lambda support: support.support)
     assert best.n_clusters == model.n_clusters_ == 3
-    assert AutoConsensus(3).fit(members(X)).supports_ == []
+    told = AutoConsensus(4).fit(members(X))
+    assert told.n_clusters_ == 4
+    assert told.n_clusters_shown_ == 3
+    assert told.supports_ == model.supports_
 
 
 def test_noise_everywhere_is_one_cluster():

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.confidence import ChanceConfidence
-from conclust.consensus.auto.number import NO_BORDER
 from conclust.metrics import adjusted_rand_index, consistency_index
 
 __all__ = ["confidence_line", "number_line", "score", "sizes_line", "sizes_of"]
@@ -42,17 +41,15 @@ def confidence_line(sure: ChanceConfidence) -> str:
 
 
 def number_line(model: Any) -> str:
-    """Say why there are so many clusters, or that those asked for are none; else nothing."""
+    """Say why there are so many clusters, or how many there would be if none had been asked for."""
     supports = getattr(model, "supports_", None)
     if supports is None:
         return ""
     if model.n_clusters is not None:
-        if model.straddling_ < NO_BORDER:
+        shown = model.n_clusters_shown_
+        if shown == model.n_clusters:
             return ""
-        return (
-            f"Finer clusterings cut across the borders of these clusters ({model.straddling_:.2f} of "
-            "chance): no gap is between them."
-        )
+        return f"By themselves the clusterings show {shown} cluster{'s' * (shown != 1)}."
     if model.n_clusters_ == 1:
         return (
             "No number of clusters has support: finer clusterings cut through every border. If there "

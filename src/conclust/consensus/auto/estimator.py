@@ -73,9 +73,11 @@ class AutoConsensus(PlacingClusterer):
     straddling_ : float
         How far clusters of the finer half of the partitions lie across the borders found, relative
         to chance: 0 for clusters that all of them cut apart, about 1 for arbitrary ones.
+    n_clusters_shown_ : int
+        The number that the ensemble shows, also where another one was given.
     supports_ : list of Support
         What speaks for the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
-        ``straddling``, ``support``). Empty where the number was given.
+        ``straddling``, ``support``), by falling lifetime as far as they could win.
     n_features_in_ : int
         Number of partitions.
 
@@ -105,6 +107,7 @@ class AutoConsensus(PlacingClusterer):
 
     evidence_: str
     straddling_: float
+    n_clusters_shown_: int
     supports_: list[Support]
     _votes: NDArray[np.float64]
     _voices: NDArray[np.float64]
@@ -150,15 +153,13 @@ class AutoConsensus(PlacingClusterer):
         self._voices, self._offsets = ensemble._each_weight, ensemble.offsets
         part = self._part(ensemble)
         if part is None:  # all is noise: nobody is with anybody
-            self._settle("all alike", 0.0, [], np.ones((int(self._offsets[-1]), 1)))
+            self._settle("all alike", 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
         certainty = cluster_certainty(part, normalized=True)
         grown = _trees(part, certainty, self.n_jobs)
         fine = fine_partitions(part)
-        supports: list[Support] = []
-        K = self.n_clusters
-        if K is None:
-            K, supports = best_number(part, list(grown.values()), fine, self.max_clusters)
+        shown, supports = best_number(part, list(grown.values()), fine, self.max_clusters)
+        K = shown if self.n_clusters is None else self.n_clusters
         best: tuple[float, str, NDArray[np.float64]] | None = None
         for name, tree in grown.items():
             votes = _votes(part, cut(tree, min(K, part.n_samples)), certainty)
@@ -168,7 +169,7 @@ class AutoConsensus(PlacingClusterer):
             if best is None or across < best[0] - 1e-9:
                 best = across, name, votes
         assert best is not None
-        self._settle(best[1], best[0], supports, best[2])
+        self._settle(best[1], best[0], shown, supports, best[2])
         if ensemble.is_soft:
             return self._shares(ensemble.indicator, self._votes)
         return self._place(ensemble.codes)
@@ -190,10 +191,16 @@ class AutoConsensus(PlacingClusterer):
         return ensemble if len(clustered) == ensemble.n_samples else ensemble._some(clustered)
 
     def _settle(
-        self, evidence: str, across: float, supports: list[Support], votes: NDArray[np.float64]
+        self,
+        evidence: str,
+        across: float,
+        shown: int,
+        supports: list[Support],
+        votes: NDArray[np.float64],
     ) -> None:
         self.evidence_, self.straddling_ = evidence, across
-        self.supports_, self._votes = supports, votes
+        self.n_clusters_shown_, self.supports_ = shown, supports
+        self._votes = votes
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         self._votes = np.ascontiguousarray(self._votes[:, kept])

@@ -11,12 +11,12 @@ from conclust.consensus.auto.straddling import straddling
 from conclust.consensus.linkage.dendrogram import cut, lifetimes
 from conclust.ensemble import Ensemble
 
-__all__ = ["NO_BORDER", "Support", "best_number"]
+__all__ = ["Support", "best_number"]
 
 # Settled by experiments/default/suite.py, on sets of the seeds named there.
 # Borders that are straddled so far, relative to chance, are none: clouds of points without
 # clusters have .09 to .9 at their best number.
-NO_BORDER = 0.15
+_NO_BORDER = 0.15
 # Objects that are together so much more often than the next ones are a cluster even if all
 # partitions err at its border.
 _PLAIN = 0.25
@@ -85,7 +85,7 @@ def best_number(
         if life <= best:  # no number that follows can have more support than its lifetime
             break
         across = min(straddling(ensemble, cut(tree, K), fine) for tree in trees)
-        support = max(life * max(0.0, 1.0 - across / NO_BORDER), life - _PLAIN)
+        support = max(life * max(0.0, 1.0 - across / _NO_BORDER), life - _PLAIN)
         supports.append(Support(K, life, across, support))
         if support > best:
             best, number = support, K
