@@ -60,7 +60,7 @@ class FCAConsensus(ConsensusClusterer):
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     n_clusters_ : int
         Number of clusters.
-    intents_ : ndarray of bool of shape (n_clusters_, n_partitions)
+    intents_ : ndarray of bool of shape (n_clusters, n_partitions)
         Which partitions vouch for each cluster: those that put all objects of its concept together.
     covered_ : ndarray of bool of shape (n_samples,)
         Which objects are in the concept of their cluster. The others were left over, and went to the

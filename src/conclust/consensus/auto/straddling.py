@@ -27,8 +27,8 @@ def straddling(
     share nothing. What they share beyond is counted, and divided by what it would be if all were
     independent::
 
-        sum of |A & C| min(1 - |A & C| / |A|, 1 - |A & C| / |C|)
-        / sum of |A| |C| / n min(1 - |C| / n, 1 - |A| / n)
+        ``sum of |A & C| min(1 - |A & C| / |A|, 1 - |A & C| / |C|)``
+        ``/ sum of |A| |C| / n min(1 - |C| / n, 1 - |A| / n)``
 
     over all A and C, and all members by their weights.
 

@@ -35,7 +35,7 @@ class AddRemAdd(ConsensusClusterer):
 
     The semi-average similarity of a cluster S is ::
 
-        g(S) = 1/|S| sum over i != j in S of (a_ij - shift_ij)
+        ``g(S) = 1/|S| sum over i != j in S of (a_ij - shift_ij)``
 
     With `n_clusters`, the partition into so many clusters with the largest sum of g is sought.
     Without it, the one with the largest sum of g abs(g): the squares of a_ij - shift_ij that are
@@ -83,7 +83,7 @@ class AddRemAdd(ConsensusClusterer):
     objective_ : float
         The sum of g (with `n_clusters`) or of g abs(g) (without) over the clusters, to be raised.
     semi_average_ : float
-        The sum over clusters of 1/|S| sum over i, j in S of a_ij: nothing subtracted, and every
+        The sum over clusters of ``1/|S| sum over i, j in S of a_ij``: nothing subtracted, and every
         object with itself among the pairs. What two partitions with the same number of clusters are
         compared by in the papers.
     n_iter_ : int
@@ -115,7 +115,7 @@ class AddRemAdd(ConsensusClusterer):
     objects are most similar to them on average, or stay single if none is above 0.
 
     The level of a cluster that fits a_ij - shift_ij best in least squares, the diagonal cleared, is
-    g / |S|, which explains g squared of the sum of squares; so extraction takes out what explains
+    ``g / |S|``, which explains g squared of the sum of squares; so extraction takes out what explains
     most of what is left [1]_. A sum of g itself cannot choose the number of clusters: it favours
     many clusters of nearly identical objects. At a given number of clusters and without missing
     labels it is, up to a constant, the sum with the diagonal and nothing subtracted (in the

@@ -54,7 +54,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         sum_u w_u k(P, P_u) / sqrt(k(P, P) k(P_u, P_u))
 
     where the kernel of two partitions compares the subsets S of objects that both hold together
-    [1]_ [2]_: it sums (|S| / |C|) (|S| / |C'|) over all S inside a cluster C of the one and a
+    [1]_ [2]_: it sums ``(|S| / |C|) (|S| / |C'|)`` over all S inside a cluster C of the one and a
     cluster C' of the other. 1 is a partition like all others. How many clusters there are emerges,
     unless it is given.
 
@@ -119,8 +119,8 @@ class KernelWeightedPartition(ConsensusClusterer):
 
     Notes
     -----
-    With s objects in both of two clusters, the sum over their subsets is 2 s (s - 1) / (|C| |C'|)
-    for pairs and s (s + 1) 2^(s - 2) / (|C| |C'|) for all subsets; the latter is worked with in
+    With s objects in both of two clusters, the sum over their subsets is ``2 s (s - 1) / (|C| |C'|)``
+    for pairs and ``s (s + 1) 2^(s - 2) / (|C| |C'|)`` for all subsets; the latter is worked with in
     logarithms. With pairs and complete labels the objective is, but for a constant, what the
     "combined" criterion of :class:`conclust.AddRemAdd` sums without a shift, of the weights
     w_u / sqrt(k(P_u, P_u)), over the square root of the number of clusters less the sum of their

@@ -29,7 +29,7 @@ class WeightedNMF(SoftConsensusClusterer):
 
     Finds a non-negative H with a column per cluster, and weights w of the partitions, with ::
 
-        | sum_u w_u M_u - H H' |^2 + price sum_u (w_u - v_u)^2 / v_u      (Frobenius norm)
+        ``|sum_u w_u M_u - H H'|^2 + price sum_u (w_u - v_u)^2 / v_u``      (Frobenius norm)
 
     as small as possible, where M_u has 1 for the pairs that partition u puts together, w is at least
     0 with sum 1, and v are the given weights, divided by their sum [1]_ [2]_. Partitions that
@@ -44,7 +44,7 @@ class WeightedNMF(SoftConsensusClusterer):
         Whether w is learned. False: the weights of the ensemble, divided by their sum; all alike if
         it has none. This is the unweighted consensus by NMF.
     regularization : float, default=0.02
-        Of the price of leaving the given weights: the price is this times the mean of |M_u|^2. At 0
+        Of the price of leaving the given weights: the price is this times the mean of ``|M_u|^2``. At 0
         the criterion can collapse: any one partition with at most K clusters has norm 0 by itself.
     n_init : int, default=5
         Random starts of the search for the least-squares partition at which the factors start. Where
@@ -75,7 +75,7 @@ class WeightedNMF(SoftConsensusClusterer):
         Clusters found: those that are the most probable one of some object.
     objective_ : float
         The sum above, over all ordered pairs, an object with itself among them; with missing labels
-        sum_u w_u |M_u - HH'|^2, each over the pairs that u observed.
+        ``sum_u w_u |M_u - HH'|^2``, each over the pairs that u observed.
     trace_ : ndarray of shape (n_rounds + 1,)
         The objective at the start and after each round of 20 updates. It never rises.
     n_iter_ : int
@@ -109,7 +109,8 @@ class WeightedNMF(SoftConsensusClusterer):
     The papers also ask for H'H = I, or for QSQ' with orthonormal Q in place of HH'; here the scale is
     free and overlap is allowed, so that rows of H can be read as memberships. That is also why weights
     have a price here. They are the solution of the quadratic program min w'Aw - 2b'w on the simplex,
-    with A_uv = |contingency table of u and v|^2, b_u = |B_u'H|^2 and the price on the diagonal.
+    with A_uv the sum of squares of the contingency table of u and v, ``b_u = |B_u'H|^2`` and the price
+    on the diagonal.
 
     With missing labels and given weights, each M_u is compared with HH' over the pairs that u
     observed, which is the criterion above up to a constant where nothing is missing; an update costs

@@ -54,7 +54,7 @@ class BaumEagon(SoftConsensusClusterer):
         membership by more than 1e-5: the last stretch is slow.
     diagonal : bool, default=False
         Whether an object is also a pair with itself, of which half is counted: adds
-        N_ii (c_ii / N_ii - |y_i|^2)^2 / 2 for every object, which favours certain memberships.
+        ``N_ii (c_ii / N_ii - |y_i|^2)^2 / 2`` for every object, which favours certain memberships.
     accelerate : bool, default=True
         After two steps leap to where they lead [2]_, unless that raises the objective. False: the
         published steps only.
@@ -86,7 +86,7 @@ class BaumEagon(SoftConsensusClusterer):
         Iterations of the best start.
     converged_ : bool
         Whether a tolerance ended the best start, not `max_iter`.
-    trace_ : ndarray of shape (n_iter_ + 1,)
+    trace_ : ndarray of shape (n_iter + 1,)
         Objective of the best start at its beginning and after each iteration.
 
     Raises

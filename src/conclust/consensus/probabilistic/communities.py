@@ -78,7 +78,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
     objective_ : float
         f(U). With missing labels and more than 20,000 objects, the sum over partitions of
         (1[together] - u_i'u_j)^2 in place of each pair's own: that exceeds f by a constant.
-    trace_ : ndarray of shape (n_iter_ + 1,)
+    trace_ : ndarray of shape (n_iter + 1,)
         f at the start and after each step. It never rises.
     n_iter_ : int
         Steps.

@@ -71,7 +71,7 @@ class DyadicAspect(SoftConsensusClusterer):
         Aspects found: those that are the most probable one of some object.
     objective_ : float
         L, to be raised.
-    trace_ : ndarray of shape (n_iter_ + 1,)
+    trace_ : ndarray of shape (n_iter + 1,)
         L at the start and after each iteration. It never falls.
     n_iter_ : int
         Iterations.

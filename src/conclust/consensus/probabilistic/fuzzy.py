@@ -72,7 +72,7 @@ class FuzzyRows(SoftConsensusClusterer):
         Clusters found: those that are the most probable one of some object.
     objective_ : float
         J. The partitions' weights are divided by their sum.
-    trace_ : ndarray of shape (n_iter_,)
+    trace_ : ndarray of shape (n_iter,)
         J after each iteration. It never rises.
     n_iter_ : int
         Iterations.

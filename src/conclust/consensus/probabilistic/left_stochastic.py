@@ -75,7 +75,7 @@ class LeftStochastic(SoftConsensusClusterer):
         Clusters found: those that are the most probable one of some object.
     objective_ : float
         Sum of the squared distances of the rotated rows to the simplex.
-    trace_ : ndarray of shape (n_iter_,)
+    trace_ : ndarray of shape (n_iter,)
         That sum after each step of all objects, from the start that was kept. It never rises.
     n_iter_ : int
         Steps of all objects, from the start that was kept.

@@ -21,7 +21,7 @@ class PairSolution:
     objective : float
         f of the membership.
     residual : float
-        Largest over the objects of (max_{k: y_ik > 0} g_ik - min_k g_ik) / sum_j N_ij, with g the
+        Largest over the objects of ``(max_{k: y_ik > 0} g_ik - min_k g_ik) / sum_j N_ij``, with g the
         gradient of f: 0 at a stationary point.
     n_iter : int
         Iterations (sweeps over the objects, or steps: the solver says which).

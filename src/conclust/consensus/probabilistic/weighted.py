@@ -149,7 +149,7 @@ class WeightedPCC(PlacingClusterer):
         Rounds.
     converged_ : bool
         Whether the tolerances ended the rounds, not `max_iter`.
-    trace_ : ndarray of shape (n_iter_, 2)
+    trace_ : ndarray of shape (n_iter, 2)
         Objective after the membership step and after the weight step of every round. Read row by
         row it never rises.
 
@@ -168,8 +168,8 @@ class WeightedPCC(PlacingClusterer):
     pairs instead, scaled in the same way.
 
     Missing labels: the sum of d_u runs over the pairs that u observed, and is scaled by
-    n (n - 1) / |O_u| (|O_u| - 1) to be comparable between partitions that observed different
-    numbers |O_u| of objects; the membership step uses the same factor, so that f never rises. An
+    ``n (n - 1) / |O_u| (|O_u| - 1)`` to be comparable between partitions that observed different
+    numbers ``|O_u|`` of objects; the membership step uses the same factor, so that f never rises. An
     object whose every partition has lost its weight keeps the membership it had before.
 
     Weights w_u of the ensemble stand for repetitions: with q_u = w_u / sum w the cap is m ρ q_u,

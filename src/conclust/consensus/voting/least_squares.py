@@ -35,7 +35,7 @@ class Voting(VotingClusterer):
     Finds memberships M and, for every partition u, which of its clusters stands for which of the
     consensus (at most one for one, P_u), so that the partitions are as near to M as can be::
 
-        f = sum over partitions of w_u sum over objects i seen by u of |M_i - P_u' b_ui|^2
+        ``f = sum over partitions of w_u sum over objects i seen by u of |M_i - P_u' b_ui|^2``
 
     with b_ui the indicator (or the probabilities) of object i in partition u.
 
@@ -83,7 +83,7 @@ class Voting(VotingClusterer):
         Sweeps of the descent that was best.
     converged_ : bool
         Whether it ended before `max_iter`.
-    trace_ : ndarray of shape (n_iter_,)
+    trace_ : ndarray of shape (n_iter,)
         f after every sweep; it never rises. One value for "one_pass".
     n_features_in_ : int
         Number of partitions.

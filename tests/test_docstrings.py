@@ -1,0 +1,91 @@
+"""Docstrings are sound reStructuredText: what Sphinx would stumble over is found without it."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "conclust"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# Docstrings with sections are those that are set: numpydoc reads them.
+SECTION = re.compile(r"^-{3,}$", re.MULTILINE)
+# What is not read as prose: literals, roles, text in quotes of code, doctests.
+LITERAL = re.compile(r"``.+?``|:\w+:`[^`]+`|`[^`]+`_?", re.DOTALL)
+REFERENCE = re.compile(r"(?<![\w`])[A-Za-z]\w*_(?![\w`])")
+SUBSTITUTION = re.compile(r"(?<![\w|])\|(?=[^\s|])")
+EMPHASIS = re.compile(r"(?<![\w*/)\]])\*{1,2}(?=[\w(])(?![^*\n]*\w\*)")
+
+
+def docstrings(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            doc = ast.get_docstring(node)
+            if doc and SECTION.search(doc):
+                yield getattr(node, "name", "the module"), doc
+
+
+def prose(doc):
+    """Return the text without doctests, literal blocks and literals."""
+    lines, code, indent = [], False, 0
+    for line in doc.splitlines():
+        here = len(line) - len(line.lstrip())
+        if code and line.strip() and here <= indent:
+            code = False
+        if line.lstrip().startswith((">>>", "...")):
+            code, indent = True, here - 1
+        if code and not line.strip():
+            code = indent >= 0 and lines and lines[-1] == "::"
+        if not code:
+            # The name that a section describes is set as a literal: only its type is prose.
+            lines.append(re.sub(r"^[\w*][\w, *]* : ", "", line))
+    return LITERAL.sub("", "\n".join(lines))
+
+
+def defects(doc):
+    text = prose(doc)
+    underlines = re.compile(r"^[-=]{3,}$")
+    found = []
+    for line in text.splitlines():
+        if underlines.match(line.strip()) or (
+            re.fullmatch(r"[\w, *]+", line.strip()) and "_" in line
+        ):
+            continue  # the underline of a heading; the names of attributes without a type
+        for what in (REFERENCE, SUBSTITUTION, EMPHASIS):
+            found += [f"{match.group()!r} in {line.strip()!r}" for match in what.finditer(line)]
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_docstrings_are_sound(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    found = [f"{name}: {what}" for name, doc in docstrings(tree) for what in defects(doc)]
+    assert not found, "write names and formulas as ``literals``:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        "See n_iter_ for more.",
+        "The sum |S| of all.",
+        "    Passes, at most n_iter_.",
+        "x : ndarray of shape (n_clusters_, 2)",
+        "The *args are gone.",
+    ],
+)
+def test_what_sphinx_stumbles_over_is_found(doc):
+    assert defects(doc)
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        "See ``n_iter_`` and `labels_`, ``|S|``, :class:`a_`.",
+        "labels_ : ndarray of shape (n_samples,)",
+        "*Process* goes on; a * b; 2**k; a | b.",
+        "Text\n\n>>> x_ = 3\n>>> x_\n3",
+    ],
+)
+def test_what_is_sound_is_passed(doc):
+    assert not defects(doc)
