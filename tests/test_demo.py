@@ -31,31 +31,78 @@ def done(tmp_path_factory):
 def test_the_page_fits_and_tells(done):
     _, said = done
     assert max(map(len, said.splitlines())) <= 80
-    for needed in ("random k-means", "mixed algorithms", "min-max", "EAC AL", "scoring only"):
+    for needed in ("random k-means", "mixed algorithms", "min-max", "EAC Ward", "scoring only"):
         assert needed in said
+    assert "confidence" not in said  # that of a consensus says nothing without its null
     lines = [line for line in said.splitlines() if line.startswith("iris ")]
-    assert len(lines) == 3  # H and ARI of both ensembles, clusters used
-    assert len(lines[0].split()) == 2 + 2 * len(demo._METHODS)
+    assert len(lines) == 3  # accuracy and ARI of both ensembles, clusters found
+    for line, columns in zip(lines, demo._COLUMNS.values(), strict=False):
+        assert len(line.split()) == 2 + 2 * len(columns)
 
 
 def test_the_figures_of_the_page_are_those_of_the_files(done):
     out, said = done
     with (out / "results.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 2 * 2 * (len(demo._METHODS) + 1)
+    assert len(rows) == 2 * (1 + 2 * 10)  # k-means alone; members and nine methods, twice
     written = json.loads((out / "results.json").read_text())
     assert [row["method"] for row in written["rows"]] == [row["method"] for row in rows]
-    first = next(line for line in said.splitlines() if line.startswith("iris "))
-    expected = [
-        f"{float(row[name]):.2f}".replace("0.", ".", 1)
-        for row in rows[: len(demo._METHODS)]
-        for name in ("consistency_index", "adjusted_rand_index")
-    ]
-    assert first.split()[2:] == expected
-    best = {
-        row["method"]: float(row["consistency_index"]) for row in rows if row["dataset"] == "wine"
+    shown = [line.split()[2:] for line in said.splitlines() if line.startswith("iris ")]
+    for line, kind in zip(shown, ("kmeans", "mixed"), strict=False):
+        cells = {
+            row["method"]: row
+            for row in rows
+            if row["dataset"] == "iris" and row["ensemble"] in (kind, "none")
+        }
+        assert line == [
+            f"{float(cells[method][name]) + 0.0:.2f}"
+            for method in demo._COLUMNS[kind].values()
+            for name in ("consistency_index", "adjusted_rand_index")
+        ]
+    found = {
+        (row["dataset"], row["ensemble"], row["method"]): float(row["consistency_index"])
+        for row in rows
     }
-    assert best["PCC"] > best["mean member"]
+    assert found["wine", "kmeans", "PCC"] > found["wine", "kmeans", "mean member"]
+    mean = np.mean([found[name, "kmeans", "AutoConsensus"] for name in ("iris", "wine")])
+    alone = np.mean([found[name, "none", "k-means alone"] for name in ("iris", "wine")])
+    flat = " ".join(said.split())
+    assert f"AutoConsensus has accuracy {mean:.2f} on average, one k-means {alone:.2f}" in flat
+
+
+def made_up(dataset, ensemble, method, accuracy):
+    return demo._Row(dataset, 10, 2, 3, ensemble, 5, method, 3, 3, 3, accuracy, accuracy, 1.0)
+
+
+def test_what_consensus_gains_is_counted():
+    pairs = {"a": (0.9, 0.8), "b": (0.7, 0.705), "c": (0.5, 0.9), "d": (0.6, 0.5)}
+    rows = [
+        made_up(name, kind, method, value)
+        for name, (ours, alone) in pairs.items()
+        for kind, method, value in (
+            ("kmeans", "AutoConsensus", ours),
+            ("none", "k-means alone", alone),
+            ("kmeans", "mean member", 0.25),
+        )
+    ]
+    said = " ".join(demo._gain(rows).split())
+    assert (
+        "accuracy 0.68 on average, one k-means 0.73, the clusterings that it combines 0.25" in said
+    )
+    assert "better than k-means on 2 of 4 data sets, within 0.01 of it on 1 and worse on 1" in said
+
+
+@pytest.mark.parametrize(("plain", "told"), [(0.2, True), (0.85, False)])
+def test_where_pcc_fails_the_page_says_what_to_do(plain, told):
+    rows = [
+        made_up(name, "mixed", method, value)
+        for name, own in (("a", 0.8), ("b", plain))
+        for method, value in (("PCC", own), ("PCC, weighted", 0.88), ("AutoConsensus", 0.9))
+    ]
+    said = "\n".join(demo._failures(rows))
+    assert ("Where PCC fails: b" in said) == told
+    assert ("certainty_weights(labels)" in said) == told
+    assert ("accuracy 0.88" in " ".join(said.split())) == told
 
 
 def test_the_pictures_are_there(done):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 
 import conclust
 
@@ -16,11 +15,13 @@ README = Path(__file__).parents[1] / "README.md"
 
 def test_the_example_runs():
     (block,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    names = {"X": load_iris().data, "new_labels": np.zeros((3, 100), dtype=int)}
+    assert max(map(len, block.splitlines())) <= 100
+    names: dict = {}  # as pasted into a fresh interpreter
     exec(compile(block, str(README), "exec"), names)
     model = names["model"]
     assert model.labels_.shape == (150,)
     np.testing.assert_allclose(model.membership_.sum(axis=1), 1)
+    assert names["ax"].get_title() == "Co-association of 150 objects"
 
 
 @pytest.mark.parametrize("command", ["make demo", "make test"])

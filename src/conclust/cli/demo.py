@@ -1,6 +1,7 @@
 """``conclust demo``: consensus clustering of known real data, in a minute.
 
-The known classes are read in `_score` only. What the methods are told is the number of classes.
+The known classes are read in `_score`, and beside the pictures. What the methods are told is the
+number of classes, and in one table not even that.
 """
 
 from __future__ import annotations
@@ -19,17 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import datasets
+from conclust._random import seed_sequence, spawn_seeds
 from conclust._storage import atomic_write, write_json
 from conclust.cli.consensus import jobs
 from conclust.cli.outputs import OutputFolder
 from conclust.cli.record import versions
 from conclust.cli.talk import Talk, count
+from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.linkage import EAC
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError, MissingExtraError
 from conclust.generation import EnsembleGenerator
 from conclust.metrics import adjusted_rand_index, consistency_index
+from conclust.weighting import certainty_weights
 
 __all__ = ["run"]
 
@@ -46,11 +50,33 @@ _SETS = (
 )
 _PICTURED = ("iris", "digits")
 _ENSEMBLES = {"kmeans": "random k-means", "mixed": "mixed algorithms"}
-_METHODS = ("mean member", "EAC single", "EAC average", "EAC ward", "PCC", "PCC l2")
-# The same, as narrow as a column of the table.
-_HEADS = ("members", "EAC SL", "EAC AL", "EAC WL", "PCC", "PCC l2")
-_TWICE = "PCC, twice the clusters"
+_ALONE = "k-means alone"
+_MEMBERS = "mean member"
+_WEIGHTED = "PCC, weighted"
+_TWICE = "PCC l2, twice the clusters"
+_TOLD_NOTHING = "AutoConsensus, told nothing"
+# Columns of the two tables: heading and method. All methods are in results.csv.
+_COLUMNS = {
+    "kmeans": {
+        "k-means": _ALONE,
+        "members": _MEMBERS,
+        "EAC": "EAC average",
+        "EAC Ward": "EAC ward",
+        "PCC": "PCC",
+        "Auto": "AutoConsensus",
+    },
+    "mixed": {
+        "members": _MEMBERS,
+        "EAC": "EAC average",
+        "EAC Ward": "EAC ward",
+        "PCC": "PCC",
+        "weighted": _WEIGHTED,
+        "Auto": "AutoConsensus",
+    },
+}
 _NEGLIGIBLE = 0.01  # share of the mass below which a cluster is not counted
+_EVEN = 0.01  # accuracies that near are called even
+_FAILS = 0.1  # PCC is said to fail where its accuracy is so much below
 
 _BEFORE = """\
 Consensus clustering: cluster the same objects many times, then combine the clusterings into one.
@@ -63,21 +89,20 @@ of known classes up to five times it (20 at least). Columns are scaled to [0, 1]
 _READ = """\
 How to read this. A row is a data set, with its number of known classes. The methods are told that \
 number, never the classes themselves: these serve for scoring only.
-  H    share of the objects that are in the cluster matched to their class; 1 is perfect.
-  ARI  agreement over pairs of objects; 0 is what chance gives, 1 is perfect.
-  members  the average over the single clusterings, of whatever number of clusters.
-  EAC  evidence accumulation: a tree over how often two objects were put together, by single (SL), \
-average (AL) or Ward (WL) linkage.
-  PCC  probabilistic consensus: each object gets a probability of each cluster, by likelihood \
-(Kullback-Leibler divergence); PCC l2: by least squares.
-A consensus is no better than what it combines: single and centroid linkage may put nearly all \
-objects into one cluster, and where many members do that, EAC average and PCC follow them."""
+  acc  accuracy: share of the objects in the cluster matched to their class; 1 is perfect.
+  ARI  adjusted Rand index: agreement over pairs; 0 is what chance gives, 1 is perfect.
+  k-means  one clustering, told the number of classes: the best of 10 starts.
+  members  the average over the clusterings that are combined, of whatever number of clusters.
+  EAC  evidence accumulation: a tree over how often two objects were put together, by average or \
+Ward linkage.
+  PCC  probabilistic consensus: each object gets a probability of each cluster.
+  weighted  PCC, each clustering weighed by how certain the others are of its clusters.
+  Auto  AutoConsensus, which asks for no choice of method."""
 
 _FOUND = """\
-How many clusters? PCC takes the number as an upper bound. Here it is allowed twice as many as \
-there are classes: "used" counts clusters with more than 1 % of all probability, "labels" those \
-that are the most probable one of some object. Ensembles of small clusters use up what they are \
-given: then choose the bound with care."""
+How many clusters? AutoConsensus, told nothing, finds "Auto" of them, with accuracy "acc". PCC takes \
+a number as its bound: allowed twice as many as there are classes it uses "PCC" of them (by least \
+squares; those with more than 1 % of all probability). Clusters need not be the known classes."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +139,10 @@ def run(arguments: argparse.Namespace) -> None:
             begin = time.perf_counter()
             data = datasets.load(name)
             X, classes = _checked(name, data)
-            found, ensemble, model = _measure(name, X, classes, arguments, talk)
+            found, shown = _measure(name, X, classes, arguments, talk)
             rows.extend(found)
             if pictures and name in pictured:
-                pictures = _draw(name, ensemble, model, folder, talk)
+                pictures = _draw(shown, _names_of(data, classes), folder, talk)
             talk.step(
                 f"  {name}: {len(X):,} objects, {X.shape[1]} columns, "
                 f"{len(np.unique(classes))} classes  ({time.perf_counter() - begin:.1f} s)"
@@ -146,17 +171,27 @@ def _checked(name: str, data: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
     return X, np.asarray(data.y)
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """What is pictured of a data set: its k-means ensemble and two consensuses of it."""
+
+    name: str
+    ensemble: Ensemble
+    models: dict[str, Any]
+
+
 def _measure(
     name: str,
     X: NDArray[np.float64],
     classes: NDArray[Any],
     arguments: argparse.Namespace,
     talk: Talk,
-) -> tuple[list[_Row], Ensemble, Any]:
-    """Return the rows of one data set, and its k-means ensemble with the PCC fitted to it."""
-    rows: list[_Row] = []
+) -> tuple[list[_Row], _Shown]:
+    """Return the rows of one data set, and what is pictured of it."""
     n_classes = len(np.unique(classes))
-    kept: list[tuple[Ensemble, Any]] = []
+    about = (name, len(X), X.shape[1], n_classes)
+    rows = [_k_means(about, X, classes, arguments.seed)]
+    kept: list[_Shown] = []
     for kind in _ENSEMBLES:
         begin = time.perf_counter()
         generator = EnsembleGenerator(
@@ -169,29 +204,35 @@ def _measure(
         )
         ensemble = Ensemble(generator.fit_transform(X))
         seconds = time.perf_counter() - begin
-        about = (name, len(X), X.shape[1], n_classes, kind, ensemble.n_partitions)
+        here = (*about, kind, ensemble.n_partitions)
         members = [_score(classes, labels) for labels in ensemble.labels.T]
-        h, ari = np.mean(members, axis=0)
-        rows.append(_Row(*about, _METHODS[0], None, None, None, float(h), float(ari), seconds))
-        for method, make in _models(arguments, n_classes).items():
+        accuracy, ari = np.mean(members, axis=0)
+        rows.append(_Row(*here, _MEMBERS, None, None, None, float(accuracy), float(ari), seconds))
+        fitted = {}
+        for method, (allowed, fit) in _models(arguments, n_classes).items():
             begin = time.perf_counter()
-            model = make().fit(ensemble)
+            model = fitted[method] = fit(ensemble)
             seconds = time.perf_counter() - begin
-            allowed = 2 * n_classes if method == _TWICE else n_classes
-            rows.append(
-                _Row(
-                    *about,
-                    method,
-                    allowed,
-                    _clusters_used(model),
-                    int(model.n_clusters_),
-                    *_score(classes, model.labels_),
-                    seconds,
-                )
-            )
-            if method == "PCC":
-                kept.append((ensemble, model))
-    return rows, *kept[0]
+            counts = (allowed, _clusters_used(model), int(model.n_clusters_))
+            rows.append(_Row(*here, method, *counts, *_score(classes, model.labels_), seconds))
+        kept.append(_Shown(name, ensemble, fitted))
+    return rows, kept[0]
+
+
+def _k_means(
+    about: tuple[str, int, int, int], X: NDArray[np.float64], classes: NDArray[Any], seed: int
+) -> _Row:
+    """Return the row of a single k-means with the number of classes: the best of ten starts."""
+    from sklearn.cluster import KMeans
+    from sklearn.preprocessing import minmax_scale
+
+    k = about[-1]
+    begin = time.perf_counter()
+    (start,) = spawn_seeds(seed_sequence(seed), 1, bits=32)
+    labels = KMeans(k, n_init=10, random_state=start).fit_predict(minmax_scale(X))
+    seconds = time.perf_counter() - begin
+    scores = _score(classes, labels.astype(np.int64))
+    return _Row(*about, "none", 1, _ALONE, k, None, len(np.unique(labels)), *scores, seconds)
 
 
 def _numbers_of_clusters(kind: str, k: int, n_samples: int) -> list[int]:
@@ -210,15 +251,26 @@ def _numbers_of_clusters(kind: str, k: int, n_samples: int) -> list[int]:
     return [number for number in numbers if number <= most]
 
 
-def _models(arguments: argparse.Namespace, k: int) -> dict[str, Callable[[], Any]]:
+def _models(
+    arguments: argparse.Namespace, k: int
+) -> dict[str, tuple[int | None, Callable[[Ensemble], Any]]]:
+    """Return, for each method, the number of clusters that it is told and its fit."""
     running: dict[str, Any] = {"random_state": arguments.seed, "n_jobs": jobs(arguments)}
+
+    def weighted(ensemble: Ensemble) -> Any:
+        weights = certainty_weights(ensemble)
+        return PCC(k, **running).fit(Ensemble(ensemble.labels, weights=weights))
+
     return {
-        "EAC single": lambda: EAC(k, linkage="single", **running),
-        "EAC average": lambda: EAC(k, linkage="average", **running),
-        "EAC ward": lambda: EAC(k, linkage="ward", **running),
-        "PCC": lambda: PCC(k, **running),
-        "PCC l2": lambda: PCC(k, divergence="l2", **running),
-        _TWICE: lambda: PCC(2 * k, **running),
+        "EAC single": (k, lambda E: EAC(k, linkage="single", **running).fit(E)),
+        "EAC average": (k, lambda E: EAC(k, linkage="average", **running).fit(E)),
+        "EAC ward": (k, lambda E: EAC(k, linkage="ward", **running).fit(E)),
+        "PCC": (k, lambda E: PCC(k, **running).fit(E)),
+        "PCC l2": (k, lambda E: PCC(k, divergence="l2", **running).fit(E)),
+        _WEIGHTED: (k, weighted),
+        "AutoConsensus": (k, lambda E: AutoConsensus(k, **running).fit(E)),
+        _TWICE: (2 * k, lambda E: PCC(2 * k, divergence="l2", **running).fit(E)),
+        _TOLD_NOTHING: (None, lambda E: AutoConsensus(**running).fit(E)),
     }
 
 
@@ -233,24 +285,34 @@ def _score(classes: NDArray[Any], labels: NDArray[np.int64]) -> tuple[float, flo
     return consistency_index(classes, labels), adjusted_rand_index(classes, labels)
 
 
-def _draw(name: str, ensemble: Ensemble, model: Any, folder: OutputFolder, talk: Talk) -> bool:
+def _names_of(data: Any, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the name of each object's class."""
+    names = getattr(data, "target_names", None)
+    return np.array(names, dtype=object)[classes] if names else classes
+
+
+def _draw(shown: _Shown, classes: NDArray[Any], folder: OutputFolder, talk: Talk) -> bool:
     """Write the two pictures of a data set; return whether matplotlib is there."""
     from conclust.plotting import coassociation_heatmap, membership_heatmap
 
-    shown = f"{name}, {ensemble.n_partitions} k-means clusterings"
+    name, auto, soft = shown.name, shown.models["AutoConsensus"], shown.models["PCC"]
+    strips = {"Auto": auto, "class": classes}
     try:
-        pair = coassociation_heatmap(ensemble)
+        pair = coassociation_heatmap(shown.ensemble, labels=strips)
     except MissingExtraError as error:
         talk.step(f"No pictures: {error}")
         return False
-    _save(pair, f"How often pairs are together: {shown}", folder.file(f"{name}_coassociation.png"))
-    soft = membership_heatmap(model.membership_)
-    _save(soft, f"PCC on {name}", folder.file(f"{name}_membership.png"))
+    title = (
+        f"How often pairs are together: {name}, {shown.ensemble.n_partitions} k-means clusterings"
+    )
+    _save(pair, title, folder.file(f"{name}_coassociation.png"))
+    rows = membership_heatmap(soft, labels={"class": classes})
+    _save(rows, f"PCC on {name}", folder.file(f"{name}_membership.png"))
     return True
 
 
 def _save(ax: Any, title: str, path: Path) -> None:
-    ax.set_title(title, pad=10)
+    ax.title.set_text(title)
     ax.figure.savefig(path, format="png")
 
 
@@ -283,51 +345,51 @@ def _write(folder: OutputFolder, rows: list[_Row], arguments: argparse.Namespace
 
 
 def _report(rows: list[_Row], out: Path, seconds: float, pictures: bool) -> str:
-    parts = [_scores(rows, kind) for kind in _ENSEMBLES]
+    parts = [_scores(rows, "kmeans"), _gain(rows), _scores(rows, "mixed"), *_failures(rows)]
     parts += [_wrap(_READ), _counts(rows), _wrap(_FOUND), _times(rows)]
-    written = f"results.csv and results.json are in {out}"
+    written = f"All methods are in results.csv and results.json in {out}"
     if pictures:
         shown = ", ".join(name for name in _PICTURED if any(row.dataset == name for row in rows))
         shown = shown or rows[0].dataset
         written += (
             f", with pictures of {shown}: how often each pair was put together, and each object's "
-            "probability of each cluster"
+            "probability of each cluster, beside the known classes"
         )
     parts.append(
         _wrap(
             f"Done in {seconds:.0f} s. {written}.\n"
-            "Your own data: conclust cluster points.csv --max-clusters 10 --out result"
+            "Your own data: conclust cluster points.csv --out result"
         )
     )
     return "\n\n".join(parts)
 
 
 def _scores(rows: list[_Row], kind: str) -> str:
-    here = [row for row in rows if row.ensemble == kind]
+    columns = _COLUMNS[kind]
+    here = [row for row in rows if row.ensemble == kind or row.method == _ALONE]
     lines = [
         f"Ensemble: {_ENSEMBLES[kind]}",
-        " " * 20 + "".join(f"{head:>10}" for head in _HEADS),
-        " " * 20 + "    H  ARI" * len(_METHODS),
+        " " * 20 + "".join(f"{head:>10}" for head in columns),
+        " " * 20 + "  acc  ARI" * len(columns),
     ]
     for name, group in _by_dataset(here):
         cells = {row.method: row for row in group}
-        lines.append(f"{name:<17}{group[0].classes:>3}" + _pairs(cells))
-    cells = {method: _mean(here, method) for method in _METHODS}
-    lines.append(f"{'average':<20}" + _pairs(cells))
-    return "\n".join(line.rstrip() for line in lines)
+        lines.append(f"{name:<17}{group[0].classes:>3}" + _pairs(cells, columns.values()))
+    cells = {method: _mean(here, method) for method in columns.values()}
+    lines.append(f"{'average':<20}" + _pairs(cells, columns.values()))
+    return "\n".join(lines)
 
 
-def _pairs(cells: dict[str, _Row]) -> str:
-    values = [
-        (cells[method].consistency_index, cells[method].adjusted_rand_index) for method in _METHODS
-    ]
-    return "".join(f"{_short(h):>5}{_short(ari):>5}" for h, ari in values)
+def _pairs(cells: dict[str, _Row], methods: Iterable[str]) -> str:
+    found = [cells[method] for method in methods]
+    return "".join(
+        f"{_rounded(row.consistency_index):>5}{_rounded(row.adjusted_rand_index):>5}"
+        for row in found
+    )
 
 
-def _short(value: float) -> str:
-    """Two decimals without the leading zero: .87, 1.0, -.04."""
-    text = f"{round(value, 2) + 0.0:.2f}"  # no -0.00
-    return text[:3] if value >= 0.995 else text.replace("0.", ".", 1)
+def _rounded(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"  # no -0.00
 
 
 def _mean(rows: list[_Row], method: str) -> _Row:
@@ -339,22 +401,65 @@ def _mean(rows: list[_Row], method: str) -> _Row:
     )
 
 
+def _gain(rows: list[_Row]) -> str:
+    """Say in one sentence what the consensus of the k-means clusterings is worth."""
+    ours = _accuracies(rows, "kmeans", "AutoConsensus")
+    alone, members = _accuracies(rows, "none", _ALONE), _accuracies(rows, "kmeans", _MEMBERS)
+    apart = np.array([ours[name] - alone[name] for name in ours])
+    better, worse = int((apart > _EVEN).sum()), int((apart < -_EVEN).sum())
+    mean = {key: np.mean(list(found.values())) for key, found in enumerate((ours, alone, members))}
+    return _wrap(
+        f"What consensus gains: AutoConsensus has accuracy {mean[0]:.2f} on average, one k-means "
+        f"{mean[1]:.2f}, the clusterings that it combines {mean[2]:.2f}; it is better than k-means on "
+        f"{better} of {len(apart)} data sets, within {_EVEN:g} of it on {len(apart) - better - worse} "
+        f"and worse on {worse}. And it gives what one k-means does not: how often each pair was put "
+        "together, a number of clusters, and who lies between two."
+    )
+
+
+def _failures(rows: list[_Row]) -> list[str]:
+    """Say where PCC of the mixed clusterings fails, and what to do then."""
+    plain, weighted, auto = (
+        _accuracies(rows, "mixed", method) for method in ("PCC", _WEIGHTED, "AutoConsensus")
+    )
+    far = {name: max(weighted[name], auto[name]) - plain[name] for name in plain}
+    name = max(far, key=lambda key: far[key])
+    if far[name] <= _FAILS:
+        return []
+    k = next(row.classes for row in rows if row.dataset == name)
+    return [
+        _wrap(
+            f"Where PCC fails: {name}, mixed algorithms, accuracy {plain[name]:.2f}. Single and centroid "
+            "linkage put nearly all objects into one cluster there, and PCC counts each clustering "
+            "alike. What to do: weigh the clusterings by how certain the others are of their clusters "
+            f"(accuracy {weighted[name]:.2f}), or leave the choice to AutoConsensus ({auto[name]:.2f})."
+        )
+        + "\n\n    weights = conclust.weighting.certainty_weights(labels)\n"
+        f"    conclust.PCC({k}).fit(conclust.Ensemble(labels, weights=weights))"
+    ]
+
+
+def _accuracies(rows: list[_Row], ensemble: str, method: str) -> dict[str, float]:
+    return {
+        row.dataset: row.consistency_index
+        for row in rows
+        if (row.ensemble, row.method) == (ensemble, method)
+    }
+
+
 def _counts(rows: list[_Row]) -> str:
     lines = [
-        " " * 29 + "".join(f"{title:^24}" for title in _ENSEMBLES.values()).rstrip(),
-        f"{'allowed':>29}" + f"{'used':>8}{'labels':>8}{'H':>7} " * 2,
+        " " * 20 + "".join(f"{title:^26}" for title in _ENSEMBLES.values()).rstrip(),
+        f"{'':<20}" + f"{'Auto':>8}{'acc':>7}{'PCC':>9}  " * 2,
     ]
-    for name, group in _by_dataset(row for row in rows if row.method == _TWICE):
-        cells = {row.ensemble: row for row in group}
-        first = group[0]
-        lines.append(
-            f"{name:<17}{first.classes:>3}{first.clusters_allowed:>9}"
-            + "".join(
-                f"{cells[kind].clusters_used:>8}{cells[kind].labels:>8}"
-                f"{cells[kind].consistency_index:>7.2f} "
-                for kind in _ENSEMBLES
-            )
-        )
+    for name, group in _by_dataset(row for row in rows if row.method in (_TWICE, _TOLD_NOTHING)):
+        cells = {(row.ensemble, row.method): row for row in group}
+        line = f"{name:<17}{group[0].classes:>3}"
+        for kind in _ENSEMBLES:
+            auto, twice = cells[kind, _TOLD_NOTHING], cells[kind, _TWICE]
+            used = f"{twice.clusters_used}/{twice.clusters_allowed}"
+            line += f"{auto.labels:>8}{_rounded(auto.consistency_index):>7}{used:>9}  "
+        lines.append(line)
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -363,9 +468,10 @@ def _times(rows: list[_Row]) -> str:
         return sum(row.seconds or 0.0 for row in rows if row.method == method)
 
     return _wrap(
-        f"Seconds, all data sets together: making the clusterings {total('mean member'):.1f}; "
-        f"combining them by EAC single {total('EAC single'):.2f}, average "
-        f"{total('EAC average'):.2f}, ward {total('EAC ward'):.2f}, by PCC {total('PCC'):.2f}."
+        f"Seconds, all data sets together: making the clusterings {total(_MEMBERS):.1f}; combining "
+        f"them by EAC {total('EAC average'):.2f}, Ward {total('EAC ward'):.2f}, PCC "
+        f"{total('PCC'):.1f}, AutoConsensus {total('AutoConsensus'):.1f}; one k-means "
+        f"{total(_ALONE):.1f}."
     )
 
 

@@ -106,8 +106,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     without a copy. All others are int32, with -2 for noise. The clusters of each partition are numbered
     by first appearance.
 
-    The two ensembles are those of Lourenco, Rota Bulo, Rebagliati, Fred, Figueiredo & Pelillo
-    (2013), "Probabilistic consensus clustering using evidence accumulation", section 7.2.
+    The two ensembles are those of Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo,
+    "Probabilistic consensus clustering using evidence accumulation", Machine Learning 98 (2015),
+    section 7.2.
 
     Examples
     --------

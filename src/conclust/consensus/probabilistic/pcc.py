@@ -1,4 +1,4 @@
-"""PCC: probabilistic consensus clustering (Lourenço et al., Machine Learning 2013)."""
+"""PCC: probabilistic consensus clustering (Lourenço et al., Machine Learning 98, 2015)."""
 
 from __future__ import annotations
 
