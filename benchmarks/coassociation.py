@@ -77,6 +77,7 @@ def dense(n: int, threads: int, *, product: bool) -> None:
         expected = one_hot_product(ensemble, threads)
         np.testing.assert_array_equal(coassociation(ensemble), expected)
         runs[multiply] = lambda: one_hot_product(ensemble, threads)
+    runs["coassociation, a byte a count"] = lambda: coassociation(ensemble, dtype=np.int8)
     runs["coassociation"] = lambda: coassociation(ensemble)
     runs["evidence (c and N), half missing"] = lambda: evidence(halves)
     size = f"n = {n:,}, {N_PARTITIONS} partitions of {N_CLUSTERS} clusters, {threads} threads"

@@ -235,6 +235,31 @@ def test_shares_are_counts_by_copresence(weights, monkeypatch):
         coassociation(ensemble, normalize=1)
 
 
+@pytest.mark.parametrize("dtype", ["int8", np.uint8, np.int16, np.uint32])
+def test_counts_in_a_type_of_ones_own(dtype):
+    labels = np.random.default_rng(10).integers(-1, 3, (50, 127))
+    c, present = evidence(labels)
+    for found, expected in (
+        (coassociation(labels, dtype=dtype), c),
+        (copresence(labels, dtype=dtype), present),
+        (evidence(labels, dtype=dtype).counts, c),
+    ):
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "nonsense", bool])
+def test_types_that_hold_no_counts(dtype):
+    labels = np.zeros((3, 128), dtype=int)
+    with pytest.raises(
+        ParameterError, match="'dtype' parameter of coassociation must be an integer"
+    ):
+        coassociation(labels, dtype=dtype)
+    weighted = Ensemble(labels, weights=np.ones(128))
+    with pytest.raises(ParameterError, match="None where the ensemble has weights"):
+        copresence(weighted, dtype=np.int16)
+
+
 def test_what_the_kernels_read_is_the_narrowest():
     labels = np.random.default_rng(9).integers(0, 3, (40, 255))
     wide, narrow = evidence(labels), dense.narrow_evidence(Ensemble(labels), 1)

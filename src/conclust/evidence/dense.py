@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conclust._kernels import BitSlices
 from conclust._threads import thread_count
-from conclust._validation import check_bool, check_int
+from conclust._validation import check_bool, check_int, refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import DenseLimitError, InputError
 
@@ -73,6 +73,7 @@ def coassociation(
     *,
     normalize: bool = False,
     rows: Rows | None = None,
+    dtype: DTypeLike | None = None,
     max_dense: int | None = 20_000,
     n_jobs: int | None = None,
 ) -> NDArray[Any]:
@@ -86,6 +87,10 @@ def coassociation(
         Whether to return the shares c_ij / N_ij in place of the counts c_ij.
     rows : slice or range, default=None
         Consecutive objects for which to count, against all objects. None: all.
+    dtype : integer type of 1, 2 or 4 bytes, default=None
+        What to count in; it must hold the number of partitions. None: int16 for up to 16,383
+        partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
+        to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
         Number of objects above which the whole matrix is refused. None: never.
     n_jobs : int, default=None
@@ -94,18 +99,18 @@ def coassociation(
     Returns
     -------
     ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
-        c_ij, as whole numbers with a sign (int16 for up to 16,383 partitions, else int32), so that
-        differences, and the sum of two such matrices, are right; float64 sums of weights (and of
-        products of memberships) if the ensemble has weights or is soft. On the diagonal: the
-        partitions in which the object has a cluster. With `normalize` the shares c_ij / N_ij in
-        float64, NaN where no partition observed both.
+        c_ij, as whole numbers with a sign (see `dtype`); float64 sums of weights (and of products of
+        memberships) if the ensemble has weights or is soft. On the diagonal: the partitions in which
+        the object has a cluster. With `normalize` the shares c_ij / N_ij in float64, NaN where no
+        partition observed both.
 
     Raises
     ------
     DenseLimitError
         If there are more than `max_dense` objects and no `rows`.
     ParameterError
-        If `normalize` is no bool, or `max_dense` or `n_jobs` no positive int.
+        If `normalize` is no bool, `dtype` does not hold the counts, or `max_dense` or `n_jobs` is no
+        positive int.
     InputError
         If the labels are malformed or `rows` are not consecutive objects of the ensemble.
 
@@ -139,7 +144,7 @@ def coassociation(
            [1. , 0.5, 0. ]])
     """
     check_bool(normalize, "normalize", "coassociation")
-    source = _Source(labels, n_jobs, "coassociation")
+    source = _Source(labels, n_jobs, "coassociation", dtype=dtype)
     if normalize:
         return source.shares(rows, max_dense)
     c, _ = source.dense(rows, max_dense, present=False)
@@ -151,6 +156,7 @@ def copresence(
     labels: Any,
     *,
     rows: Rows | None = None,
+    dtype: DTypeLike | None = None,
     max_dense: int | None = 20_000,
     n_jobs: int | None = None,
 ) -> NDArray[Any]:
@@ -162,6 +168,10 @@ def copresence(
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
     rows : slice or range, default=None
         Consecutive objects for which to count, against all objects. None: all.
+    dtype : integer type of 1, 2 or 4 bytes, default=None
+        What to count in; it must hold the number of partitions. None: int16 for up to 16,383
+        partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
+        to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
         Number of objects above which the whole matrix is refused. None: never.
     n_jobs : int, default=None
@@ -188,7 +198,9 @@ def copresence(
            [1, 1, 1],
            [2, 1, 2]], dtype=int16)
     """
-    _, present = _Source(labels, n_jobs, "copresence").dense(rows, max_dense, matches=False)
+    _, present = _Source(labels, n_jobs, "copresence", dtype=dtype).dense(
+        rows, max_dense, matches=False
+    )
     assert present is not None
     return present
 
@@ -197,6 +209,7 @@ def evidence(
     labels: Any,
     *,
     rows: Rows | None = None,
+    dtype: DTypeLike | None = None,
     max_dense: int | None = 20_000,
     n_jobs: int | None = None,
 ) -> Evidence:
@@ -208,6 +221,10 @@ def evidence(
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
     rows : slice or range, default=None
         Consecutive objects for which to count, against all objects. None: all.
+    dtype : integer type of 1, 2 or 4 bytes, default=None
+        What to count in; it must hold the number of partitions. None: int16 for up to 16,383
+        partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
+        to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
         Number of objects above which the whole matrices are refused. None: never.
     n_jobs : int, default=None
@@ -235,12 +252,14 @@ def evidence(
            [0, 0, 1]], dtype=int16)
     >>> c, N = known
     """
-    return Evidence(*_Source(labels, n_jobs, "evidence").both(rows, max_dense))
+    return Evidence(*_Source(labels, n_jobs, "evidence", dtype=dtype).both(rows, max_dense))
 
 
 def narrow_evidence(ensemble: Ensemble, n_jobs: int | None) -> Evidence:
     """Count c_ij and N_ij of all objects in the fewest bytes, unsigned: as the solvers read them."""
-    return Evidence(*_Source(ensemble, n_jobs, "evidence", narrow=True).both(None, None))
+    return Evidence(
+        *_Source(ensemble, n_jobs, "evidence", dtype=_narrow_type(ensemble)).both(None, None)
+    )
 
 
 def unsigned(counts: NDArray[Any]) -> NDArray[Any]:
@@ -340,14 +359,14 @@ class _Source:
     """An ensemble made ready for counting: planes packed once, then any block of rows."""
 
     def __init__(
-        self, labels: Any, n_jobs: int | None, owner: str, *, narrow: bool = False
+        self, labels: Any, n_jobs: int | None, owner: str, *, dtype: DTypeLike | None = None
     ) -> None:
         self.ensemble = as_ensemble(labels)
         self.n, self.m = self.ensemble.shape
         self.owner = owner
         self.threads = thread_count(n_jobs, owner)
         self.slices = BitSlices(self.ensemble.codes, self.threads)
-        kind = _narrow_type(self.m) if narrow else count_type(self.m)
+        kind = count_type(self.m) if dtype is None else _check_type(dtype, self.ensemble, owner)
         self.present_dtype = np.dtype(kind if self.ensemble.weights is None else np.float64)
         self.counts_dtype = np.dtype(np.float64 if self.ensemble.is_soft else self.present_dtype)
 
@@ -434,12 +453,33 @@ def count_type(m: int) -> type[np.signedinteger[Any]]:
     return np.int16 if 2 * m <= np.iinfo(np.int16).max else np.int32
 
 
-def _narrow_type(m: int) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest unsigned type that holds a count of m partitions."""
+def _narrow_type(ensemble: Ensemble) -> type[np.unsignedinteger[Any]] | None:
+    """Return the smallest unsigned type that holds the counts; None where there are sums."""
+    if ensemble.is_soft or ensemble.weights is not None:
+        return None
     for dtype in (np.uint8, np.uint16):
-        if m <= np.iinfo(dtype).max:
+        if ensemble.n_partitions <= np.iinfo(dtype).max:
             return dtype
     return np.uint32
+
+
+def _check_type(dtype: DTypeLike, ensemble: Ensemble, owner: str) -> np.dtype[Any]:
+    """Return the type of counts that the user asks for, if it holds them."""
+    m = ensemble.n_partitions
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = np.dtype(object)
+    fits = found.kind in "iu" and found.itemsize <= 4 and m <= np.iinfo(found).max
+    if not fits or ensemble.is_soft or ensemble.weights is not None:
+        refuse(
+            "dtype",
+            owner,
+            f"an integer type of 1, 2 or 4 bytes that holds {m}, the number of partitions (None where "
+            "the ensemble has weights or is soft: those sums are float64)",
+            dtype,
+        )
+    return found
 
 
 def _bounds(rows: Rows, n: int) -> tuple[int, int]:
