@@ -262,24 +262,25 @@ def test_text_among_points_is_told_with_all_ways_on(customers):
 def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
     path, truth = customers
     out = tmp_path / "o"
-    more = ["--categories", categories, "--category-weight", "20", "--impute", "median"]
+    more = ["--categories", categories, "--impute", "median"]
     more += ["--label-column", "segment", "--method", "eac", "--clusters", "4"]
     assert run("cluster", path, *more, "--partitions", "30", "--out", out) == 0
     said = capsys.readouterr()
     assert "240 objects, 2 columns, 1 column of categories" in said.err
     assert "its column 'name', which has another value in every row, left out" in said.err
+    assert "Each column of categories counts for 15 clusterings" in said.err
     assert "2 empty cells filled by the median of the column" in said.err.lower()
     ensemble = Ensemble.load(out / "ensemble.npz")
     assert ensemble.n_partitions == 31
     assert ensemble.names[30] == ("north", "south") or ensemble.names[30] == ("south", "north")
-    np.testing.assert_array_equal(ensemble.weights, [*[1.0] * 30, 20.0])
+    np.testing.assert_array_equal(ensemble.weights, [*[1.0] * 30, 15.0])
     assert ensemble.labels[7, 30] == -1  # the empty cell: not seen
     found = [int(row["label"]) for row in read(out)]
     assert adjusted_rand_score(truth, found) > 0.95
     written = json.loads((out / "result.json").read_text())
     assert written["input"]["columns"] == ["income", "visits"]
     assert written["input"]["categories"] == ["region"]
-    assert written["settings"]["category_weight"] == 20
+    assert written["settings"]["category_weight"] == 15
 
 
 def test_numbers_as_categories(tmp_path):

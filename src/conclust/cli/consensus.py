@@ -92,12 +92,16 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
     )
     talk.step(f"Clustering many times ({arguments.generator}).")
     ensemble = Ensemble(_spread(generator.fit_transform(filled.X), filled.complete))
+    weight = None
     if points.categories is not None:
         categories = points.categories.copy()
         categories[~filled.complete] = None
         more = Ensemble(categories)
-        if arguments.category_weight != 1.0:
-            more = more.reweighted(np.full(more.n_partitions, arguments.category_weight))
+        weight = arguments.category_weight
+        if weight is None:  # a column of categories says as much as a column of numbers
+            weight = ensemble.n_partitions / points.X.shape[1]
+        talk.step(f"Each column of categories counts for {weight:g} clusterings (--category-weight).")
+        more = more.reweighted(np.full(more.n_partitions, weight))
         ensemble = Ensemble.concat([ensemble, more])
     source = {
         "file": plain(arguments.points),
@@ -115,7 +119,7 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
     settings = {
         "generator": parameters(generator),
         "impute": arguments.impute,
-        "category_weight": arguments.category_weight if points.category_names else None,
+        "category_weight": weight,
     }
     table = LabelTable(points.ids, points.id_name, None, arguments.raw)
     return _Work(ensemble, table, points.classes, source, settings, labeller)

@@ -114,9 +114,9 @@ def add_points(group: Any, *, imputing: bool = True) -> None:
         group.add_argument(
             "--category-weight",
             type=weight,
-            default=1.0,
             metavar="W",
-            help="how many clusterings a column of categories counts for [%(default)g]",
+            help="how many clusterings a column of categories counts for [as many as a column of "
+            "numbers: clusterings made over such columns]",
         )
         group.add_argument(
             "--impute",
