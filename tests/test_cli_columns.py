@@ -283,6 +283,17 @@ def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
     assert written["settings"]["category_weight"] == 15
 
 
+def test_columns_of_very_different_spread_are_told_once_by_name(tmp_path, capsys):
+    rows = [[20 + i % 40, 1000 * (i * 7 % 50)] for i in range(60)]
+    path = write(tmp_path / "a.csv", rows, ["age", "income"])
+    more = ["--partitions", "3", "--method", "eac", "--out", tmp_path / "o"]
+    assert run("cluster", path, *more, "--scale", "none") == 0
+    said = capsys.readouterr().err
+    assert said.count("differ much in spread: column 'income' has") == 1
+    assert run("cluster", path, *more, "--force") == 0
+    assert "spread" not in capsys.readouterr().err
+
+
 def test_numbers_as_categories(tmp_path):
     rows = [[0.5 * i, i % 3 + 1, i] for i in range(30)]
     path = write(tmp_path / "a.csv", rows, ["x", "plan", "zip"])

@@ -51,7 +51,7 @@ def test_one_warning_that_names_the_columns_and_the_way(customers):
 @pytest.mark.parametrize("call", ["fit", "fit_transform"])
 def test_it_points_at_the_line_of_the_user(customers, call):
     X = customers[0].to_numpy()
-    with pytest.warns(ScaleWarning, match="column number 2 has") as caught:
+    with pytest.warns(ScaleWarning, match=r"column 2 \(from 0\) has") as caught:
         getattr(EnsembleGenerator(n_partitions=2), call)(X)
     assert caught[0].filename == __file__
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ from conclust.cli.summary import confidence_line, number_line, score, sizes_line
 from conclust.cli.talk import STREAM, Talk, count, plain, send_table
 from conclust.confidence import ChanceConfidence, chance_confidence
 from conclust.ensemble import MISSING, Ensemble
+from conclust.exceptions import ScaleWarning
 
 __all__ = ["folder_or_stream", "jobs", "run_cluster", "run_combine"]
 
@@ -78,6 +80,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
 def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> _Work:
     """Make the ensemble of the points, with a partition for each column of categories."""
     from conclust.generation import EnsembleGenerator
+    from conclust.generation.scaling import warn_of_spread
 
     generator = EnsembleGenerator(
         arguments.generator,
@@ -91,7 +94,11 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
         verbose=talk.verbosity,
     )
     talk.step(f"Clustering many times ({arguments.generator}).")
-    ensemble = Ensemble(_spread(generator.fit_transform(filled.X), filled.complete))
+    with warnings.catch_warnings():
+        if generator.scale is None:  # said here, where the columns have names
+            warn_of_spread(filled.X, points.names, stacklevel=1)
+            warnings.simplefilter("ignore", ScaleWarning)
+        ensemble = Ensemble(_spread(generator.fit_transform(filled.X), filled.complete))
     weight = None
     if points.categories is not None:
         categories = points.categories.copy()
@@ -100,7 +107,9 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
         weight = arguments.category_weight
         if weight is None:  # a column of categories says as much as a column of numbers
             weight = ensemble.n_partitions / points.X.shape[1]
-        talk.step(f"Each column of categories counts for {weight:g} clusterings (--category-weight).")
+        talk.step(
+            f"Each column of categories counts for {weight:g} clusterings (--category-weight)."
+        )
         more = more.reweighted(np.full(more.n_partitions, weight))
         ensemble = Ensemble.concat([ensemble, more])
     source = {

@@ -41,7 +41,7 @@ def warn_of_spread(
 
     def told(j: int) -> str:
         column = int(varying[j])
-        return repr(str(names[column])) if names is not None else f"number {column}"
+        return repr(str(names[column])) if names is not None else f"{column} (from 0)"
 
     widest, least = int(spread.argmax()), int(spread.argmin())
     warnings.warn(
