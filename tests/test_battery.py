@@ -480,6 +480,15 @@ def test_prediction_before_fit_is_refused(form):
             model.predict([[0, 1]])
     else:
         assert "predict" not in dir(model)
+        name = type(model).__name__
+        for what in ("predict", "predict_proba"):
+            with pytest.raises(AttributeError, match=f"{name} places no new objects. .*PCC.* do"):
+                getattr(model, what)
+    if not model.method.membership:
+        with pytest.raises(AttributeError, match=r"gives labels only\. .*PCC.* give memberships"):
+            _ = model.membership_
+    with pytest.raises(AttributeError, match=r"has no attribute 'nonesuch'$"):
+        _ = model.nonesuch
     if hasattr(model, "predict_proba"):
         with pytest.raises(NotFittedError):
             model.predict_proba([[0, 1]])

@@ -1,18 +1,26 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.cluster import DBSCAN
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import make_blobs
+from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from tests.naive import measures as naive
 
 from conclust import EAC, PCC, ConsensusClustering, Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
+from conclust.metrics import anmi
 
 X, truth = make_blobs(240, 2, centers=3, cluster_std=0.6, random_state=0)
 
@@ -77,8 +85,18 @@ def test_a_consensus_that_cannot_predict_has_no_predict():
     model = ConsensusClustering(EAC(3), EnsembleGenerator(n_partitions=6), random_state=0)
     assert not hasattr(model, "predict")
     assert not hasattr(model.fit(X), "predict_proba")
-    with pytest.raises(AttributeError):
+    for name in ("predict", "predict_proba", "transform", "fit_transform"):
+        with pytest.raises(
+            AttributeError,
+            match=f"no attribute '{name}': its consensus has no "
+            r"'predict(_proba)?'\. .*EAC places no new objects\. .*PCC.* do\.",
+        ):
+            getattr(model, name)
+    with pytest.raises(AttributeError, match="EAC gives labels only"):
         _ = model.membership_
+    unfitted = ConsensusClustering("hbgf", n_clusters=3)
+    assert not hasattr(unfitted, "predict")
+    assert hasattr(ConsensusClustering("pcc"), "predict")
 
 
 def test_in_a_pipeline_and_with_frames():
@@ -112,7 +130,25 @@ def test_frames_out_of_the_generator_are_frames_in():
     ("parameters", "message"),
     [
         ({"generator": 3}, "'generator' parameter of ConsensusClustering"),
-        ({"consensus": 3}, "'consensus' parameter of ConsensusClustering"),
+        (
+            {"consensus": 3},
+            "'consensus' parameter of ConsensusClustering must be None, an estimator with fit or the "
+            "name of a method. Got 3 instead. A number of clusters is given as n_clusters=3.",
+        ),
+        ({"consensus": "hbfg"}, r"Got 'hbfg' instead. Is it 'HBGF'.*conclust.methods\(\) lists"),
+        ({"consensus": "zzz"}, r"Got 'zzz' instead. conclust.methods\(\) lists them all"),
+        ({"consensus": PCC}, "an estimator with fit or the name of a method"),
+        ({"n_clusters": 0}, "'n_clusters' parameter of ConsensusClustering must be an int"),
+        ({"n_clusters": 2.5}, "'n_clusters' parameter of ConsensusClustering must be an int"),
+        (
+            {"consensus": "FCAConsensus", "n_clusters": 3},
+            "must be None with FCAConsensus, which finds by itself how many",
+        ),
+        (
+            {"consensus": "HBGF"},
+            r"'n_clusters' parameter of HBGF .* None instead. HBGF makes as many",
+        ),
+        ({"consensus": "EAC", "n_clusters": 241}, r"'n_clusters' parameter of EAC .*\[1, 240\]"),
         ({"random_state": "x"}, "'random_state'"),
         ({"consensus": PCC(0)}, "'n_clusters' parameter of PCC"),
         ({"generator": EnsembleGenerator(n_partitions=0)}, "'n_partitions'"),
@@ -128,3 +164,180 @@ def test_prediction_before_fit_is_refused():
         ConsensusClustering().predict(X)
     with pytest.raises(NotFittedError):
         _ = ConsensusClustering().labels_
+
+
+# -- methods by name, and their number of clusters
+
+
+@pytest.mark.parametrize("name", ["hbgf", "HBGF", "cumulative-voting", "PCC", "fuzzy_rows", "lwea"])
+def test_a_method_goes_by_its_name(name):
+    model = ConsensusClustering(
+        name, EnsembleGenerator(n_partitions=15), n_clusters=3, random_state=0
+    ).fit(X)
+    assert type(model.consensus_).__name__.lower() == name.lower().replace("-", "").replace("_", "")
+    assert model.consensus_.n_clusters == 3
+    assert model.n_clusters_ == 3
+    assert clone(model).get_params()["consensus"] == name
+
+
+def test_a_number_of_clusters_goes_before_that_of_the_estimator():
+    given = EAC(5)
+    generator = EnsembleGenerator(n_partitions=10)
+    model = ConsensusClustering(given, generator, n_clusters=3, random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert given.n_clusters == 5
+    assert ConsensusClustering(given, generator, random_state=0).fit(X).n_clusters_ == 5
+    assert ConsensusClustering(n_clusters=2, generator=generator).fit(X).n_clusters_ <= 2
+
+
+def test_what_cannot_be_is_said_before_members_are_made():
+    class Never(EnsembleGenerator):
+        def fit_transform(self, X, y=None):
+            raise AssertionError("members were made")
+
+    for parameters in ({"consensus": "hbgf"}, {"consensus": "eac", "n_clusters": 1000}):
+        with pytest.raises(ParameterError, match="'n_clusters' parameter of"):
+            ConsensusClustering(generator=Never(), **parameters).fit(X)
+
+
+# -- score
+
+
+def test_score_is_the_agreement_with_members_drawn_anew():
+    generator = EnsembleGenerator(n_partitions=12)
+    new = X[:100] + 0.01
+    for consensus in (PCC(3), EAC(3)):
+        model = ConsensusClustering(consensus, generator, random_state=5).fit(X)
+        held_out = clone(model.generator_).set_params(random_state=model._held_out_seed)
+        members = held_out.fit_transform(new)
+        assert (members != clone(model.generator_).fit_transform(new)).any()
+        labels = model.generator_.transform(new)
+        found = (
+            model.predict(new)
+            if hasattr(model, "predict")
+            else clone(model.consensus_).fit(labels).labels_
+        )
+        expected = np.mean([naive.nmi(found.tolist(), m.tolist(), "geometric") for m in members.T])
+        assert model.score(new) == pytest.approx(expected)
+        assert model.score(new, truth[:100]) == model.score(new)
+        again = ConsensusClustering(consensus, generator, random_state=5).fit(X)
+        assert again.score(new) == model.score(new)
+
+
+@pytest.mark.parametrize("centers", [2, 3, 5])
+@pytest.mark.parametrize("consensus", [EAC(), "hbgf", "CumulativeVoting"], ids=str)
+def test_a_grid_search_finds_the_number_of_clusters(consensus, centers):
+    points, _ = make_blobs(120, centers=centers, n_features=6, center_box=(-10, 10), random_state=0)
+    generator = EnsembleGenerator(n_partitions=15, n_clusters=range(2, 9))
+    model = ConsensusClustering(consensus, generator, random_state=0)
+    search = GridSearchCV(model, {"n_clusters": range(2, 8)}, cv=2).fit(points)
+    assert search.best_params_ == {"n_clusters": centers}
+    assert (search.cv_results_["std_test_score"] > 0).any()
+
+
+def test_score_works_where_members_know_only_their_own_points_and_says_so_where_not():
+    generator = EnsembleGenerator(
+        [DBSCAN(eps=e) for e in np.linspace(0.4, 0.6, 9)], sample_fraction=0.9
+    )
+    model = ConsensusClustering(EAC(3), generator, random_state=0).fit(X)
+    held_out = clone(model.generator_).set_params(random_state=model._held_out_seed)
+    assert model.score(X) == anmi(model.labels_, held_out.fit_transform(X))
+    with pytest.raises(InputError, match="cannot label new points"):
+        model.score(X + 1)
+    fixed = FunctionTransformer(lambda points: (points > 0).astype(int))
+    with pytest.raises(ParameterError, match="must have a 'random_state' for score"):
+        ConsensusClustering(EAC(2), fixed).fit(X).score(X)
+    with pytest.raises(NotFittedError):
+        ConsensusClustering().score(X)
+
+
+# -- transform
+
+
+def test_memberships_are_features_in_the_container_asked_for():
+    model = ConsensusClustering(PCC(3), EnsembleGenerator(n_partitions=15), random_state=0)
+    names = ["cluster_0", "cluster_1", "cluster_2"]
+    frame = pd.DataFrame(X, columns=["x", "y"])
+    found = clone(model).set_output(transform="pandas").fit(frame)
+    k = found.membership_.shape[1]
+    assert list(found.get_feature_names_out())[:3] == names
+    told = found.transform(frame)
+    assert list(told.columns)[:3] == names
+    assert told.shape == (240, k)
+    np.testing.assert_array_equal(told.to_numpy(), found.predict_proba(frame))
+    plain = clone(model)
+    np.testing.assert_array_equal(plain.fit_transform(X), told.to_numpy())
+    assert isinstance(plain.transform(X), np.ndarray)
+    np.testing.assert_allclose(plain.transform(X), plain.membership_, atol=0.1)
+    step = make_pipeline(model, KMeans(3, n_init=1, random_state=0))
+    assert adjusted_rand_score(truth, step.fit_predict(X)) > 0.9
+    again = pickle.loads(pickle.dumps(found))
+    assert list(again.transform(frame).columns) == list(told.columns)
+
+
+# -- at the door
+
+
+class AnnData:
+    """What scanpy's users have: points and tables of labels in one."""
+
+    def __init__(self, n):
+        self.shape, self.X = (n, 3), np.zeros((n, 3))
+        self.obs = pd.DataFrame({"leiden": ["a", "b"] * (n // 2)})
+        self.obsm = {}
+
+
+def test_annotated_data_is_refused_with_a_way_on():
+    adata = AnnData(10)
+    for model in (PCC(2), EAC(), Ensemble):
+        with pytest.raises(InputError, match=r"Got an AnnData: .* adata.obs\[columns\]"):
+            model(adata) if model is Ensemble else model.fit(adata)
+    for model in (EnsembleGenerator(), ConsensusClustering()):
+        with pytest.raises(InputError, match=r"Got an AnnData: pass adata.obsm\['X_pca'\]"):
+            model.fit(adata)
+
+
+def test_text_among_points_is_named_with_a_way_on():
+    numbers = np.arange(12.0).reshape(6, 2)
+    frame = pd.DataFrame(numbers, columns=["age", "income"])
+    frame["region"] = ["north", "south"] * 3
+    frame["id"] = [f"C{i}" for i in range(6)]
+    message = (
+        r"holds text in column 'region', 'id' \('north' at row 0\).*Ensemble\(X\[categories\]\)"
+    )
+    for model in (EnsembleGenerator(), ConsensusClustering()):
+        with pytest.raises(InputError, match=message):
+            model.fit(frame)
+    with pytest.raises(InputError, match=r"text in column 2, 3 \('north' at row 0\)"):
+        EnsembleGenerator().fit(frame.to_numpy(dtype=object))
+    with pytest.raises(InputError, match="in column 'region', 'id'"):
+        EnsembleGenerator().fit(pl.from_pandas(frame))
+    fitted = EnsembleGenerator(n_partitions=2, n_clusters=2).fit(frame[["age", "income"]])
+    with pytest.raises(InputError, match="'income'"):
+        fitted.transform(frame[["age", "income"]].astype({"income": str}).replace("1.0", "much"))
+    with pytest.raises(ValueError, match="NaN"):
+        EnsembleGenerator().fit(np.where(numbers == 3, np.nan, numbers))
+    # What the sentence says works.
+    made = EnsembleGenerator(n_partitions=5, n_clusters=2, random_state=0).fit_transform(numbers)
+    both = Ensemble.concat([Ensemble(frame[["region"]]), Ensemble(made)])
+    assert both.shape == (6, 6)
+
+
+def test_sparse_points_are_refused_with_a_way_that_works():
+    points = csr_array(np.maximum(X, 0))
+    for model in (EnsembleGenerator(), ConsensusClustering()):
+        with pytest.raises(TypeError, match=r"Sparse data .*make_pipeline\(TruncatedSVD"):
+            model.fit(points)
+    model = make_pipeline(TruncatedSVD(1), ConsensusClustering("eac", random_state=0))
+    assert model.fit_predict(points).shape == (240,)
+
+
+def test_near_names_of_what_makes_members():
+    with pytest.raises(
+        ParameterError,
+        match=r"'kmeans', 'mixed'.*, a scikit-learn clusterer \(an instance\) or a non-empty list of "
+        r"them. Got 'k-means' instead. Is it 'kmeans'\?",
+    ):
+        EnsembleGenerator("k-means").fit(X)
+    with pytest.raises(ParameterError, match=r"Got 'stadnard' instead. Is it 'standard'\?"):
+        EnsembleGenerator(scale="stadnard").fit(X)

@@ -261,6 +261,11 @@ def _as_matrix(labels: Any, missing: str) -> tuple[NDArray[Any], list[list[Any]]
             "Sparse data was passed for labels, but a dense label matrix is required: a stored 0 and "
             "an absent entry cannot be told apart as labels. Use labels.toarray() if 0 is a cluster."
         )
+    if hasattr(labels, "obs") and hasattr(labels, "obsm"):
+        raise InputError(
+            f"Labels must form a matrix of shape (n_samples, n_partitions). Got an "
+            f"{type(labels).__name__}: pass the columns of its labels, adata.obs[columns]."
+        )
     if hasattr(labels, "columns") and hasattr(labels, "shape"):
         return _from_frame(labels, missing)
     array = labels if isinstance(labels, np.ndarray) else _from_sequence(labels)

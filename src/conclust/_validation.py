@@ -9,11 +9,20 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Any, Literal, NoReturn, overload
 
 from conclust.exceptions import MissingExtraError, ParameterError
 
-__all__ = ["check_bool", "check_int", "check_option", "check_real", "missing_extra", "refuse"]
+__all__ = [
+    "check_bool",
+    "check_int",
+    "check_option",
+    "check_real",
+    "is_it",
+    "missing_extra",
+    "refuse",
+]
 
 
 def refuse(name: str, owner: str, expected: str, got: object, advice: str = "") -> NoReturn:
@@ -86,8 +95,15 @@ def check_option(value: Any, name: str, owner: str, options: Collection[str | No
     """Return `value` if it is one of `options`."""
     if not (value is None or isinstance(value, str)) or value not in options:
         known = ", ".join(sorted(repr(option) for option in options))
-        refuse(name, owner, f"one of {{{known}}}", value)
+        refuse(name, owner, f"one of {{{known}}}", value, is_it(value, options))
     return value
+
+
+def is_it(value: Any, options: Collection[str | None]) -> str:
+    """Ask whether the nearest of some words was meant; nothing where none is near."""
+    words = [option for option in options if option is not None]
+    near = get_close_matches(value, words, 1) if isinstance(value, str) else []
+    return f"Is it {near[0]!r}?" if near else ""
 
 
 def missing_extra(package: str, extra: str, what: str) -> NoReturn:

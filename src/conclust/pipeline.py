@@ -2,41 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, NoReturn, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+import conclust
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._validation import refuse
+from conclust._validation import check_int, refuse
+from conclust.agreement import anmi
+from conclust.consensus.base import ConsensusClusterer, whole_or_nothing
 from conclust.consensus.probabilistic import PCC
+from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble
+from conclust.exceptions import ParameterError
 from conclust.generation import EnsembleGenerator
 
 __all__ = ["ConsensusClustering"]
 
-
-def _consensus_has(name: str) -> Any:
-    def check(self: ConsensusClustering) -> bool:
-        consensus = getattr(self, "consensus_", self.consensus)
-        return consensus is None or hasattr(consensus, name)
-
-    return check
+_OWNER = "ConsensusClustering"
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class _WhereConsensus:
+    """A method that is there where the consensus has another one; else it says why it is not."""
+
+    def __init__(self, function: Callable[..., Any], needed: str) -> None:
+        self.function, self.needed = function, needed
+        self.__doc__ = function.__doc__
+
+    def __get__(self, model: ConsensusClustering | None, owner: Any = None) -> Any:
+        if model is None:
+            return self.function
+        consensus = model._consensus_now()
+        try:
+            getattr(consensus, self.needed)
+        except AttributeError as error:
+            name = self.function.__name__
+            raise AttributeError(
+                f"{_OWNER!r} object has no attribute {name!r}: its consensus has no "
+                f"{self.needed!r}. {error}",
+                name=name,
+                obj=model,
+            ) from error
+        return MethodType(self.function, model)
+
+
+def _where_consensus_has(needed: str) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        return cast(F, _WhereConsensus(function, needed))
+
+    return decorate
+
+
+class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster points by the consensus of many clusterings of them.
 
     Parameters
     ----------
-    consensus : estimator, default=None
-        Finds the consensus of a label matrix. None: :class:`conclust.PCC` with its defaults.
+    consensus : estimator or str, default=None
+        Finds the consensus of a label matrix: an estimator, or the name of one of the methods that
+        :func:`conclust.methods` lists ("hbgf", "EAC"). None: :class:`conclust.PCC`.
     generator : transformer, default=None
         Makes the label matrix from the points. None: :class:`conclust.EnsembleGenerator` with its
         defaults: 100 k-means partitions of random size.
+    n_clusters : int, default=None
+        Number of clusters, or upper bound of it, as the consensus takes it; goes before the one
+        that an estimator given as `consensus` has. None: the consensus' own.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         If given, seeds both parts anew; None leaves their own ``random_state`` alone.
 
@@ -50,8 +86,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         The partitions that were made.
     labels_ : ndarray of shape (n_samples,)
         The consensus partition.
-    membership_ : ndarray of shape (n_samples, n_clusters)
-        Probabilities, where the consensus is soft.
+    membership_ : ndarray of shape (n_samples, n_held)
+        Probabilities, where the consensus is soft. A column for each cluster that holds anything:
+        first those of ``labels_``.
     n_clusters_ : int
         Clusters found.
     n_features_in_ : int
@@ -70,6 +107,17 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> labels = model.fit_predict(load_iris().data)
     >>> model.n_clusters_
     3
+    >>> ConsensusClustering("hbgf", n_clusters=3, random_state=0).fit(load_iris().data).n_clusters_
+    3
+
+    How many clusters, by the agreement with members held out:
+
+    >>> from sklearn.datasets import make_blobs
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> X, _ = make_blobs(150, centers=4, n_features=5, random_state=1)
+    >>> model = ConsensusClustering("EAC", EnsembleGenerator(n_partitions=20), random_state=0)
+    >>> GridSearchCV(model, {"n_clusters": [2, 3, 4, 5, 6]}, cv=2).fit(X).best_params_
+    {'n_clusters': 4}
     """
 
     def __init__(
@@ -77,10 +125,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         consensus: Any = None,
         generator: Any = None,
         *,
+        n_clusters: int | None = None,
         random_state: RandomStateLike = None,
     ) -> None:
         self.consensus = consensus
         self.generator = generator
+        self.n_clusters = n_clusters
         self.random_state = random_state
 
     def fit(self, X: Any, y: None = None) -> Self:
@@ -98,27 +148,79 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
-        generator = self._part("generator", EnsembleGenerator, "fit_transform")
-        consensus = self._part("consensus", PCC, "fit")
-        if self.random_state is not None:
-            seeds = spawn_seeds(seed_sequence(self.random_state, "ConsensusClustering"), 2, bits=32)
-            for part, seed in zip((generator, consensus), seeds, strict=True):
-                if "random_state" in part.get_params(deep=False):
-                    part.set_params(random_state=seed)
-        validate_data(self, X, skip_check_array=True)
-        self.ensemble_ = Ensemble(generator.fit_transform(X))
-        self.generator_ = generator
-        self.consensus_ = consensus.fit(self.ensemble_)
+        with whole_or_nothing(self):
+            generator, consensus = self._generator(), self._consensus()
+            seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 3, bits=32)
+            if self.random_state is not None:
+                for part, seed in zip((generator, consensus), seeds, strict=False):
+                    if "random_state" in part.get_params(deep=False):
+                        part.set_params(random_state=seed)
+            self._held_out_seed = seeds[2]
+            validate_data(self, X, skip_check_array=True)
+            if isinstance(consensus, ConsensusClusterer):
+                # Before the members are made, which takes longest.
+                consensus._check_number(_num_samples(X))
+            self.ensemble_ = Ensemble(generator.fit_transform(X))
+            self.generator_ = generator
+            self.consensus_ = consensus.fit(self.ensemble_)
         return self
 
-    def _part(self, name: str, default: Any, method: str) -> Any:
-        """Return a clone of a part, or the default one."""
-        part = getattr(self, name)
+    def _generator(self) -> Any:
+        """Return a clone of the generator, or the default one."""
+        if self.generator is None:
+            return EnsembleGenerator()
+        if not (hasattr(self.generator, "fit_transform") and hasattr(self.generator, "get_params")):
+            refuse(
+                "generator",
+                _OWNER,
+                "None or a transformer with fit_transform, such as EnsembleGenerator(...)",
+                self.generator,
+            )
+        return clone(self.generator)
+
+    def _consensus(self) -> Any:
+        """Return the consensus to be fitted, with the number of clusters asked for."""
+        k = check_int(self.n_clusters, "n_clusters", _OWNER, none=True)
+        part = self.consensus
         if part is None:
-            return default()
-        if not (hasattr(part, method) and hasattr(part, "get_params")):
-            refuse(name, "ConsensusClustering", f"an estimator with {method}", part)
-        return clone(part)
+            return _default_consensus(k)
+        if isinstance(part, str):
+            method = method_named(part)
+            if method is None:
+                near = near_names(part)
+                advice = f"Is it {' or '.join(map(repr, near))}? " if near else ""
+                self._refuse_consensus(f"{advice}conclust.methods() lists them all.")
+            consensus = getattr(conclust, method.estimator)()
+        elif hasattr(part, "fit") and hasattr(part, "get_params") and not isinstance(part, type):
+            consensus = clone(part)
+        else:
+            whole = isinstance(part, int | np.integer) and not isinstance(part, bool)
+            self._refuse_consensus(
+                f"A number of clusters is given as n_clusters={part}." if whole else ""
+            )
+        if k is None:
+            return consensus
+        if "n_clusters" not in consensus.get_params(deep=False):
+            raise ParameterError(
+                f"The 'n_clusters' parameter of {_OWNER} must be None with "
+                f"{type(consensus).__name__}, which finds by itself how many clusters there are. "
+                f"Got {k} instead."
+            )
+        return consensus.set_params(n_clusters=k)
+
+    def _refuse_consensus(self, advice: str) -> NoReturn:
+        expected = "None, an estimator with fit or the name of a method"
+        refuse("consensus", _OWNER, expected, self.consensus, advice)
+
+    def _consensus_now(self) -> Any:
+        """Return the consensus that is fitted, or the one that would be."""
+        fitted = vars(self).get("consensus_")
+        if fitted is not None:
+            return fitted
+        try:
+            return self._consensus()
+        except ParameterError:
+            return self.consensus  # fit says what is wrong with it
 
     @property
     def labels_(self) -> NDArray[np.int64]:
@@ -141,11 +243,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return membership
 
     def _label(self, X: Any) -> Any:
+        """Return the labels of points by every member."""
         # Checked here so that errors name this estimator; passed on as it came, with its names.
         validate_data(self, X, reset=False)
         return self.generator_.transform(X)
 
-    @available_if(_consensus_has("predict"))  # type: ignore[untyped-decorator]
+    @_where_consensus_has("predict")
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Clusters of new points: labelled by every member, then placed in the consensus.
 
@@ -163,7 +266,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         labels: NDArray[np.int64] = self.consensus_.predict(self._label(X))
         return labels
 
-    @available_if(_consensus_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @_where_consensus_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Memberships of new points (see ``predict``).
 
@@ -174,9 +277,118 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (n_new, n_clusters)
-            Rows sum to 1.
+        ndarray of shape (n_new, n_held)
+            Columns as those of ``membership_``; rows sum to 1.
         """
         check_is_fitted(self, "consensus_")
         membership: NDArray[np.float64] = self.consensus_.predict_proba(self._label(X))
         return membership
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of points as features: ``predict_proba`` in the container of ``set_output``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_held), or a frame
+            A column for each cluster that holds anything, "cluster_0", "cluster_1", ...
+        """
+        return self.predict_proba(X)
+
+    def fit_transform(self, X: Any, y: None = None) -> NDArray[np.float64]:
+        """Fit, and return the memberships of the points as ``transform`` does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_held), or a frame
+            The points placed in the consensus as if they were new: ``membership_``, where they took
+            part in it, may differ a little.
+        """
+        return self.fit(X).predict_proba(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns of ``transform``: "cluster_0", "cluster_1", ...
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Ignored; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        ndarray of str objects
+            One name a cluster.
+        """
+        return np.array([f"cluster_{k}" for k in range(self.membership_.shape[1])], dtype=object)
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Agreement of the clusters of X with members held out.
+
+        The generator draws members of X anew, with another seed: the score is their mean normalized
+        mutual information (:func:`conclust.metrics.anmi`) with the clusters of X. So it can be
+        compared between models that share a generator, and GridSearchCV can choose `n_clusters`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Points, those of ``fit`` or new ones.
+        y : None
+            Ignored; there for scikit-learn's searches.
+
+        Returns
+        -------
+        float
+            In [0, 1], the higher the better. The same at every call.
+
+        Raises
+        ------
+        ParameterError
+            If the generator has no ``random_state``: it would draw the same members again.
+        InputError
+            If members cannot label new points.
+
+        Notes
+        -----
+        The members of the fitted generator label X. Their labels are placed in the consensus if it
+        takes new objects (``predict``); else a consensus of X alone is made of them, with the same
+        parameters.
+
+        Members favour numbers of clusters near their own: let the generator draw from a range
+        around all that are tried. Those of "mixed" and of clusterers without anything random are
+        the same again on the points of ``fit``: nothing is held out then.
+        """
+        check_is_fitted(self, "consensus_")
+        labels = self._label(X)
+        if hasattr(self.consensus_, "predict"):
+            found = self.consensus_.predict(labels)
+        else:
+            found = clone(self.consensus_).fit(labels).labels_
+        if "random_state" not in self.generator_.get_params(deep=False):
+            raise ParameterError(
+                f"The 'generator' parameter of {_OWNER} must have a 'random_state' for score, which "
+                f"draws members held out with another seed. Got {self.generator_!r} instead."
+            )
+        other = clone(self.generator_).set_params(random_state=self._held_out_seed)
+        return anmi(found, other.fit_transform(X))
+
+
+# set_output wraps what the class defines; what is not there is taken away after that.
+for _name in ("transform", "fit_transform"):
+    _needed = _where_consensus_has("predict_proba")
+    setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
+
+
+def _default_consensus(n_clusters: int | None) -> Any:
+    """Return the consensus that is taken where none is given."""
+    return PCC(n_clusters)

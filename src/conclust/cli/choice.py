@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import re
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import conclust
@@ -46,35 +44,14 @@ class Choice(NamedTuple):
 
 def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     """Return the method of a name, by the name of its class, in letters of any size."""
-    from conclust.consensus.registry import methods
+    from conclust.consensus.registry import method_named, near_names
 
-    if name.lower() == DEFAULT_METHOD:
-        name = "AutoConsensus"
-    known = {method.estimator.lower(): method for method in methods()}
-    plain = name.lower().replace("-", "").replace("_", "")
-    if plain not in known:
-        close = _near(plain, known)
-        hint = f" Is it {' or '.join(close)}?" if close else ""
+    method = method_named(name)
+    if method is None:
+        near = near_names(name)
+        hint = f" Is it {' or '.join(near)}?" if near else ""
         refuse(f"There is no method {name!r}.{hint} 'conclust methods' lists them all.")
-    return known[plain]
-
-
-def _near(name: str, known: dict[str, Method]) -> list[str]:
-    """Return the methods that a wrong name may mean: by their names, else by a word of their titles."""
-    close = [known[other].estimator for other in get_close_matches(name, known)]
-    if close:
-        return close
-    found = [
-        method.estimator
-        for method in known.values()
-        if name in method.estimator.lower()
-        or get_close_matches(name.rstrip("s"), _words(method.title), 1, 0.8)
-    ]
-    return found[:4]
-
-
-def _words(title: str) -> list[str]:
-    return [word.rstrip("s") for word in re.findall(r"[a-z]{4,}", title.lower())]
+    return method
 
 
 def settable(method: Method) -> dict[str, inspect.Parameter]:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,23 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     labels_: NDArray[np.int64]
     n_clusters_: int
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why a method has no ``predict``, and which have."""
+            reason = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in ("predict", "predict_proba") and not isinstance(self, PlacingClusterer):
+                reason += (
+                    f": {type(self).__name__} places no new objects. "
+                    f"{_those_that(PlacingClusterer)} do."
+                )
+            elif name == "membership_" and not isinstance(self, SoftConsensusClusterer):
+                reason += (
+                    f": {type(self).__name__} gives labels only. "
+                    f"{_those_that(SoftConsensusClusterer)} give memberships."
+                )
+            raise AttributeError(reason, name=name, obj=self)
+
     @abstractmethod
     def _check_parameters(self, ensemble: Ensemble) -> None:
         """Raise ParameterError for parameters that do not fit the ensemble (already observed)."""
@@ -132,7 +149,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             observed = ensemble.observed
             kept = ensemble if observed.all() else ensemble.observed_only()
             self._check_support(kept)
-            self._check_number(kept)
+            self._check_number(kept.n_samples)
             self._check_parameters(kept)
             self._names, self._code_type = kept.names, kept.codes.dtype
             labels = canonical_labels(self._fit(kept))
@@ -148,9 +165,9 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 )
         return self
 
-    def _check_number(self, ensemble: Ensemble) -> None:
-        """Refuse a number of clusters that the method cannot be asked for."""
-        kind, name, n = self.method.n_clusters, type(self).__name__, ensemble.n_samples
+    def _check_number(self, n: int) -> None:
+        """Refuse a number of clusters that the method cannot be asked for with n objects."""
+        kind, name = self.method.n_clusters, type(self).__name__
         if kind == "emerges":
             return
         if kind == "exact" and self.n_clusters is None:
@@ -325,6 +342,16 @@ def whole_or_nothing(estimator: object) -> Iterator[None]:
         if not finished:
             vars(estimator).clear()
             vars(estimator).update(before)
+
+
+def _those_that(kind: type[ConsensusClusterer]) -> str:
+    """Name the public estimators of a kind."""
+    import conclust
+    from conclust.consensus.registry import methods
+
+    names = [method.estimator for method in methods()]
+    names = [name for name in names if issubclass(getattr(conclust, name), kind)]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _column_order(

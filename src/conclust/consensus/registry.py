@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib import import_module
 
 import conclust
 from conclust.consensus.base import ConsensusClusterer, Method
 
-__all__ = ["methods"]
+__all__ = ["method_named", "methods", "near_names"]
 
 
 def methods() -> list[Method]:
@@ -33,3 +35,34 @@ def methods() -> list[Method]:
             if isinstance(estimator, type) and issubclass(estimator, ConsensusClusterer):
                 found.append(replace(estimator.method, estimator=name))
     return found
+
+
+def method_named(name: str) -> Method | None:
+    """Return the method of a name: that of its class in letters of any size, hyphens left out; or auto."""
+    known = {method.estimator.lower(): method for method in methods()}
+    plain = _plain(name)
+    return known.get("autoconsensus" if plain == "auto" else plain)
+
+
+def near_names(name: str) -> list[str]:
+    """Return the methods that a wrong name may mean: by their names, else by a word of their titles."""
+    plain = _plain(name)
+    known = {method.estimator.lower(): method for method in methods()}
+    close = [known[other].estimator for other in get_close_matches(plain, known)]
+    if close:
+        return close
+    found = [
+        method.estimator
+        for method in known.values()
+        if plain in method.estimator.lower()
+        or get_close_matches(plain.rstrip("s"), _words(method.title), 1, 0.8)
+    ]
+    return found[:4]
+
+
+def _words(title: str) -> list[str]:
+    return [word.rstrip("s") for word in re.findall(r"[a-z]{4,}", title.lower())]
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")

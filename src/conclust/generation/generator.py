@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._progress import reporter
 from conclust._random import RandomStateLike
@@ -23,7 +23,8 @@ from conclust.exceptions import InputError
 from conclust.generation.cache import open_cache, points_digest
 from conclust.generation.crew import Crew
 from conclust.generation.members import Labelled, Member, Task, drawn_features, nearest_center
-from conclust.generation.plan import METHODS, Plan, make_plan
+from conclust.generation.plan import METHODS, Plan, make_plan, refuse_method
+from conclust.generation.points import read_points
 from conclust.generation.running import Progress, run_tasks
 from conclust.generation.scaling import warn_of_spread
 
@@ -226,7 +227,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             If some members cannot label new points, and X is not the X given to ``fit``.
         """
         check_is_fitted(self)
-        raw = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        raw = read_points(self, X, reset=False)
         if self._seen and points_digest(raw) != self._seen_digest:
             names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
             raise InputError(
@@ -273,7 +274,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _generate(self, X: ArrayLike, wanted: list[NDArray[Any]] | None) -> None:
         """Fit; append the label matrix to `wanted` if there is such a list."""
         self._check_plain()
-        raw = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        raw = read_points(self, X, ensure_min_samples=2)
         depth = (
             4 if wanted is None else 5
         )  # to the user; fit_transform is wrapped once by set_output
@@ -326,8 +327,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._warn_of_fewer(plan, depth)
 
     def _check_plain(self) -> None:
-        if isinstance(self.method, str):
-            check_option(self.method, "method", _OWNER, METHODS)
+        if isinstance(self.method, str) and self.method not in METHODS:
+            refuse_method(self.method)
         check_option(self.scale, "scale", _OWNER, (None, *_SCALERS))
         thread_count(self.n_jobs, _OWNER)
         reporter(self.verbose, _OWNER)

@@ -6,13 +6,13 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import seed_sequence, spawn_seeds
-from conclust._validation import check_int, check_real, refuse
+from conclust._validation import check_int, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
 from conclust.generation.members import (
@@ -27,7 +27,7 @@ from conclust.generation.members import (
 )
 from conclust.generation.mixed import TREES, SpectralRecipe, TreeRecipe
 
-__all__ = ["METHODS", "Plan", "make_plan"]
+__all__ = ["METHODS", "Plan", "make_plan", "refuse_method"]
 
 METHODS = ("kmeans", "mixed")
 _OWNER = "EnsembleGenerator"
@@ -244,13 +244,15 @@ def _clusterers(method: Any) -> list[Any]:
         and not isinstance(clusterer, type)
         for clusterer in found
     ):
-        refuse(
-            "method",
-            _OWNER,
-            "'kmeans', 'mixed', a scikit-learn clusterer (an instance) or a non-empty list of them",
-            method,
-        )
+        refuse_method(method)
     return found
+
+
+def refuse_method(method: Any) -> NoReturn:
+    """Raise the error of what makes no members."""
+    names = ", ".join(repr(name) for name in METHODS)
+    expected = f"{names}, a scikit-learn clusterer (an instance) or a non-empty list of them"
+    refuse("method", _OWNER, expected, method, is_it(method, METHODS))
 
 
 def _plan_clusterers(

@@ -1,0 +1,75 @@
+"""Reading points: what cannot be clustered is refused with a way on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from conclust.exceptions import InputError
+
+__all__ = ["read_points"]
+
+_NAMED = 4
+
+
+def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
+    """Return points as a C-ordered float64 matrix, by scikit-learn's checks for `estimator`."""
+    owner = type(estimator).__name__
+    if sp.issparse(X):
+        raise TypeError(
+            f"Sparse data was passed, but {owner} needs dense points. Reduce them on the way, "
+            f"make_pipeline(TruncatedSVD(50), {owner}(...)) with scikit-learn's TruncatedSVD, or pass "
+            "X.toarray() if the memory is there."
+        )
+    if hasattr(X, "obs") and hasattr(X, "obsm"):
+        raise InputError(
+            f"{owner} needs a matrix of numbers, a row for each object. Got an {type(X).__name__}: pass "
+            "adata.obsm['X_pca'] or adata.X."
+        )
+    try:
+        points: NDArray[np.float64] = validate_data(
+            estimator, X, dtype=np.float64, order="C", **checks
+        )
+    except ValueError as error:
+        texts = list(_texts(X))
+        if not texts:
+            raise
+        names = ", ".join(repr(name) for name, _, _ in texts[:_NAMED])
+        more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+        _, row, value = texts[0]
+        raise InputError(
+            f"{owner} makes partitions of numbers, and X holds text in column {names}{more} "
+            f"({value!r} at row {row}). Leave out what names the objects. A column of categories is "
+            "a partition already: Ensemble.concat([Ensemble(X[categories]), Ensemble(generator."
+            "fit_transform(X[numbers]))]) takes it beside those made of the numbers."
+        ) from error
+    return points
+
+
+def _texts(X: Any) -> Iterator[tuple[Any, int, str]]:
+    """Find the columns with text: their name or number, and the first text in them with its row."""
+    if hasattr(X, "columns"):
+        columns = [(name, np.asarray(X[name], dtype=object)) for name in X.columns]
+    else:
+        array = np.asarray(X, dtype=object)
+        if array.ndim != 2:
+            return
+        columns = list(enumerate(array.T))
+    for name, column in columns:
+        for row, value in enumerate(column):
+            if isinstance(value, str) and not _is_number(value):
+                yield name, row, str(value)
+                break
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
