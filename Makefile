@@ -5,6 +5,7 @@
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
 #   make docs      the pages that are written from the code
+#   make oldest    the tests with the oldest versions of what conclust needs
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
 
 PYTHON ?= python3
@@ -20,7 +21,7 @@ endif
 
 EXPERIMENT_ARGS ?= --quick
 
-.PHONY: demo test lint bench experiments docs sanitize setup check-tools clean FORCE
+.PHONY: demo test lint bench experiments docs oldest sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -43,6 +44,9 @@ experiments: setup
 
 docs: setup
 	$(BIN)/python -m tools.methods_table
+
+oldest: setup
+	sh tools/oldest.sh "$(PYTHON)" "$(BIN)" $(PYTEST_ARGS)
 
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools
@@ -69,4 +73,4 @@ $(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-sanitize build dist demo-report
+	rm -rf $(VENV) .venv-oldest .venv-sanitize build dist demo-report

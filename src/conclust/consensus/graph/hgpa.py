@@ -182,7 +182,7 @@ def _hyperedges(ensemble: Ensemble) -> _Hyperedges:
         noisy = ensemble.has_noise
         same = starting_clusters(ensemble) if noisy else ensemble.micro_clusters
         return _Hyperedges(B, of_cluster, same)
-    highest = B.max(axis=0).toarray()
+    highest = B.max(axis=0).toarray().ravel()  # a matrix of one row before SciPy 1.14
     levels = np.rint(_LEVELS * (B.data / highest[B.indices])).astype(np.uint8)
     rounded = sp.csr_array((levels, B.indices, B.indptr), shape=B.shape)
     members, cluster, share = level_sets(rounded)

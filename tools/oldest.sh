@@ -1,0 +1,26 @@
+#!/bin/sh
+# Tests what users install, the wheel, with the oldest versions of what it needs (constraints/oldest.txt), in
+# an environment of their own. The kernels are those of `make setup`: they know none of these versions.
+# Extra arguments go to pytest.
+set -eu
+python=${1:-python3}
+bin=${2:-.venv/bin}
+[ $# -gt 1 ] && shift 2
+venv=.venv-oldest
+
+if [ ! -f "$venv/.dependencies" ] || [ constraints/oldest.txt -nt "$venv/.dependencies" ]; then
+    "$python" -m venv --clear "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement constraints/oldest.txt
+    touch "$venv/.dependencies"
+fi
+rm -rf build/oldest
+"$bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+    --wheel-dir build/oldest .
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
+    build/oldest/*.whl
+
+"$venv/bin/python" -m pytest -p no:cacheprovider --numprocesses=2 "$@" \
+    tests/test_battery.py tests/test_storage.py tests/test_ensemble.py tests/test_forged_ensembles.py \
+    tests/test_cli.py tests/test_cli_methods.py tests/test_generation.py tests/test_generation_members.py \
+    tests/test_estimator_checks.py tests/test_hgpa_soft.py tests/test_graph.py tests/test_exhaustive.py \
+    tests/test_metrics.py tests/test_plotting.py tests/test_pipeline.py tests/test_weighting.py
