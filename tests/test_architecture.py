@@ -29,6 +29,7 @@ FLOORS = {
     "_random": (1, 2),
     "_storage": (1, 2),
     "_threads": (1, 2),
+    "_warnings": (1, 2),
     "_kernels": (1, 2),
     "_labels": (1, 3),
     "_memberships": (1, 4),

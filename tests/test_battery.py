@@ -222,6 +222,8 @@ def test_duplicated_objects_stay_together(form):
     np.testing.assert_array_equal(found[::2], found[1::2])
 
 
+# 300 clusters where 3 are asked for.
+@pytest.mark.filterwarnings("ignore::conclust.exceptions.EnsembleWarning")
 def test_more_than_255_clusters_and_partitions(form):
     truth = np.arange(300)
     labels = np.column_stack([truth] * 3)

@@ -11,6 +11,7 @@ __all__ = [
     "ConclustError",
     "DatasetNotFoundError",
     "DenseLimitError",
+    "EnsembleWarning",
     "EvidenceWarning",
     "FileFormatError",
     "InputError",
@@ -70,6 +71,10 @@ class ScaleWarning(UserWarning):
 
 class OrientationWarning(UserWarning):
     """Labels look as if rows were clusterings; conclust reads a row as an object."""
+
+
+class EnsembleWarning(UserWarning):
+    """An ensemble of a kind on which the method is known to do badly; names what suits it."""
 
 
 class UnseenLabelWarning(UserWarning):

@@ -40,6 +40,12 @@ class PairSet(Protocol):
     def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
 
+    def expected(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean of d_u(Y) over all orders of the objects that u observed.
+
+        That is d_u of a random partition with clusters of the same sizes.
+        """
+
     def descend(
         self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
     ) -> NDArray[np.float64]:
@@ -106,6 +112,35 @@ class AllPairs:
         fourths, own = self._self_pairs((Y**2).sum(axis=1))
         d = grams - fourths - 2.0 * (sums - own) + self._together
         return np.asarray(np.maximum(d, 0.0) * self.scale)
+
+    def expected(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean of d_u(Y) over all orders of the objects that u observed.
+
+        Of an order only sum x_uij a_ij depends, with a_ij = y_i'y_j: its mean is the sum of the one
+        times the mean of the other.
+        """
+        self._measure.rebuild(padded(Y), self.threads)
+        self.model.keep(self._measure, self.n_clusters)
+        norms = (Y**2).sum(axis=1)
+        squares = (self.model.grams**2).sum(axis=(1, 2))[self.model.group_of]
+        squares = squares - self._self_pairs(norms)[0]
+        if self.ensemble.has_missing:
+            present = self.ensemble.present.T.astype(np.float64)
+            explained = ((present @ Y) ** 2).sum(axis=1) - present @ norms
+        else:
+            total = Y.sum(axis=0)
+            explained = np.full(len(squares), float(total @ total) - float(norms.sum()))
+        share = np.zeros(len(squares))
+        np.divide(self._overlaps(), self._pairs, out=share, where=self._pairs > 0)
+        return np.asarray((squares - 2.0 * share * explained + self._together) * self.scale)
+
+    def _overlaps(self) -> NDArray[np.float64]:
+        """Return the sum of x_ui'x_uj over ordered pairs: for labels, the pairs put together."""
+        if self._soft is None:
+            return self._together
+        mass = np.asarray(self._soft.sum(axis=0), dtype=np.float64)
+        own = np.asarray(self._soft.multiply(self._soft).sum(axis=0), dtype=np.float64)
+        return self._per_partition(mass**2 - own)
 
     def _self_pairs(
         self, norms: NDArray[np.float64]
@@ -190,6 +225,22 @@ class PairPattern:
             apart = self._together(rows) - a[:, np.newaxis]
             d += (apart**2 * self._both(rows)).sum(axis=0)
         return 2.0 * d * self.scale
+
+    def expected(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean of d_u(Y) over all orders of the pairs that u observed."""
+        m = self.ensemble.n_partitions
+        known, overlaps, agreed, explained, squares = np.zeros((5, m))
+        for rows in _blocks(len(self._i), max(m, Y.shape[1])):
+            a = (Y[self._i[rows]] * Y[self._j[rows]]).sum(axis=1)
+            x, both = self._together(rows), self._both(rows).astype(np.float64)
+            known += both.sum(axis=0)
+            overlaps += (x * both).sum(axis=0)
+            agreed += (x**2 * both).sum(axis=0)
+            explained += a @ both
+            squares += a**2 @ both
+        share = np.zeros(m)
+        np.divide(overlaps, known, out=share, where=known > 0)
+        return 2.0 * (squares - 2.0 * share * explained + agreed) * self.scale
 
     def descend(
         self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float

@@ -32,6 +32,7 @@ from conclust.consensus.probabilistic.solving import (
     start_of,
 )
 from conclust.consensus.probabilistic.starts import STARTS, given_start, spectral_start
+from conclust.consensus.suitability import warn_of_misfit
 from conclust.divergences import Divergence, read_divergence
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
@@ -142,6 +143,12 @@ class PCC(PlacingClusterer):
     InputError
         If the labels are malformed.
 
+    Warns
+    -----
+    EnsembleWarning
+        If many partitions have fewer clusters than others, far more than `n_clusters`, or nearly all
+        objects in one: clusters may be merged. Another method is named.
+
     References
     ----------
     Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo, Pelillo: Probabilistic consensus clustering
@@ -225,6 +232,7 @@ class PCC(PlacingClusterer):
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
         threads = thread_count(self.n_jobs, "PCC")
         seed = seed_sequence(self.random_state, "PCC")
+        warn_of_misfit(ensemble, self.n_clusters, "PCC")
         k = self.n_clusters
         if k is None:
             k = max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))

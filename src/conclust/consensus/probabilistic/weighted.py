@@ -18,10 +18,12 @@ from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.probabilistic import factored
 from conclust.consensus.probabilistic.distances import AllPairs, PairPattern, PairSet
 from conclust.consensus.probabilistic.patterns import check_pairs, draw_pairs, restricted
+from conclust.consensus.suitability import warn_of_misfit
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning
 from conclust.simplex import project_simplex
+from conclust.weighting import certainty_weights
 
 __all__ = ["WeightedPCC", "capped_weights", "ridge_weights"]
 
@@ -102,7 +104,12 @@ class WeightedPCC(PlacingClusterer):
         towards 0 one partition is the consensus, towards infinity all weights are equal. If the
         distances spread evenly over a range delta n_samples^2, about sqrt(2 λ m / delta) weights
         are positive. Plays no part with "simplex".
-    pairs : int, float or SparseEvidence, default=None
+    distance : {"paper", "corrected"}, default="paper"
+            "paper": d_u as above. "corrected": d_u over what it would be for a random partition with
+            clusters of the same sizes, so that 1 is chance whatever the number of clusters; f is the
+            sum of alpha_u times that. With partitions that differ much in how many pairs they put
+            together (degenerate ones, random ones of many clusters) see Notes.
+        pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only: over at least so many
         random partners of each object (int), a random share of all pairs (float; rounded up to whole
         partners of each object), or the pairs of a SparseEvidence
@@ -138,7 +145,8 @@ class WeightedPCC(PlacingClusterer):
     effective_n_partitions_ : float
         1 / sum alpha_u^2: the number of equal weights that would be as concentrated.
     distances_ : ndarray of shape (n_partitions,)
-        d_u of the final membership; NaN for a partition that observed fewer than two objects.
+        d_u of the final membership, over its expectation if corrected; NaN for a partition that
+        observed fewer than two objects.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int
@@ -160,6 +168,12 @@ class WeightedPCC(PlacingClusterer):
     InputError
         If the labels are malformed.
 
+    Warns
+    -----
+    EnsembleWarning
+        If many partitions have fewer clusters than others, far more than `n_clusters`, or nearly all
+        objects in one: clusters may be merged. Another method is named.
+
     Notes
     -----
     The pairs of an object with itself are left out of d_u in both steps: with them, as the paper
@@ -178,9 +192,29 @@ class WeightedPCC(PlacingClusterer):
 
     d_u grows with how many pairs u puts together. Where the numbers of clusters of the partitions
     differ much, a random partition of many clusters can be nearer to the consensus than a good one
-    of few: weights tell good partitions from bad ones among partitions of about as many clusters.
+    of few, and one that has nearly all objects in one cluster nearer to a consensus that has merged
+    clusters than any good one: weights tell good partitions from bad ones among partitions of
+    about as many clusters.
 
-    The alternation finds a local optimum that depends on where the weights start: at equal weights
+    ``distance="corrected"`` is ours, not the paper's. Over all orders in which u could assign the
+        objects it observed, with a_ij = y_i'y_j and the share p_u of the pairs that u puts together::
+
+            E d_u(Y) = sum a_ij^2 - 2 p_u sum a_ij + p_u |O_u| (|O_u| - 1)
+
+        The membership step holds E d_u where it was; a round that does not lower f then is not made,
+        and the rounds end. They start from the consensus of the partitions weighed by the certainty of
+        their clusters (:func:`conclust.weighting.certainty_weights`), as that of all may have merged
+        clusters already, which makes degenerate partitions agree with it. The penalty is in units of
+        1, as the corrected distances are, instead of n_samples^2. On the papers' mixed ensembles of 1,000
+    digits, of which single and centroid linkage put nearly all into one cluster, the consistency
+    index with the classes is (raw, min-max and standardised features) .69, .64, .37 instead of .30,
+    .30, .11 with the simplex and the generator's default numbers of clusters, .91, .91, .86
+    instead of .89, .87, .37 with 10 to 50. With the penalty it rises for standardised features and
+    default numbers only (.57 instead of .10) and falls by .02 to .12 otherwise. Of 20 % random
+    partitions in mixed ensembles the simplex keeps weight .07 instead of .21 (wine), .09 instead of
+    .11 (votes).
+
+        The alternation finds a local optimum that depends on where the weights start: at equal weights
     (q), with the l2 consensus of all partitions.
 
     References
@@ -220,6 +254,7 @@ class WeightedPCC(PlacingClusterer):
         regularization: str = "simplex",
         rho: float | None = None,
         lam: float = 0.5,
+        distance: str = "paper",
         pairs: int | float | SparseEvidence | None = None,
         n_init: int = 5,
         max_iter: int = 200,
@@ -233,6 +268,7 @@ class WeightedPCC(PlacingClusterer):
         self.regularization = regularization
         self.rho = rho
         self.lam = lam
+        self.distance = distance
         self.pairs = pairs
         self.n_init = n_init
         self.max_iter = max_iter
@@ -253,6 +289,7 @@ class WeightedPCC(PlacingClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "WeightedPCC"
         check_option(self.regularization, "regularization", owner, ("simplex", "l2"))
+        check_option(self.distance, "distance", owner, ("paper", "corrected"))
         check_real(self.lam, "lam", owner, closed="neither")
         check_int(self.n_init, "n_init", owner)
         check_int(self.max_iter, "max_iter", owner)
@@ -274,6 +311,7 @@ class WeightedPCC(PlacingClusterer):
         threads = thread_count(self.n_jobs, "WeightedPCC")
         seed = seed_sequence(self.random_state, "WeightedPCC")
         report = reporter(self.verbose, "WeightedPCC")
+        warn_of_misfit(ensemble, self.n_clusters, "WeightedPCC")
         k = self.n_clusters
         if k is None:
             k = max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
@@ -282,9 +320,12 @@ class WeightedPCC(PlacingClusterer):
         pairs = self._pattern(ensemble, seed, threads) or everyone
         shares = self._shares(ensemble, pairs)
         informative = shares > 0
+        corrected = self.distance == "corrected"
         weights = shares * pairs.scale
+        if corrected:
+            weights = weights * certainty_weights(ensemble)
         # With equal weights this is PCC itself, to the bit. (All 0: there is no pair.)
-        equal = ensemble.weights is None and np.ptp(pairs.scale) == 0
+        equal = ensemble.weights is None and np.ptp(pairs.scale) == 0 and not corrected
         Y = factored.solve(
             ensemble if equal or not weights.any() else ensemble.reweighted(weights),
             self.n_clusters_max_,
@@ -299,14 +340,14 @@ class WeightedPCC(PlacingClusterer):
         ).membership
         if pairs is not everyone and weights.any():
             Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
-        Y, alpha, d = self._alternate(pairs, Y, shares, report)
+        Y, alpha, d, expected = self._alternate(pairs, Y, shares, report)
         self.weights_ = alpha
         self.effective_n_partitions_ = float(1.0 / (alpha @ alpha))
         self.distances_ = np.where(pairs.scale > 0, d, np.nan)
         if pairs is not everyone:
             everyone.distances(Y)  # leaves the sums of Y in the model
         self._model = everyone.model
-        self._model.weights = alpha * pairs.scale
+        self._model.weights = alpha * pairs.scale / expected
         if not self.converged_:
             warnings.warn(
                 f"WeightedPCC stopped after max_iter={self.max_iter} rounds with the objective "
@@ -348,17 +389,24 @@ class WeightedPCC(PlacingClusterer):
 
     def _alternate(
         self, pairs: PairSet, Y: NDArray[np.float64], shares: NDArray[np.float64], report: Any
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        n = len(Y)
+    ) -> tuple[NDArray[np.float64], ...]:
+        """Return the membership, the weights, the distances, and what they were divided by."""
+        n = len(Y) if self.distance == "paper" else 1
         counted = np.flatnonzero(shares)
         m, q = len(counted), shares[counted]
         alpha = shares
         trace: list[tuple[float, float]] = []
+        kept = Y, shares, np.ones_like(shares)
         self.converged_ = False
         while True:
-            d = pairs.distances(Y)
+            d, expected = self._distances(pairs, Y)
             before = alpha
             reached = self._objective(alpha[counted], d[counted], q, n)
+            if trace and self.distance == "corrected" and reached > trace[-1][1]:
+                # Lower with the expectations held, not lower with those of the new membership.
+                Y, d, expected = kept
+                self.converged_ = True
+                break
             alpha = np.zeros_like(shares)
             alpha[counted] = self._weights(d[counted], q, n)
             value = self._objective(alpha[counted], d[counted], q, n)
@@ -373,11 +421,26 @@ class WeightedPCC(PlacingClusterer):
             self.converged_ = moved < _WEIGHTS_TOL and settled
             if self.converged_ or len(trace) >= self.max_iter:
                 break
-            Y = pairs.descend(Y, alpha * pairs.scale, _SWEEPS, _STEP_TOL)
+            kept = Y, d, expected
+            Y = pairs.descend(Y, alpha * pairs.scale / expected, _SWEEPS, _STEP_TOL)
         self.n_iter_ = len(trace)
         self.trace_ = np.array(trace)
         self.objective_ = trace[-1][1]
-        return Y, alpha, d
+        return Y, alpha, d, expected
+
+    def _distances(
+        self, pairs: PairSet, Y: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the distances, and what they were divided by: 1 in the mean over partitions."""
+        d = pairs.distances(Y)
+        if self.distance == "paper":
+            return d, np.ones_like(d)
+        expected = pairs.expected(Y)
+        # Where chance leaves nothing to differ in (constant Y and partition) all is chance.
+        none = expected <= _TIE * float(len(Y)) ** 2
+        expected = np.where(none, 1.0, expected)
+        ratio = np.where(none, 1.0, d / expected)
+        return ratio, np.where(none, 1.0, expected / expected.mean())
 
     def _weights(
         self, d: NDArray[np.float64], shares: NDArray[np.float64], n: int

@@ -13,6 +13,7 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real
 from conclust.consensus.base import Method
+from conclust.consensus.suitability import warn_of_misfit
 from conclust.consensus.voting.alignment import (
     Alignment,
     align,
@@ -92,6 +93,9 @@ class Voting(VotingClusterer):
     -----
     ConvergenceWarning
         If `max_iter` ended the best descent.
+    EnsembleWarning
+        If many partitions have fewer clusters than others, far more than `n_clusters`, or nearly all
+        objects in one. Another method is named.
 
     Notes
     -----
@@ -169,6 +173,7 @@ class Voting(VotingClusterer):
         check_real(self.tol, "tol", "Voting")
 
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        warn_of_misfit(ensemble, self.n_clusters, "Voting")
         with one_library_thread():
             best, membership = self._solve(ensemble)
         self._keep(ensemble, best.votes)
