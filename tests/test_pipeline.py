@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from tests.naive import measures as naive
 
-from conclust import EAC, PCC, ConsensusClustering, Ensemble, EnsembleGenerator
+from conclust import EAC, PCC, AutoConsensus, ConsensusClustering, Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
 from conclust.metrics import anmi
 
@@ -341,3 +341,20 @@ def test_near_names_of_what_makes_members():
         EnsembleGenerator("k-means").fit(X)
     with pytest.raises(ParameterError, match=r"Got 'stadnard' instead. Is it 'standard'\?"):
         EnsembleGenerator(scale="stadnard").fit(X)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_default_is_right_on_textbook_blobs(seed):
+    X, y = make_blobs(600, centers=6, n_features=10, center_box=(-10, 10), random_state=seed)
+    for n_clusters in (None, 6):
+        model = ConsensusClustering(n_clusters=n_clusters, random_state=0).fit(X)
+        assert isinstance(model.consensus_, AutoConsensus)
+        assert model.n_clusters_ == 6
+        assert adjusted_rand_score(y, model.labels_) == 1.0
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        assert model.membership_.max(axis=1).mean() > 0.95
+
+
+def test_the_default_finds_no_clusters_in_noise():
+    X = np.random.default_rng(0).uniform(size=(500, 2))
+    assert ConsensusClustering(random_state=0).fit(X).n_clusters_ == 1

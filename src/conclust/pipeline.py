@@ -15,8 +15,8 @@ import conclust
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._validation import check_int, refuse
 from conclust.agreement import anmi
+from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer, whole_or_nothing
-from conclust.consensus.probabilistic import PCC
 from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble
 from conclust.exceptions import ParameterError
@@ -66,7 +66,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     ----------
     consensus : estimator or str, default=None
         Finds the consensus of a label matrix: an estimator, or the name of one of the methods that
-        :func:`conclust.methods` lists ("hbgf", "EAC"). None: :class:`conclust.PCC`.
+        :func:`conclust.methods` lists ("hbgf", "EAC"). None: :class:`conclust.AutoConsensus`, which finds the
+        number of clusters too.
     generator : transformer, default=None
         Makes the label matrix from the points. None: :class:`conclust.EnsembleGenerator` with its
         defaults: 100 k-means partitions of random size.
@@ -103,6 +104,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     --------
     >>> from sklearn.datasets import load_iris
     >>> from conclust import PCC, ConsensusClustering, EnsembleGenerator
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(600, centers=6, n_features=10, random_state=0)
+    >>> ConsensusClustering(random_state=0).fit(X).n_clusters_
+    6
     >>> model = ConsensusClustering(PCC(3), EnsembleGenerator(n_partitions=30), random_state=0)
     >>> labels = model.fit_predict(load_iris().data)
     >>> model.n_clusters_
@@ -112,7 +117,6 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     How many clusters, by the agreement with members held out:
 
-    >>> from sklearn.datasets import make_blobs
     >>> from sklearn.model_selection import GridSearchCV
     >>> X, _ = make_blobs(150, centers=4, n_features=5, random_state=1)
     >>> model = ConsensusClustering("EAC", EnsembleGenerator(n_partitions=20), random_state=0)
@@ -391,4 +395,4 @@ for _name in ("transform", "fit_transform"):
 
 def _default_consensus(n_clusters: int | None) -> Any:
     """Return the consensus that is taken where none is given."""
-    return PCC(n_clusters)
+    return AutoConsensus(n_clusters)
