@@ -263,7 +263,7 @@ def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
     path, truth = customers
     out = tmp_path / "o"
     more = ["--categories", categories, "--impute", "median"]
-    more += ["--label-column", "segment", "--method", "eac", "--clusters", "4"]
+    more += ["--label-column", "segment", "--method", "qmi", "--clusters", "4"]
     assert run("cluster", path, *more, "--partitions", "30", "--out", out) == 0
     said = capsys.readouterr()
     assert "240 objects, 2 columns, 1 column of categories" in said.err

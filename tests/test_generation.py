@@ -438,7 +438,10 @@ def test_progress_goes_to_standard_error(capsys):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"method": "kmean"}, r"'method' parameter of EnsembleGenerator must be one of {'kmeans',"),
+        (
+            {"method": "kmean"},
+            r"'method' parameter of EnsembleGenerator must be 'kmeans', .* Is it 'kmeans'\?",
+        ),
         ({"method": KMeans}, "must be 'kmeans', 'mixed', a scikit-learn clusterer"),
         ({"method": []}, "non-empty list of them. Got"),
         ({"method": [KMeans(), "mixed"]}, "scikit-learn clusterer"),
@@ -481,7 +484,7 @@ def test_bad_parameters(parameters, sentence):
         (IRIS[:, 0], "Expected 2D array"),
         (IRIS[None], "dim 3"),
         (IRIS * 1j, "Complex data not supported"),
-        ([["a", "b"], ["c", "d"]], "could not convert string to float"),
+        ([["a", "b"], ["c", "d"]], "holds text in column 0, 1"),
     ],
 )
 def test_bad_points(X, sentence):

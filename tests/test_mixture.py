@@ -206,7 +206,7 @@ def test_soft_members_are_refused():
 def test_bad_parameters(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
-        MixtureModel(**parameters).fit(E1)
+        MixtureModel(**{"n_clusters": 2} | parameters).fit(E1)
 
 
 # -- Bayesian cluster ensembles
@@ -411,4 +411,4 @@ def test_too_few_iterations_of_the_bound_are_said():
 def test_bad_parameters_of_mixed_membership(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
-        BayesianEnsemble(**parameters).fit(E1)
+        BayesianEnsemble(**{"n_clusters": 2} | parameters).fit(E1)

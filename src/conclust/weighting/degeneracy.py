@@ -18,10 +18,15 @@ _MOST = 0.75
 
 def largest_shares(ensemble: Ensemble) -> NDArray[np.float64]:
     """Return the share of the objects each partition observed that its largest cluster holds."""
-    mass = np.asarray(ensemble.indicator.sum(axis=0), dtype=np.float64)
     largest = np.zeros(ensemble.n_partitions)
-    owner = np.repeat(np.arange(ensemble.n_partitions), ensemble.cluster_counts)
-    np.maximum.at(largest, owner, mass)
+    if ensemble.is_soft:
+        mass = np.asarray(ensemble.indicator.sum(axis=0), dtype=np.float64)
+        owner = np.repeat(np.arange(ensemble.n_partitions), ensemble.cluster_counts)
+        np.maximum.at(largest, owner, mass)
+    else:  # column by column: labels may be a file larger than the memory
+        for u, count in enumerate(ensemble.cluster_counts):
+            sizes = np.bincount(ensemble.codes[:, u], minlength=1)[:count]
+            largest[u] = sizes.max(initial=0)
     return largest / (ensemble.n_samples - ensemble._n_missing)
 
 

@@ -182,8 +182,8 @@ class WeightedPCC(PlacingClusterer):
     pairs instead, scaled in the same way.
 
     Missing labels: the sum of d_u runs over the pairs that u observed, and is scaled by
-    ``n (n - 1) / |O_u| (|O_u| - 1)`` to be comparable between partitions that observed different
-    numbers ``|O_u|`` of objects; the membership step uses the same factor, so that f never rises. An
+    ``n (n - 1) / n_u (n_u - 1)`` to be comparable between partitions that observed different
+    numbers n_u of objects; the membership step uses the same factor, so that f never rises. An
     object whose every partition has lost its weight keeps the membership it had before.
 
     Weights w_u of the ensemble stand for repetitions: with q_u = w_u / sum w the cap is m ρ q_u,
@@ -199,7 +199,7 @@ class WeightedPCC(PlacingClusterer):
     ``distance="corrected"`` is ours, not the paper's. Over all orders in which u could assign the
         objects it observed, with a_ij = y_i'y_j and the share p_u of the pairs that u puts together::
 
-            E d_u(Y) = sum a_ij^2 - 2 p_u sum a_ij + p_u |O_u| (|O_u| - 1)
+            E d_u(Y) = sum a_ij^2 - 2 p_u sum a_ij + p_u n_u (n_u - 1)
 
         The membership step holds E d_u where it was; a round that does not lower f then is not made,
         and the rounds end. They start from the consensus of the partitions weighed by the certainty of
