@@ -1,5 +1,8 @@
 """Average and Ward linkage beside SciPy's on the same co-association, and EAC from the labels.
 
+Then the dissimilarities by clusters that weigh differently (LWEA, MultiEAC), beside products of
+matrices, and beside what bounds them: writing n^2 doubles into new memory, and counting pairs.
+
 python -m benchmarks.linkage
 """
 
@@ -10,12 +13,15 @@ from functools import partial
 
 import numpy as np
 import scipy.cluster.hierarchy as hierarchy
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
 from benchmarks.timing import timed
 from conclust import EAC
 from conclust._kernels import agglomerate_average, agglomerate_ward
+from conclust._threads import one_library_thread
+from conclust.consensus.linkage.agglomeration import cluster_dissimilarities, starting_clusters
 from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
@@ -56,7 +62,49 @@ def print_row(ensemble: Ensemble, linkage: str, repeats: int) -> None:
     print(f"{ensemble.n_samples:>6} {linkage:>8} {a:>11.3f} {b:>8.3f} {b / a:>6.1f} {c:>10.3f}")
 
 
+def products(ensemble: Ensemble, cluster_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 - c / N of complete labels, blocks of sparse times dense matrices."""
+    scaled = sp.csr_array(ensemble.indicator @ sp.diags_array(np.sqrt(cluster_weights)))
+    n, m = ensemble.shape
+    D = np.empty((n, n))
+    step = max(1, (1 << 22) // n)
+    for begin in range(0, n, step):
+        rows = slice(begin, begin + step)
+        c = (scaled @ np.ascontiguousarray(scaled[rows].toarray().T)).T
+        np.subtract(1.0, np.clip(c / m, 0.0, 1.0), out=D[rows])
+    np.fill_diagonal(D, 0.0)
+    return D
+
+
+def print_clusterwise(n: int, m: int, clusters: int, repeats: int) -> None:
+    rng = np.random.default_rng(0)
+    ensemble = Ensemble(rng.integers(clusters, size=(n, m)))
+    weights = rng.random(int(ensemble.offsets[-1]))
+    start = starting_clusters(ensemble)
+    voices = np.ones((n, m))
+    runs = {
+        "products": partial(products, ensemble, weights),
+        "kernel": partial(cluster_dissimilarities, ensemble, weights, None, start, n_jobs=1),
+        "voices": partial(cluster_dissimilarities, ensemble, weights, voices, start, n_jobs=1),
+        "new n^2": partial(np.ones, (n, n)),
+        "counts": partial(coassociation, ensemble, n_jobs=1),
+    }
+    if len(start) == n:
+        np.testing.assert_allclose(runs["kernel"]()[0], runs["products"](), atol=1e-12)
+    with one_library_thread():
+        best = {name: min(timed(run).cpu for _ in range(repeats)) for name, run in runs.items()}
+    columns = " ".join(f"{seconds:>9.3f}" for seconds in best.values())
+    print(f"{n:>6} {m:>4} {clusters:>4} {columns} {best['products'] / best['kernel']:>6.1f}")
+
+
 def main() -> None:
+    names = " ".join(f"{name:>9}" for name in ("products", "kernel", "voices", "new n^2", "counts"))
+    print(f"CPU seconds, one thread\n{'n':>6} {'N':>4} {'K':>4} {names} {'ratio':>6}")
+    for n in (2000, 5000, 10_000):
+        for m in (10, 100):
+            for clusters in (5, 50):
+                print_clusterwise(n, m, clusters, 3 if n < 10_000 else 2)
+    print()
     print(
         f"{'n':>6} {'linkage':>8} {'conclust s':>11} {'scipy s':>8} {'ratio':>6} {'EAC.fit s':>10}"
     )

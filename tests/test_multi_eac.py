@@ -167,12 +167,12 @@ def test_soft_members_with_certain_rows_are_hard_ones():
     np.testing.assert_array_equal(a.labels_, b.labels_)
 
 
-def test_blocks_of_rows_are_as_one(monkeypatch):
+def test_blocks_of_rows_of_soft_members_are_as_one(monkeypatch):
     rng = np.random.default_rng(0)
-    _, ensemble = canonical(rng, 60, 6, missing=0.2, noise=0.1)
-    whole = quiet(MultiEAC(3), ensemble)
-    monkeypatch.setattr("conclust.consensus.linkage.agglomeration._CLUSTER_BLOCK_ENTRIES", 400)
-    parts = quiet(MultiEAC(3), ensemble)
+    soft = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 60) for _ in range(6)])
+    whole = MultiEAC(3).fit(soft)
+    monkeypatch.setattr("conclust.consensus.linkage.agglomeration._SOFT_BLOCK_ENTRIES", 400)
+    parts = MultiEAC(3).fit(soft)
     np.testing.assert_allclose(whole.linkage_matrix_, parts.linkage_matrix_, atol=1e-9)
 
 

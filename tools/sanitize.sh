@@ -23,7 +23,7 @@ ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1 \
 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 OMP_NUM_THREADS=2 \
     "$venv/bin/python" -m pytest -p no:cacheprovider --numprocesses=2 "$@" \
-    tests/test_coassociation.py tests/test_contingency_gram.py tests/test_pairs.py \
+    tests/test_coassociation.py tests/test_clusterwise.py tests/test_contingency_gram.py tests/test_pairs.py \
     tests/test_spanning_tree.py tests/test_linkage.py tests/test_linkage_pairs.py tests/test_dendrogram.py \
     tests/test_pcc.py tests/test_multistart.py tests/test_pairwise.py tests/test_greedy.py \
     tests/test_landmark.py tests/test_weighted.py tests/test_fca_consensus.py tests/test_graph.py \

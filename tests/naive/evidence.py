@@ -24,6 +24,27 @@ def counts(labels, weights=None):
     return c, present
 
 
+def clusterwise(labels, own, voice):
+    """1 - c / N where being in one cluster of partition u counts own[i][u], and u has voice(u, i, j).
+
+    Also the pairs i < j for which nothing has a voice.
+    """
+    n, m = len(labels), len(labels[0])
+    D = [[0.0] * n for _ in range(n)]
+    unseen = []
+    for i in range(n):
+        for j in range(n):
+            if i == j:
+                continue
+            both = [u for u in range(m) if MISSING not in (labels[i][u], labels[j][u])]
+            c = sum(own[i][u] for u in both if labels[i][u] == labels[j][u] >= 0)
+            N = sum(voice(u, i, j) for u in both)
+            D[i][j] = min(max(1 - c / N, 0.0), 1.0) if N > 0 else 1.0
+            if i < j and N <= 0:
+                unseen.append((i, j))
+    return D, unseen
+
+
 def soft_counts(memberships, weights):
     """C = sum over u of w_u P_u P_u' by its definition."""
     n = len(memberships[0])

@@ -53,6 +53,17 @@ class BitSlices:
 
 def bitslice_forms() -> list[str]: ...
 
+# clusterwise
+def clusterwise_dissimilarities(
+    slices: BitSlices,
+    own: NDArray[np.float64],
+    voices: NDArray[np.float64] | None,
+    sizes: NDArray[np.int64],
+    out: NDArray[np.float64],
+    n_threads: int,
+    form: str = "auto",
+) -> int: ...
+
 # contingency
 def contingency_gram(
     codes: Codes, offsets: NDArray[np.int64], gram: NDArray[np.int64], n_threads: int

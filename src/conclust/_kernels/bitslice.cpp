@@ -206,23 +206,39 @@ void spread_object(const BitSlices& slices, std::size_t i, std::uint32_t* to, st
     }
 }
 
-std::vector<double> weight_tables(const BitSlices& slices, const double* weights) {
-    std::vector<double> tables(256 * slices.groups().size(), 0.0);
-    double* table = tables.data();
-    std::size_t position = 0;
+void weight_tables(const BitSlices& slices, const double* weights, Form form, double* tables) {
+    const std::uint32_t* partition = slices.order().data();
     for (const SliceGroup& group : slices.groups()) {
-        for (unsigned z = 0; z < 256; ++z) {
-            double sum = 0.0;
-            for (std::uint32_t bit = 0; bit < group.size; ++bit) {
-                if (!(z >> bit & 1u)) {
-                    sum += weights[slices.order()[position + bit]];
+        double halves[2][half_table_size];
+        for (std::uint32_t half = 0; half < 2; ++half) {
+            double* sums = halves[half];
+            sums[0] = 0.0;
+            for (std::uint32_t bit = 0; bit < 4; ++bit) {
+                const std::size_t entries = std::size_t{1} << bit;
+                const std::uint32_t b = 4 * half + bit;
+                const double weight = b < group.size ? weights[partition[b]] : 0.0;
+                for (std::size_t z = 0; z < entries; ++z) {
+                    sums[entries + z] = sums[z];
+                    sums[z] += weight;
                 }
             }
-            table[z] = sum;
         }
-        position += group.size;
-        table += 256;
+        if (table_size(form) == 2 * half_table_size) {
+            std::copy_n(halves[0], half_table_size, tables);
+            std::copy_n(halves[1], half_table_size, tables + half_table_size);
+        } else {
+            for (std::size_t z = 0; z < 256; ++z) {
+                tables[z] = halves[0][z % 16] + halves[1][z / 16];
+            }
+        }
+        partition += group.size;
+        tables += table_size(form);
     }
+}
+
+std::vector<double> weight_tables(const BitSlices& slices, const double* weights, Form form) {
+    std::vector<double> tables(table_size(form) * slices.groups().size());
+    weight_tables(slices, weights, form, tables.data());
     return tables;
 }
 

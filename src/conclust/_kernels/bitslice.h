@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "codes.h"
+#include "forms.h"
 
 namespace conclust {
 
@@ -88,9 +89,13 @@ std::vector<Segment> segments(const BitSlices& slices, std::size_t most);
 // forms compare a register of other objects with.
 void spread_object(const BitSlices& slices, std::size_t i, std::uint32_t* to, std::size_t stride);
 
-// Tables of 256 sums for weighted evidence: in table g, entry z is the sum, in order of the bits,
-// of the weights of group g's partitions whose bit is 0 in z.
-// Precondition: weights has one finite value per partition of `slices`.
-std::vector<double> weight_tables(const BitSlices& slices, const double* weights);
+// Tables for weighted evidence, one per group: byte z stands for the sum of the weights of the group's
+// partitions whose bit is 0 in z, those of bits 0 to 3 and those of bits 4 to 7 each in order of the
+// bits, then the two. A weight that is not added leaves no trace: all forms give the same bits.
+//
+// Preconditions: weights has one finite value >= 0 per partition of `slices`; `tables` has room for
+// table_size(form) doubles per group.
+void weight_tables(const BitSlices& slices, const double* weights, Form form, double* tables);
+std::vector<double> weight_tables(const BitSlices& slices, const double* weights, Form form);
 
 }  // namespace conclust

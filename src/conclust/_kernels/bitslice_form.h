@@ -8,12 +8,6 @@ inline void weighted_block(const BitSlices& slices, const double* tables, std::s
                            const std::uint32_t* b, double* matched, double* observed) {
     constexpr std::size_t size = BitSlices::block_size;
     const std::uint8_t* a = slices.block(block);
-    alignas(64) std::uint8_t bytes[size];
-    const auto look_up = [&bytes](const double* table, double* sums) {
-        for (std::size_t k = 0; k < size; ++k) {
-            sums[k] += table[bytes[k]];
-        }
-    };
     if (matched) {
         std::fill_n(matched, size, 0.0);
     }
@@ -31,21 +25,20 @@ inline void weighted_block(const BitSlices& slices, const double* tables, std::s
                     const auto s = static_cast<std::size_t>(group.labelled);
                     x = unless(x, load(a + s * size + v), spread4(b[s]));
                 }
-                store(bytes + v, x);
+                look_up(tables, x, matched + v);
             }
-            look_up(tables, matched);
         }
         if (observed && group.present >= 0) {
             const auto s = static_cast<std::size_t>(group.present);
             for (std::size_t v = 0; v < size; v += lanes) {
-                store(bytes + v, unless(zero(), load(a + s * size + v), spread4(b[s])));
+                look_up(tables, unless(zero(), load(a + s * size + v), spread4(b[s])), observed + v);
             }
-            look_up(tables, observed);
         } else if (observed) {
+            const double all = of_zero(tables);
             for (std::size_t k = 0; k < size; ++k) {
-                observed[k] += tables[0];
+                observed[k] += all;
             }
         }
-        tables += 256;
+        tables += table_entries;
     }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "prefetch.h"
+
 namespace conclust {
 
 namespace {
@@ -58,14 +60,6 @@ inline void transpose16(const std::uint8_t* from, std::size_t from_stride, std::
     }
 }
 #endif
-
-inline void prefetch_for_writing(const std::uint8_t* at) {
-#if defined(__GNUC__)
-    __builtin_prefetch(at, 1);
-#else
-    (void)at;
-#endif
-}
 
 // The square of rows [begin, end) and columns [from, to), which lies in scratch with `band` columns,
 // to its place in the (n, n) output and, if it is not on the diagonal, to the mirrored place.
@@ -225,7 +219,7 @@ void weighted_coassociation(const BitSlices& slices, const double* weights, std:
                             std::size_t end, double* c, double* present,
                             [[maybe_unused]] int threads, Form form) {
     const std::size_t n = slices.n_samples();
-    const std::vector<double> tables = weight_tables(slices, weights);
+    const std::vector<double> tables = weight_tables(slices, weights, form);
     const auto count = static_cast<std::ptrdiff_t>(end - begin);
 #pragma omp parallel default(none) num_threads(threads) \
     shared(slices, tables, begin, c, present, form, n, count)

@@ -25,14 +25,14 @@
 #define CONCLUST_PRAGMA(text) _Pragma(#text)
 #define CONCLUST_BEGIN_AVX512                                                                     \
     CONCLUST_PRAGMA(clang attribute push(                                                         \
-        __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg"))), apply_to = function))
+        __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512bitalg"))), apply_to = function))
 #define CONCLUST_BEGIN_AVX2 \
     CONCLUST_PRAGMA(clang attribute push(__attribute__((target("avx2"))), apply_to = function))
 #define CONCLUST_END _Pragma("clang attribute pop")
 #else
 #define CONCLUST_BEGIN_AVX512     \
     _Pragma("GCC push_options")   \
-    _Pragma("GCC target(\"avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg\")")
+    _Pragma("GCC target(\"avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512bitalg\")")
 #define CONCLUST_BEGIN_AVX2 _Pragma("GCC push_options") _Pragma("GCC target(\"avx2\")")
 #define CONCLUST_END _Pragma("GCC pop_options")
 #endif
@@ -54,7 +54,7 @@ inline std::vector<Form> supported_forms() {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bitalg")) {
+        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg")) {
         forms.push_back(Form::avx512);
     }
     if (__builtin_cpu_supports("avx2")) {
@@ -74,6 +74,11 @@ inline const char* form_name(Form form) {
     return "portable";
 }
 
+// Doubles of the table in which a form looks up what a byte stands for, the sum of what its two halves
+// stand for: 16 for each half where a register permutes so many, else all 256 sums.
+constexpr std::size_t half_table_size = 16;
+constexpr std::size_t table_size(Form form) { return form == Form::avx512 ? 2 * half_table_size : 256; }
+
 // Precondition: name is "auto" or one of the supported forms' names.
 inline Form find_form(std::string_view name) {
     for (const Form form : supported_forms()) {
@@ -86,10 +91,20 @@ inline Form find_form(std::string_view name) {
 
 namespace {
 
+// Where the table has all sums.
+CONCLUST_FORM_INLINE void look_up_bytes(const double* table, const std::uint8_t* bytes, std::size_t count,
+                                        double* sums) {
+    for (std::size_t k = 0; k < count; ++k) {
+        sums[k] += table[bytes[k]];
+    }
+}
+
 // In each form:
 //   differ(x, a, b)     x | (a ^ b)
 //   unless(x, a, b)     x | ~(a & b)
 //   popcount(x)         set bits of every byte
+//   look_up(t, x, s)    s[k] += what byte k of x stands for in table t (see table_size)
+//   of_zero(t)          what byte 0 stands for in table t
 //   lanes               bytes of a Vec; row_tile x column_tile: the register tile that fits
 namespace portable {
 
@@ -100,6 +115,7 @@ using Vec = std::uint64_t __attribute__((vector_size(16)));
 using Vec = std::uint64_t;
 #endif
 constexpr std::size_t lanes = sizeof(Vec);
+constexpr std::size_t table_entries = table_size(Form::portable);
 constexpr int row_tile = 4;
 constexpr int column_tile = 1;
 
@@ -126,6 +142,12 @@ CONCLUST_FORM_INLINE Vec popcount(Vec x) {
 // Bytes never carry: callers flush before a byte can pass 255, and subtract only what was added.
 CONCLUST_FORM_INLINE Vec add(Vec a, Vec b) { return a + b; }
 CONCLUST_FORM_INLINE Vec subtract(Vec a, Vec b) { return a - b; }
+CONCLUST_FORM_INLINE void look_up(const double* table, Vec x, double* sums) {
+    std::uint8_t bytes[lanes];
+    store(bytes, x);
+    look_up_bytes(table, bytes, lanes, sums);
+}
+inline double of_zero(const double* table) { return table[0]; }
 
 }  // namespace portable
 
@@ -136,6 +158,7 @@ namespace avx2 {
 
 using Vec = __m256i;
 constexpr std::size_t lanes = 32;
+constexpr std::size_t table_entries = table_size(Form::avx2);
 constexpr int row_tile = 4;
 constexpr int column_tile = 1;
 
@@ -165,6 +188,12 @@ CONCLUST_FORM_INLINE Vec popcount(Vec x) {
 }
 CONCLUST_FORM_INLINE Vec add(Vec a, Vec b) { return _mm256_add_epi8(a, b); }
 CONCLUST_FORM_INLINE Vec subtract(Vec a, Vec b) { return _mm256_sub_epi8(a, b); }
+CONCLUST_FORM_INLINE void look_up(const double* table, Vec x, double* sums) {
+    alignas(32) std::uint8_t bytes[lanes];
+    store(bytes, x);
+    look_up_bytes(table, bytes, lanes, sums);
+}
+inline double of_zero(const double* table) { return table[0]; }
 
 }  // namespace avx2
 CONCLUST_END
@@ -174,6 +203,7 @@ namespace avx512 {
 
 using Vec = __m512i;
 constexpr std::size_t lanes = 64;
+constexpr std::size_t table_entries = table_size(Form::avx512);
 constexpr int row_tile = 4;
 constexpr int column_tile = 3;
 
@@ -194,6 +224,27 @@ CONCLUST_FORM_INLINE Vec unless(Vec x, Vec a, Vec b) { return _mm512_ternarylogi
 CONCLUST_FORM_INLINE Vec popcount(Vec x) { return _mm512_popcnt_epi8(x); }
 CONCLUST_FORM_INLINE Vec add(Vec a, Vec b) { return _mm512_add_epi8(a, b); }
 CONCLUST_FORM_INLINE Vec subtract(Vec a, Vec b) { return _mm512_sub_epi8(a, b); }
+// A permutation of two registers by the low four bits of each lane is a table of sixteen doubles. The
+// bytes are put such that a lane of eight holds one byte of every eight objects: shifts do the rest.
+CONCLUST_FORM_INLINE void look_up(const double* table, Vec x, double* sums) {
+    constexpr auto order = [] {
+        std::array<std::uint8_t, lanes> places{};
+        for (std::size_t k = 0; k < lanes; ++k) {
+            places[k] = static_cast<std::uint8_t>(k % 8 * 8 + k / 8);
+        }
+        return places;
+    }();
+    const __m512d low[2] = {_mm512_loadu_pd(table), _mm512_loadu_pd(table + 8)};
+    const __m512d high[2] = {_mm512_loadu_pd(table + 16), _mm512_loadu_pd(table + 24)};
+    const Vec bytes = _mm512_maskz_permutexvar_epi8(~__mmask64{0}, load(order.data()), x);
+    for (std::size_t k = 0; k < 8; ++k) {
+        const __m512d sum =
+            _mm512_add_pd(_mm512_permutex2var_pd(low[0], bytes >> (8 * k), low[1]),
+                          _mm512_permutex2var_pd(high[0], bytes >> (8 * k + 4), high[1]));
+        _mm512_storeu_pd(sums + 8 * k, _mm512_add_pd(_mm512_loadu_pd(sums + 8 * k), sum));
+    }
+}
+inline double of_zero(const double* table) { return table[0] + table[half_table_size]; }
 
 }  // namespace avx512
 CONCLUST_END

@@ -202,7 +202,7 @@ SpanningTree::SpanningTree(const Code* codes, std::size_t n, std::size_t m, cons
                            Form form) {
     BitSlices slices(codes, n, m, 1);
     if (weights) {
-        std::vector<double> tables = weight_tables(slices, weights);
+        std::vector<double> tables = weight_tables(slices, weights, form);
         prim_ = make<double>(std::move(slices), std::move(tables), form);
     } else if (!slices.complete()) {
         prim_ = make<double>(std::move(slices), {}, form);

@@ -29,6 +29,7 @@ inline conclust::Counts counts_of(const AnyCounts& array) {
 void bind_agglomerate(nb::module_& m);
 void bind_aspect(nb::module_& m);
 void bind_closure(nb::module_& m);
+void bind_clusterwise(nb::module_& m);
 void bind_coassociation(nb::module_& m);
 void bind_contingency(nb::module_& m);
 void bind_dendrogram(nb::module_& m);

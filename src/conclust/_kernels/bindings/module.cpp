@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
     bind_aspect(m);
     bind_closure(m);
     bind_coassociation(m);
+    bind_clusterwise(m);
     bind_contingency(m);
     bind_dendrogram(m);
     bind_factored(m);

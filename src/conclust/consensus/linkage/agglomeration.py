@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import (
+    BitSlices,
     agglomerate_average,
     agglomerate_complete,
     agglomerate_single,
     agglomerate_ward,
+    clusterwise_dissimilarities,
     sparse_average,
     sparse_single,
 )
 from conclust._labels import missing_code, noise_code
+from conclust._threads import thread_count
 from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.ensemble import Ensemble, MicroClusters
 from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_tree
@@ -37,10 +42,14 @@ _KERNELS = {
     "ward": agglomerate_ward,
 }
 _BLOCK_ENTRIES = 1 << 24
-_CLUSTER_BLOCK_ENTRIES = 1 << 22
+_SOFT_BLOCK_ENTRIES = 1 << 22
 # Dissimilarities that are no whole numbers are put on this grid, so that what is equal on paper is
 # a tie in floating point too, whatever the order in which weights were summed.
 _GRID = 2.0**40
+# Added to a number below 2048 it leaves no room for what is finer than the grid.
+_SHIFT = 1.5 * 2.0**52 / _GRID
+# Entries that fit in the second cache.
+_CACHED_ENTRIES = 1 << 16
 
 
 def starting_clusters(ensemble: Ensemble) -> MicroClusters:
@@ -106,9 +115,10 @@ def linkage_of(
         return _expand(start, _empty_merges(1))
     _snap(matrix)
     sizes = start.counts.astype(np.float64)
-    if linkage in ("average", "ward"):
-        matrix *= sizes[:, None]
-        matrix *= sizes
+    if linkage in ("average", "ward") and sizes.max() > 1.0:
+        for rows in _cached_rows(matrix):
+            matrix[rows] *= sizes[rows, None]
+            matrix[rows] *= sizes
     merges = _empty_merges(len(start))
     _KERNELS[linkage](matrix, sizes, *merges)
     return _expand(start, merges)
@@ -117,42 +127,78 @@ def linkage_of(
 def cluster_dissimilarities(
     ensemble: Ensemble,
     cluster_weights: NDArray[np.float64],
-    voices: NDArray[np.float64],
+    voices: NDArray[np.float64] | None,
     start: MicroClusters,
+    *,
+    n_jobs: int | None = None,
 ) -> tuple[NDArray[np.float64], int]:
     """Return 1 - p of all pairs of starting clusters, and how many pairs of objects nobody speaks of.
 
     `cluster_weights` (T,) is what being together in each cluster counts, `voices` (n, N) what each
-    partition counts in the denominator of a pair of objects i and j, as sqrt(voice_i voice_j)::
+    partition counts in the denominator of a pair of objects i and j, as sqrt(voice_i voice_j); None:
+    1 where it observed the object::
 
         p_ij = sum of weight over clusters of both / sum of sqrt(voice_i voice_j) over partitions
 
     both times the weights of the partitions. The diagonal is 0.
     """
-    rows, counts = start.representatives, start.counts
+    rows = start.representatives
     weights = ensemble._each_weight
     per_cluster = cluster_weights * np.repeat(weights, ensemble.cluster_counts)
-    scaled = sp.csr_array(ensemble.indicator[rows] @ sp.diags_array(np.sqrt(per_cluster)))
-    Z = np.sqrt(voices[rows] * weights)
-    n = len(rows)
-    D = np.empty((n, n))
+    D = np.empty((len(rows), len(rows)))
+    if voices is None and ensemble.is_soft:
+        voices = ensemble.present.astype(np.float64)
+    if voices is not None:
+        Z = np.sqrt(voices[rows] * weights)
+        np.matmul(Z, Z.T, out=D)
+    if ensemble.is_soft:
+        return D, _soft_dissimilarities(ensemble.indicator[rows], per_cluster, start.counts, D)
+    codes = np.ascontiguousarray(ensemble.codes[rows])
+    threads = thread_count(n_jobs)
+    unseen: int = clusterwise_dissimilarities(
+        BitSlices(codes, threads),
+        _own(codes, ensemble.offsets, per_cluster),
+        weights if voices is None else None,
+        np.ascontiguousarray(start.counts, dtype=np.int64),
+        D,
+        threads,
+    )
+    return D, unseen
+
+
+def _own(
+    codes: NDArray[Any], offsets: NDArray[np.int64], per_cluster: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what `per_cluster` has for the cluster of each object in each partition; 0 for none."""
+    clusters = codes + offsets[:-1]
+    clusters[codes >= noise_code(codes.dtype)] = len(per_cluster)
+    return np.append(per_cluster, 0.0)[clusters]
+
+
+def _soft_dissimilarities(
+    indicator: sp.csr_array,
+    per_cluster: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    D: NDArray[np.float64],
+) -> int:
+    """Turn the denominators in D into 1 - p; memberships multiply. Return the unseen pairs."""
+    scaled = sp.csr_array(indicator @ sp.diags_array(np.sqrt(per_cluster)))
+    n = len(D)
     unseen = 0
-    step = max(1, _CLUSTER_BLOCK_ENTRIES // n)
+    step = max(1, _SOFT_BLOCK_ENTRIES // n)
     for begin in range(0, n, step):
         some = slice(begin, min(begin + step, n))
         own = np.arange(some.start, some.stop)
-        N = Z[some] @ Z.T
-        c = (scaled @ np.ascontiguousarray(scaled[some].toarray().T)).T
-        nothing = N <= 0
-        nothing[own - begin, own] = False
-        unseen += int(counts[some] @ (nothing @ counts))
         block = D[some]
-        block[...] = 0.0
-        np.divide(c, N, out=block, where=N > 0)
+        seen = block > 0
+        seen[own - begin, own] = True
+        unseen += int(counts[some] @ (~seen @ counts))
+        c = (scaled @ np.ascontiguousarray(scaled[some].toarray().T)).T
+        np.divide(c, block, out=block, where=block > 0)
         np.subtract(1.0, block, out=block)
         np.clip(block, 0.0, 1.0, out=block)
         block[own - begin, own] = 0.0
-    return D, unseen // 2
+    return unseen // 2
 
 
 def _dissimilarities(
@@ -246,10 +292,15 @@ def unseen_pairs(ensemble: Ensemble, *, max_patterns: int) -> int | None:
 
 
 def _snap(values: NDArray[np.float64]) -> None:
-    np.multiply(values, _GRID, out=values)
-    np.rint(values, out=values)
-    np.divide(values, _GRID, out=values)
-    np.abs(values, out=values)  # -0.0 looks odd
+    """Round numbers in [0, 1] to the grid, a tie to even."""
+    for rows in _cached_rows(values):
+        values[rows] += _SHIFT
+        values[rows] -= _SHIFT
+
+
+def _cached_rows(values: NDArray[np.float64]) -> list[slice]:
+    step = max(1, _CACHED_ENTRIES * len(values) // values.size)
+    return [slice(begin, begin + step) for begin in range(0, len(values), step)]
 
 
 def _representatives(ensemble: Ensemble, start: MicroClusters) -> Ensemble:

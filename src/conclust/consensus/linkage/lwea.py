@@ -185,6 +185,7 @@ def certain_tree(
     linkage: str = "average",
     start: MicroClusters | None = None,
     stacklevel: int | None = None,
+    n_jobs: int | None = None,
 ) -> tuple[NDArray[np.float64], float]:
     """Agglomerate on 1 - S, in which clusters count by their certainty.
 
@@ -197,7 +198,7 @@ def certain_tree(
     # Only NWCA divides by the largest entry of S, which is on the diagonal.
     scale = 1.0 / own.max() if normalized and own.max() > 0 else 1.0
     with one_library_thread():
-        D, unseen = cluster_dissimilarities(ensemble, scale * certainty, seen, start)
+        D, unseen = cluster_dissimilarities(ensemble, scale * certainty, None, start, n_jobs=n_jobs)
     if unseen and stacklevel is not None:
         warnings.warn(
             f"Of {unseen} pairs of objects no partition saw both: without evidence they count as "

@@ -1,0 +1,43 @@
+// The body of clusterwise.cpp, included there once in each form's namespace (see forms.h): no
+// include guard on purpose.
+
+// One object's sums against `count` objects become dissimilarities. Returns the sizes of those with
+// which no partition saw it.
+CONCLUST_FORM_INLINE std::int64_t dissimilar(const double* c, const double* N, const std::int64_t* sizes,
+                                             std::size_t count, double* out) {
+    std::int64_t unseen = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+        const bool seen = N[k] > 0.0;
+        // No branch: nothing divided by 1 where there is no evidence.
+        const double apart = 1.0 - (seen ? c[k] : 0.0) / (seen ? N[k] : 1.0);
+        out[k] = std::clamp(apart, 0.0, 1.0);
+        unseen += seen ? 0 : sizes[k];
+    }
+    return unseen;
+}
+
+// Object i against those of blocks [from, to) that come after it, to its row of the output.
+inline std::int64_t dissimilar_row(const Pairs& pairs, std::size_t i, std::size_t from, std::size_t to,
+                                   const double* tables, const std::uint32_t* b) {
+    constexpr std::size_t size = BitSlices::block_size;
+    alignas(64) double together[size];
+    alignas(64) double observed[size];
+    double* row = pairs.out + i * pairs.n;
+    std::fill_n(observed, size, pairs.whole);
+    std::int64_t unseen = 0;
+    for (std::size_t block = from; block < to; ++block) {
+        const std::size_t first = block * size;
+        const std::size_t last = std::min(pairs.n, first + size);
+        const std::size_t begin = std::max(first, i + 1);
+        if (begin >= last) {
+            continue;
+        }
+        weighted_block(pairs.slices, tables, block, b, together, nullptr);
+        if (!pairs.voices.empty() && !pairs.slices.complete()) {
+            weighted_block(pairs.slices, pairs.voices.data(), block, b, nullptr, observed);
+        }
+        const double* N = pairs.voices.empty() ? row + begin : observed + (begin - first);
+        unseen += dissimilar(together + (begin - first), N, pairs.sizes + begin, last - begin, row + begin);
+    }
+    return unseen * pairs.sizes[i];
+}
