@@ -24,3 +24,21 @@ def random_graph(rng, n, density=0.6):
     """A symmetric matrix of whole weights without a diagonal."""
     W = np.triu(rng.integers(1, 9, (n, n)) * (rng.random((n, n)) < density), 1).astype(float)
     return W + W.T
+
+
+# Partitions that say little or nothing of who belongs together.
+DEGENERATE = ("noise only", "one object", "one noise object", "one cluster", "one pair")
+
+
+def degenerate(kind, n):
+    """One such partition of n objects."""
+    column = np.full(n, -1 if kind in ("one object", "one noise object") else -2)
+    if kind == "one cluster":
+        column[:] = 0
+    elif kind == "one object":
+        column[n // 2] = 0
+    elif kind == "one noise object":
+        column[n // 2] = -2
+    elif kind == "one pair":
+        column[[n // 3, n // 2]] = 0
+    return column

@@ -102,6 +102,31 @@ PARTICULAR: dict[tuple[str, str], str] = {
             "noise_is_evidence_of_being_apart": "who took an object for noise cannot vouch for it",
         }.items()
     },
+    ("Voting one pass", "place_of_a_degenerate_partition"): (
+        "goes through the partitions once, in an order drawn by their places"
+    ),
+    ("HGPA wide", "weight_0_is_left_out"): "under label noise the criterion is flat",
+    **{
+        (form, "scale_of_the_weights"): "a weight is an exponent of the likelihood, not a share"
+        for form in ("MixtureModel", "BayesianEnsemble", "NonparametricBayesianEnsemble")
+    },
+    **{
+        (form, "noise_everywhere_is_singletons_everywhere"): reason
+        for forms, reason in {
+            ("MixtureModel", "BayesianEnsemble", "NonparametricBayesianEnsemble"): (
+                "the probability of a label that no other object has tells no clusters apart"
+            ),
+            ("MCLA", "MCLA spectral"): "clusters are what it groups, and noise has none",
+            ("Voting", "Voting hard", "Voting one pass"): (
+                "clusters are what votes, and noise has none"
+            ),
+            ("FuzzyRows cmeans",): "singletons are coordinates, and noise has none",
+            ("WeightedNMF", "NMF", "LeftStochastic"): (
+                "noise is with nobody, not even itself: the diagonal differs"
+            ),
+        }.items()
+        for form in forms
+    },
     ("CSPA", "planted_clusters_are_found"): (
         "its parts may differ from the mean size by 5 %, those that are planted differ by more"
     ),

@@ -74,8 +74,12 @@ def name_of(module):
     return module.removesuffix(".__init__")
 
 
+def source_of(module):
+    return (PACKAGE.parent / (module.replace(".", "/") + ".py")).read_text("utf-8")
+
+
 def tree_of(module):
-    return ast.parse((PACKAGE.parent / (module.replace(".", "/") + ".py")).read_text("utf-8"))
+    return ast.parse(source_of(module))
 
 
 def imported(module):
@@ -374,6 +378,12 @@ def test_files_are_of_a_readable_length():
         if (n := len(path.read_text("utf-8").splitlines())) > LONGEST
     }
     assert not long
+
+
+def test_sums_over_partitions_have_one_place():
+    # An empty segment of ufunc.reduceat is not the identity: a partition of noise only has one.
+    found = [module for module in MODULES if "reduceat(" in source_of(module)]
+    assert found == ["conclust._labels"]
 
 
 def test_no_module_has_a_name_that_says_nothing():

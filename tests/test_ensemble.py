@@ -301,7 +301,7 @@ def test_memberships():
         ([[[1.5, -0.5]]], "sum to 1"),
         ([[[np.inf, 0.5]]], "sum to 1"),
         ([[[0.5, np.nan]]], "sum to 1"),
-        ([[[1.0]], [[1.0], [1.0]]], r"shape \(1, n_clusters\)"),
+        ([[[1.0], [1.0]], [[1.0]]], r"shape \(2, n_clusters\)"),
         ([[1.0, 0.0]], r"of shape"),
     ],
 )

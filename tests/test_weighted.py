@@ -345,7 +345,7 @@ def test_partitions_without_weight_say_nothing_of_new_objects():
     np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(labels[:3]))
     new[1, :16] = -1
     new[1, 17] = 0
-    assert model.predict(new)[1] == -1
+    assert model.predict(new)[1] == 0  # as `fit` labels it: observed, if by nobody that counts
     np.testing.assert_allclose(model.predict_proba(new)[1], 1 / 3)
 
 

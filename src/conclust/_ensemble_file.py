@@ -64,7 +64,16 @@ def _plain_names(partition: int, names: tuple[Any, ...]) -> list[int | str] | No
                 f"Only clusters named by whole numbers or strings can be saved. Partition {partition} "
                 f"has a cluster named {name!r}: rename it first."
             )
+        if isinstance(name, str) and not _is_text(name):
+            raise InputError(
+                f"Only names that Unicode can write can be saved. Partition {partition} has a cluster "
+                f"named {name!r}, which holds half of a surrogate pair: rename it first."
+            )
     return [str(name) if isinstance(name, str) else int(name) for name in names]
+
+
+def _is_text(name: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def read(
@@ -194,9 +203,11 @@ def _read_soft(
             path, "is damaged: the memberships of an object do not sum to 1 where it is present"
         )
     if len(cell):
-        highest = np.maximum.reduceat(values, np.flatnonzero(np.diff(cell, prepend=-1)))
+        highest = np.zeros(n * m)
+        np.maximum.at(highest, cell, values)
         chosen = columns == (codes + offsets[:-1])[row, partition]
-        if chosen.sum() != len(highest) or (values[chosen] != highest).any():
+        few = chosen.sum() < np.count_nonzero(highest)
+        if few or (values[chosen] != highest[cell[chosen]]).any():
             _refuse(path, "is damaged: its labels are not the most probable clusters")
     return sp.csr_array((values, columns, starts), shape=(n, n_columns))
 

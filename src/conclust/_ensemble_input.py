@@ -7,7 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust.exceptions import InputError
 
-__all__ = ["read_index", "read_weights"]
+__all__ = ["read_index", "read_weights", "within_range"]
+
+# Weights other than 0: what methods make of them (squares, products of two, shares of the sum)
+# neither overflows nor vanishes.
+SMALLEST, LARGEST = 1e-30, 1e30
 
 
 def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | None:
@@ -15,8 +19,11 @@ def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | Non
     if weights is None:
         return None
     try:
-        array = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.ma.filled(weights, np.nan) if np.ma.isMaskedArray(weights) else weights
+        if np.iscomplexobj(given):
+            raise TypeError("complex numbers are in no order")
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"The weights of an ensemble must be numbers. Got {weights!r} instead."
         ) from error
@@ -30,15 +37,36 @@ def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | Non
             "The weights of an ensemble must be finite, at least 0 and not all 0. Got "
             f"{array.min()} to {array.max()} instead."
         )
+    outside = (array > 0) & ((array < SMALLEST) | (array > LARGEST))
+    if outside.any():
+        raise InputError(
+            f"The weights of an ensemble must be 0 or between {SMALLEST:g} and {LARGEST:g}: methods "
+            f"square and divide them. Got {array[outside][0]:g} for partition {np.argmax(outside)} "
+            "instead. Divide all weights by the largest, and give those that do not matter 0."
+        )
     array.flags.writeable = False
     return array
+
+
+def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights that a method learned as `read_weights` takes them.
+
+    Those that are negligible become 0; all are scaled only where the largest is out of range.
+    """
+    largest = float(weights.max())
+    if not SMALLEST <= largest <= LARGEST:
+        weights = weights / largest
+    return np.where(weights < SMALLEST, 0.0, weights)
 
 
 def read_index(chosen: ArrayLike | None, n: int, what: str) -> NDArray[np.int64]:
     """Return places among n from indices or bools; None is all of them."""
     if chosen is None:
         return np.arange(n)
-    index = np.asarray(chosen)
+    try:
+        index = np.asarray(chosen)
+    except ValueError:  # ragged
+        index = np.empty(0)
     if index.dtype == np.bool_ and index.shape == (n,):
         return np.flatnonzero(index)
     if (

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -31,7 +33,9 @@ __all__ = [
     "indicator_of",
     "missing_code",
     "noise_code",
+    "over_partitions",
     "read_new_labels",
+    "unmasked",
 ]
 
 MISSING = -1
@@ -42,6 +46,8 @@ NOISE = -2
 _BLOCK_CELLS = 1 << 22
 # So few rows of names, beside three times as many columns, are taken for clusterings.
 _FEW_ROWS = 5
+_LARGEST = np.iinfo(np.int64).max
+_NUMBERS: tuple[Any, ...] = (Real, Decimal)
 
 Names = tuple[tuple[Any, ...], ...]
 
@@ -75,6 +81,28 @@ def indicator_of(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_arra
     return sp.csr_array(
         (np.ones(len(columns)), columns, starts), shape=(len(codes), int(offsets[-1]))
     )
+
+
+def over_partitions(
+    values: NDArray[Any],
+    offsets: NDArray[np.int64],
+    reduce: np.ufunc = np.add,
+    *,
+    axis: int = 0,
+) -> NDArray[Any]:
+    """Reduce what each cluster has, along an axis of T clusters, to what each partition has.
+
+    A partition without clusters (it found nothing but noise) gets the identity of `reduce`, which
+    ``ufunc.reduceat`` does not give: there an empty segment is the first value of the next one.
+    """
+    filled = np.flatnonzero(np.diff(offsets))
+    shape = list(values.shape)
+    shape[axis] = len(offsets) - 1
+    reduced = np.full(shape, reduce.identity, dtype=values.dtype)
+    if filled.size:
+        places = (slice(None),) * (axis % values.ndim) + (filled,)
+        reduced[places] = reduce.reduceat(values, offsets[filled], axis=axis)
+    return reduced
 
 
 def code_type(largest: int) -> type[np.unsignedinteger[Any]]:
@@ -269,6 +297,8 @@ def _as_matrix(labels: Any, missing: str) -> tuple[NDArray[Any], list[list[Any]]
     if hasattr(labels, "columns") and hasattr(labels, "shape"):
         return _from_frame(labels, missing)
     array = labels if isinstance(labels, np.ndarray) else _from_sequence(labels)
+    if isinstance(array, np.ma.MaskedArray):
+        array = unmasked(array)
     if array.dtype.kind in "biuf":
         return array, None
     if array.dtype.kind == "c":
@@ -281,6 +311,17 @@ def _as_matrix(labels: Any, missing: str) -> tuple[NDArray[Any], list[list[Any]]
     raise InputError(
         f"Labels must be whole numbers or names. Got an array of dtype {array.dtype} instead."
     )
+
+
+def unmasked(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a masked array as a plain one: None, a missing label, where it is masked."""
+    plain = np.asarray(np.ma.getdata(array))
+    mask = np.ma.getmaskarray(array)
+    if plain.dtype.kind not in "biufOUST" or not mask.any():
+        return plain
+    objects = plain.astype(object)
+    objects[mask] = None
+    return objects
 
 
 def _from_sequence(labels: Any) -> NDArray[Any]:
@@ -337,11 +378,15 @@ def _number_objects(
 
 def _hashable(values: list[Any], partition: int) -> list[Any]:
     for value in values:
-        if not isinstance(value, str | int | float | bytes | tuple) and value.__hash__ is None:
+        if isinstance(value, str | int | float | bytes):
+            continue
+        try:
+            hash(value)
+        except TypeError as error:  # also a tuple that holds a list, and a signalling NaN
             raise InputError(
                 f"Labels must be whole numbers or names. Got {value!r} in partition {partition} "
                 "instead; argument must be a string or a number."
-            )
+            ) from error
     return values
 
 
@@ -351,9 +396,9 @@ def _name_of(value: Any, partition: int, missing: str) -> Any:
         return MISSING
     if isinstance(value, bool | np.bool_):
         return int(value)
-    if isinstance(value, complex) and not isinstance(value, float):
+    if isinstance(value, complex | np.complexfloating):
         raise InputError("Complex data not supported: labels are whole numbers or names.")
-    if isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, _NUMBERS):
         if value != value:
             return MISSING
         if value in (MISSING, NOISE):
@@ -362,6 +407,11 @@ def _name_of(value: Any, partition: int, missing: str) -> Any:
             raise InputError(
                 f"Labels must be whole numbers from 0 on, or names; -1 is missing and -2 is noise. "
                 f"Got {value!r} in partition {partition} instead."
+            )
+        if value > _LARGEST:
+            raise InputError(
+                f"Labels must fit in int64. Got {value!r} in partition {partition} instead: use "
+                "strings as names."
             )
         return int(value)
     return value
@@ -416,7 +466,7 @@ def _integer_blocks(matrix: NDArray[Any], missing: str) -> Iterator[tuple[int, N
         block = matrix[start : start + rows]
         if kind == "f":
             block = _whole_numbers(block, start)
-        elif kind == "u" and matrix.dtype.itemsize == 8 and (block > np.iinfo(np.int64).max).any():
+        elif kind == "u" and matrix.dtype.itemsize == 8 and (block > _LARGEST).any():
             raise InputError("Labels must fit in int64. Got a larger uint64 label instead.")
         if block.dtype not in (np.int8, np.uint8, np.int32):
             block = block.astype(np.int64, copy=False)
@@ -431,7 +481,7 @@ def _integer_blocks(matrix: NDArray[Any], missing: str) -> Iterator[tuple[int, N
 def _whole_numbers(block: NDArray[Any], start: int) -> NDArray[np.int64]:
     missing = np.isnan(block)
     filled = np.where(missing, float(MISSING), block)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):  # 2^63 is infinite in half precision
         whole = (np.floor(filled) == filled) & (np.abs(filled) < 2.0**63)
     if not whole.all():
         row, column = (int(k) for k in np.argwhere(~whole)[0])

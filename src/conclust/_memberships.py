@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -9,13 +12,43 @@ from numpy.typing import NDArray
 from conclust._labels import MISSING, CodedLabels, code_type, missing_code
 from conclust.exceptions import InputError
 
-__all__ = ["ROW_SUM_TOLERANCE", "code_memberships"]
+__all__ = ["ROW_SUM_TOLERANCE", "code_memberships", "read_memberships"]
 
 ROW_SUM_TOLERANCE = 1e-6
 
 
+def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
+    """Read users' membership matrices as arrays of numbers; what is masked becomes NaN."""
+    if not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
+        raise InputError(
+            "Ensemble.from_memberships needs a sequence of membership matrices, one a partition. Got "
+            f"{memberships!r} instead."
+        )
+    return [_as_numbers(P, u) for u, P in enumerate(memberships)]
+
+
+def _as_numbers(P: Any, u: int) -> NDArray[np.float64]:
+    what = f"Membership {u} must be a matrix of numbers, of shape (n_samples, n_clusters)."
+    if hasattr(P, "toarray"):
+        raise InputError(f"{what} Got a sparse matrix instead: pass its toarray().")
+    try:
+        given = np.asanyarray(P)  # keeps a mask
+        array = (
+            np.asarray(given) if given.dtype.kind == "c" else np.asarray(given, dtype=np.float64)
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} {error}") from error
+    if array.ndim != 2 or given.dtype.kind not in "biufO":
+        raise InputError(
+            f"{what} Got an array of dtype {given.dtype}, shape {given.shape} instead."
+        )
+    if isinstance(given, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(given), np.nan, array)
+    return array
+
+
 def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabels, sp.csr_array]:
-    """Read membership matrices: the codes of the most probable clusters, and B with posteriors."""
+    """Code membership matrices: the codes of the most probable clusters, and B with posteriors."""
     if not memberships:
         raise InputError(
             "Ensemble.from_memberships needs at least one membership matrix. Got none."
@@ -24,7 +57,7 @@ def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabel
     labels = np.empty((n, len(memberships)), dtype=np.int64)
     blocks = []
     for u, P in enumerate(memberships):
-        if P.ndim != 2 or len(P) != n or P.shape[1] == 0:
+        if len(P) != n or P.shape[1] == 0:
             raise InputError(
                 f"Membership {u} must be of shape ({n}, n_clusters). Got shape {P.shape} instead."
             )
@@ -38,6 +71,11 @@ def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabel
             raise InputError(
                 "Rows of a membership must be probabilities that sum to 1 (all NaN or all 0: missing). "
                 f"Got {P[row].tolist()} in row {row} of membership {u} instead."
+            )
+        if n < 2:
+            raise InputError(
+                f"Found array with {n} sample(s) (shape={P.shape}) while a minimum of 2 is required: a "
+                "clustering is about pairs of objects."
             )
         P = P / np.where(missing, 1.0, P.sum(axis=1))[:, None]
         hard = np.where(missing, MISSING, P.argmax(axis=1))

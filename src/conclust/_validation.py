@@ -12,10 +12,11 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from typing import Any, Literal, NoReturn, overload
 
-from conclust.exceptions import MissingExtraError, ParameterError
+from conclust.exceptions import InputError, MissingExtraError, ParameterError
 
 __all__ = [
     "check_bool",
+    "check_column_names",
     "check_int",
     "check_option",
     "check_real",
@@ -104,6 +105,16 @@ def is_it(value: Any, options: Collection[str | None]) -> str:
     words = [option for option in options if option is not None]
     near = get_close_matches(value, words, 1) if isinstance(value, str) else []
     return f"Is it {near[0]!r}?" if near else ""
+
+
+def check_column_names(X: Any) -> None:
+    """Refuse a table that names some of its columns by strings and others not."""
+    kinds = {type(name).__name__ for name in getattr(X, "columns", ())}
+    if "str" in kinds and len(kinds) > 1:
+        raise InputError(
+            "The columns of a table must all be named by strings, or none of them. Got names of the "
+            f"types {', '.join(sorted(kinds))} instead: set X.columns = X.columns.astype(str)."
+        )
 
 
 def missing_extra(package: str, extra: str, what: str) -> NoReturn:

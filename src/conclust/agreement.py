@@ -183,7 +183,7 @@ def _all_nmi(
     mutual = own + other - (np.log(n) - joint)
     owner = np.repeat(np.arange(members.n_partitions), members.cluster_counts)
     single = _per_member(members, (sizes == shared[owner]).astype(np.float64)) > 0
-    single |= shared == 1
+    single |= shared <= 1
     trivial = single | single.T
     mean = np.where(
         trivial, 1.0, mean_entropy(np.maximum(own, 0.0), np.maximum(other, 0.0), average)

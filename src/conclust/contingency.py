@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING, NOISE, code_labels, missing_code, noise_code
+from conclust._labels import MISSING, NOISE, code_labels, missing_code, noise_code, unmasked
 from conclust.exceptions import DenseLimitError, InputError
 
 __all__ = ["Contingency", "contingency", "read_labels", "signed_codes", "tabulate"]
@@ -167,6 +167,8 @@ def read_labels(labels: Any, name: str) -> tuple[NDArray[np.int64], tuple[Hashab
         raise InputError(
             f"{name!r} must be one label per object. Got a table; choose a column of it."
         )
+    if isinstance(labels, np.ma.MaskedArray):
+        labels = unmasked(labels)
     try:
         array = np.asarray(labels)
         # NumPy turns ["a", None] into the strings "a" and "None": read the objects instead.

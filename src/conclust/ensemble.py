@@ -31,7 +31,7 @@ from conclust._labels import (
     noise_code,
     read_new_labels,
 )
-from conclust._memberships import code_memberships
+from conclust._memberships import code_memberships, read_memberships
 from conclust._threads import thread_count
 from conclust._validation import check_option
 from conclust._warning import warn_caller
@@ -96,7 +96,8 @@ class Ensemble:
     """Many partitions of the same objects: a frozen, validated label matrix.
 
     Two facts are kept per cell: whether the partition observed the object, and its label. -1, NaN,
-    None and pandas.NA mean *missing*: not observed. -2 means *noise*: observed, and with nobody.
+    None, pandas.NA and what a masked array masks mean *missing*: not observed. -2 means *noise*:
+    observed, and with nobody.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ class Ensemble:
         memory, ``Ensemble(np.load("labels.npy", mmap_mode="r"))``: it is read in order of the objects,
         as often as the method goes over them. Anything else is copied once.
     weights : array-like of shape (n_partitions,), default=None
-        Non-negative weight of each partition. None: all count alike.
+        Weight of each partition, 0 or between 1e-30 and 1e30. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means. "noise" reads it as noise, as HDBSCAN and DBSCAN write it; NaN and None stay
         missing.
@@ -133,7 +134,7 @@ class Ensemble:
     InputError
         If the labels are empty, not two-dimensional, ragged, complex, infinite, not whole or
         negative without being a missing code; if there is only one object; if a partition is
-        missing everywhere; if the weights are not non-negative numbers, one per partition.
+        missing everywhere; if the weights are not numbers of their range, one per partition.
 
     Examples
     --------
@@ -186,9 +187,9 @@ class Ensemble:
         ----------
         memberships : iterable of array-like, each of shape (n_samples, n_clusters_u)
             One matrix a partition: row i holds the probabilities of object i over the clusters,
-            summing to 1. A row of NaN or of zeros is missing.
+            summing to 1. A row of NaN or of zeros, or one that is masked, is missing.
         weights : array-like of shape (n_partitions,), default=None
-            Non-negative weight of each partition.
+            Weight of each partition, 0 or between 1e-30 and 1e30. None: all count alike.
 
         Returns
         -------
@@ -198,8 +199,8 @@ class Ensemble:
         Raises
         ------
         InputError
-            If the matrices differ in the number of rows, hold negative or infinite values, or rows
-            that do not sum to 1 within 1e-6.
+            If there is no matrix of numbers, the matrices have a single row or differ in the number
+            of rows, hold negative or infinite values, or rows that do not sum to 1 within 1e-6.
 
         Examples
         --------
@@ -207,7 +208,7 @@ class Ensemble:
         >>> Ensemble.from_memberships([[[0.5, 0.5], [0.0, 1.0]], [[1.0], [1.0]]])
         Ensemble(2 objects, 2 soft partitions of 1 to 2 clusters)
         """
-        coded, soft = code_memberships([np.asarray(P, dtype=np.float64) for P in memberships])
+        coded, soft = code_memberships(read_memberships(memberships))
         return cls._make(coded, weights, soft)
 
     @classmethod
@@ -367,8 +368,18 @@ class Ensemble:
             dense = self._soft[rows].toarray()
             blocks = [dense[:, self.offsets[u] : self.offsets[u + 1]] for u in columns]
             return Ensemble.from_memberships(blocks, weights=weights)
-        labels = self.labels[np.ix_(rows, columns)]
-        coded = code_labels(labels)
+        if samples is None and columns.size:  # all clusters stay as they are
+            counts = self.cluster_counts[columns]
+            codes = _recode(self.codes[:, columns], code_type(int(counts.max())))
+            kept = CodedLabels(
+                np.ascontiguousarray(codes),
+                counts,
+                self._n_missing[columns],
+                self._n_noise[columns],
+                tuple(self.names[u] for u in columns),
+            )
+            return Ensemble._make(kept, weights, None)
+        coded = code_labels(self.labels[np.ix_(rows, columns)])
         names = tuple(
             tuple(self.names[u][k] for k in kept)
             for u, kept in zip(columns, coded.names, strict=True)

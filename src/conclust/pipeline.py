@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 import conclust
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._validation import check_int, refuse
+from conclust._validation import check_column_names, check_int, refuse
 from conclust.agreement import anmi
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer, whole_or_nothing
@@ -160,6 +160,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                     if "random_state" in part.get_params(deep=False):
                         part.set_params(random_state=seed)
             self._held_out_seed = seeds[2]
+            check_column_names(X)
             validate_data(self, X, skip_check_array=True)
             if isinstance(consensus, ConsensusClusterer):
                 # Before the members are made, which takes longest.
@@ -249,6 +250,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     def _label(self, X: Any) -> Any:
         """Return the labels of points by every member."""
         # Checked here so that errors name this estimator; passed on as it came, with its names.
+        check_column_names(X)
         validate_data(self, X, reset=False)
         return self.generator_.transform(X)
 

@@ -71,7 +71,8 @@ double xlogx(double x) {
 class Clusters {
   public:
     Clusters(const LabelRows& in, std::size_t k, bool entropic)
-        : in_(in), k_(k), entropic_(entropic), row_(in), gain_(k), cross_(k) {
+        : in_(in), k_(k), entropic_(entropic), row_(in), gain_(k), cross_(k),
+          heaviest_(*std::max_element(in.weights, in.weights + in.m)) {
         if (entropic_ && !in_.soft_starts) {
             double total = 0.0;
             for (std::size_t i = 0; i < in_.n; ++i) {
@@ -132,7 +133,7 @@ class Clusters {
             }
             gains(c);
             std::size_t best = labels[i] >= 0 ? static_cast<std::size_t>(labels[i]) : 0;
-            double limit = labels[i] >= 0 ? 1e-11 * (std::abs(gain_[best]) + c) : 0.0;
+            double limit = labels[i] >= 0 ? 1e-11 * (std::abs(gain_[best]) + c * heaviest_) : 0.0;
             for (std::size_t k = 0; k < k_; ++k) {
                 if (gain_[k] > gain_[best] + limit) {
                     best = k;
@@ -225,6 +226,7 @@ class Clusters {
     std::vector<double> squares_;  // m x K: sum of sums^2 of the block
     std::vector<double> gain_;
     std::vector<double> cross_;
+    double heaviest_;  // of the weights of the partitions
     std::vector<double> table_;    // x log x of whole numbers, if hard
     double constant_ = 0.0;
 };

@@ -128,11 +128,15 @@ class GraphGains {
 
     void reset(const std::int64_t* labels) {
         std::fill(ties_.begin(), ties_.end(), 0.0);
+        largest_ = 0.0;
         for (std::size_t v = 0; v < n_; ++v)
             rows_.each(v, [&](std::size_t u, double w) {
-                if (u != v) ties_[v * k_ + static_cast<std::size_t>(labels[u])] += w;
+                if (u == v) return;
+                ties_[v * k_ + static_cast<std::size_t>(labels[u])] += w;
+                largest_ = std::max(largest_, w);
             });
     }
+    double largest() const { return largest_; }
     double gain(std::size_t v, std::size_t from, std::size_t to) const {
         return ties_[v * k_ + to] - ties_[v * k_ + from];
     }
@@ -158,6 +162,7 @@ class GraphGains {
     Rows rows_;
     std::size_t n_, k_;
     std::vector<double> ties_;
+    double largest_ = 0.0;
 };
 
 // Gains from how many vertices of each hyperedge are in each part.
@@ -167,7 +172,9 @@ class HypergraphGains {
                     const std::int64_t* pins_at, const std::int32_t* pins, const double* edge_weights,
                     std::size_t m, std::size_t n, std::size_t k)
         : edges_at_(edges_at), edges_(edges), pins_at_(pins_at), pins_(pins), weights_(edge_weights),
-          m_(m), n_(n), k_(k), inside_(m * k), leaves_(n), enters_(n * k) {}
+          m_(m), n_(n), k_(k), inside_(m * k), leaves_(n), enters_(n * k) {
+        for (std::size_t e = 0; e < m; ++e) largest_ = std::max(largest_, edge_weights[e]);
+    }
 
     void reset(const std::int64_t* labels) {
         std::fill(inside_.begin(), inside_.end(), 0);
@@ -185,6 +192,7 @@ class HypergraphGains {
                     if (inside[t] == 0) enters_[v * k_ + t] += weights_[e];
             }
     }
+    double largest() const { return largest_; }
     double gain(std::size_t v, std::size_t, std::size_t to) const {
         return leaves_[v] - enters_[v * k_ + to];
     }
@@ -236,6 +244,7 @@ class HypergraphGains {
     std::size_t m_, n_, k_;
     std::vector<std::uint32_t> inside_;
     std::vector<double> leaves_, enters_;
+    double largest_ = 0.0;
 };
 
 template <class Gains>
@@ -272,7 +281,7 @@ class Refiner {
             move(v, from, to);
             moves_.push_back({v, from});
             // What rounding could feign is no gain: passes would go in circles.
-            if (sum > best + 1e-9 * (1 + best)) {
+            if (sum > best + 1e-9 * (gains_.largest() + best)) {
                 best = sum;
                 kept = moves_.size();
             }

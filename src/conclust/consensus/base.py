@@ -21,7 +21,7 @@ from conclust._labels import (
     missing_code,
     read_new_labels,
 )
-from conclust._validation import check_int, check_option, refuse
+from conclust._validation import check_column_names, check_int, check_option, refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, UnsupportedEnsembleError
 
@@ -212,6 +212,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             if hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
             return X
+        check_column_names(X)
         ensemble = as_ensemble(X, missing=self.missing)
         validate_data(self, X, skip_check_array=True)
         return ensemble
@@ -220,6 +221,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Read new objects' labels with the names met in fit, warning of unseen ones."""
         check_is_fitted(self)
         read = read_new_labels(X, missing=self.missing)
+        check_column_names(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         codes, unseen = encode_labels(read, self._names, self._code_type, missing=self.missing)
         if unseen:
@@ -248,10 +250,11 @@ class SoftConsensusClusterer(ConsensusClusterer):
     the ``n_clusters_`` clusters that are the most probable one of some object, by first appearance,
     so that ``labels_`` is the row-wise argmax; then those that are nobody's most probable one, by
     falling mass. Of the others no column is kept, and rows that one is taken from are scaled to
-    sum to 1 again.
+    sum to 1 again. An object that only partitions of weight 0 observed has a uniform row.
     """
 
     membership_: NDArray[np.float64]
+    _counted: NDArray[np.bool_] | None
 
     @abstractmethod
     def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
@@ -260,10 +263,36 @@ class SoftConsensusClusterer(ConsensusClusterer):
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         """Keep the state of these clusters only, in this order; some may be left out."""
 
+    def _counting(self, ensemble: Ensemble) -> NDArray[np.bool_] | None:
+        """Return which partitions count, once the membership is found; None: all do."""
+        return None if ensemble.weights is None else ensemble.weights > 0
+
     def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
         membership = self._fit_membership(ensemble)
+        self._counted = self._counting(ensemble)
+        if ensemble.has_missing and self._counted is not None:
+            unheard = _unheard(ensemble.codes, self._counted)
+            if unheard.any() and not unheard.all():
+                return self._fit_heard(membership, unheard)
         kept, labels = _column_order(membership)
         self._keep_clusters(kept)
+        self._observed_membership = _columns(membership, kept)
+        return labels
+
+    def _fit_heard(
+        self, membership: NDArray[np.float64], unheard: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Keep the clusters of the others, the largest first if the first object is unheard.
+
+        Equal probabilities are counted to the first column.
+        """
+        heard = membership[~unheard]
+        heaviest = np.argsort(-heard.sum(axis=0), kind="stable")
+        heaviest = heaviest[heard.max(axis=0)[heaviest] > _NOTHING]
+        membership[unheard] = 1.0 / membership.shape[1]
+        membership = _columns(membership, heaviest)
+        kept, labels = _column_order(membership)
+        self._keep_clusters(heaviest[kept])
         self._observed_membership = _columns(membership, kept)
         return labels
 
@@ -288,10 +317,6 @@ class PlacingClusterer(SoftConsensusClusterer):
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Return memberships of new objects from their codes, rows on the simplex."""
 
-    def _heard(self, codes: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which new objects any partition that counts observed."""
-        return np.asarray((codes != missing_code(codes.dtype)).any(axis=1))
-
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Memberships of new objects from their labels in the same partitions.
 
@@ -309,7 +334,12 @@ class PlacingClusterer(SoftConsensusClusterer):
             Columns as those of ``membership_``; rows sum to 1. An object missing everywhere gets
             a uniform row.
         """
-        return self._place(self._encode(X))
+        return self._placed(self._encode(X))
+
+    def _placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        Y = self._place(codes)
+        Y[_unheard(codes, self._counted)] = 1.0 / Y.shape[1]
+        return Y
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Most probable clusters of new objects (see ``predict_proba``).
@@ -325,8 +355,8 @@ class PlacingClusterer(SoftConsensusClusterer):
             Cluster of each object; -1 for an object missing everywhere.
         """
         codes = self._encode(X)
-        labels: NDArray[np.int64] = self._place(codes).argmax(axis=1)
-        labels[~self._heard(codes)] = -1
+        labels: NDArray[np.int64] = self._placed(codes).argmax(axis=1)
+        labels[_unheard(codes, None)] = -1
         return labels
 
 
@@ -352,6 +382,13 @@ def _those_that(kind: type[ConsensusClusterer]) -> str:
     names = [method.estimator for method in methods()]
     names = [name for name in names if issubclass(getattr(conclust, name), kind)]
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _unheard(codes: NDArray[Any], counted: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Return which objects no partition observed, of those that count."""
+    if counted is not None and not counted.all():
+        codes = codes[:, counted]
+    return np.asarray((codes == missing_code(codes.dtype)).all(axis=1))
 
 
 def _column_order(

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._progress import reporter
 from conclust._random import RandomStateLike
 from conclust._threads import thread_count
-from conclust._validation import check_option, refuse
+from conclust._validation import check_column_names, check_option, refuse
 from conclust.exceptions import InputError
 from conclust.generation.cache import open_cache, points_digest
 from conclust.generation.crew import Crew
@@ -227,6 +227,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             If some members cannot label new points, and X is not the X given to ``fit``.
         """
         check_is_fitted(self)
+        check_column_names(X)
         raw = read_points(self, X, reset=False)
         if self._seen and points_digest(raw) != self._seen_digest:
             names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
@@ -274,6 +275,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _generate(self, X: ArrayLike, wanted: list[NDArray[Any]] | None) -> None:
         """Fit; append the label matrix to `wanted` if there is such a list."""
         self._check_plain()
+        check_column_names(X)
         raw = read_points(self, X, ensure_min_samples=2)
         depth = (
             4 if wanted is None else 5

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+from conclust._labels import over_partitions
 from conclust._random import generator
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
@@ -241,9 +242,9 @@ def _average(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np
     for axis, most in enumerate((rows, columns)):
         n = values.shape[axis]
         if n > most:
-            edges = np.arange(most) * n // most
-            summed = np.add.reduceat(summed, edges, axis=axis)
-            weight = np.add.reduceat(weight, edges, axis=axis)
+            edges = np.arange(most + 1) * n // most
+            summed = over_partitions(summed, edges, axis=axis)
+            weight = over_partitions(weight, edges, axis=axis)
     picture = np.full(summed.shape, np.nan)
     np.divide(summed, weight, out=picture, where=weight > 0)
     return picture

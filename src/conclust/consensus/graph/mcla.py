@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of, missing_code
+from conclust._labels import indicator_of, missing_code, over_partitions
 from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import Method, PlacingClusterer
@@ -215,10 +215,7 @@ def _associations(
 ) -> NDArray[np.float64]:
     """Return the share of each meta-cluster's clusters that hold each object, scaled to sum to 1."""
     held = np.asarray(B @ meta)
-    filled = np.flatnonzero(np.diff(offsets))
-    clusters = np.zeros((len(offsets) - 1, meta.shape[1]))
-    if len(meta):
-        clusters[filled] = np.add.reduceat(meta, offsets[filled], axis=0)
+    clusters = over_partitions(meta, offsets)
     if present is None:
         could: NDArray[np.float64] = clusters.sum(axis=0)[None, :]
     else:

@@ -156,7 +156,8 @@ def partition_graph(
                     found.append(labels)
         else:
             found = [_refined(W, labels, k, mass, capacity) for labels in starts]
-        labels, cut = _best(found, [cut_weight(W, labels) for labels in found])
+        heaviest = float((W.data if is_sparse(W) else W).max())
+        labels, cut = _best(found, [cut_weight(W, labels) for labels in found], heaviest)
     return GraphPartition(labels, cut, capacity)
 
 
@@ -231,7 +232,8 @@ def partition_hypergraph(
             _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
             for labels in starts
         ]
-    labels, cut = _best(found, [connectivity(H, labels, edge_weights) for labels in found])
+    cuts = [connectivity(H, labels, edge_weights) for labels in found]
+    labels, cut = _best(found, cuts, float(edge_weights.max()))
     return GraphPartition(labels, cut, capacity)
 
 
@@ -279,10 +281,12 @@ def fill_empty_parts(labels: NDArray[np.int64], k: int) -> None:
         labels[np.flatnonzero(labels == largest)[-1]] = part
 
 
-def _best(found: list[NDArray[np.int64]], cuts: list[float]) -> tuple[NDArray[np.int64], float]:
+def _best(
+    found: list[NDArray[np.int64]], cuts: list[float], heaviest: float
+) -> tuple[NDArray[np.int64], float]:
     """Return the labels of the lowest cut, of equal ones (to rounding) the first."""
     lowest = min(cuts)
-    first = next(i for i, cut in enumerate(cuts) if cut <= lowest + 1e-9 * (1 + lowest))
+    first = next(i for i, cut in enumerate(cuts) if cut <= lowest + 1e-9 * (heaviest + lowest))
     return _by_first(found[first]), cuts[first]
 
 

@@ -131,6 +131,10 @@ def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArr
     k = min(k, n)
     if n <= _WHOLE or 4 * k > n:
         values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
+        if len(values) < k:
+            # LAPACK's search for a part of the spectrum can find nothing where many eigenvalues
+            # are equal: a complete graph, blocks that are all but cut apart.
+            values, vectors = (found[..., n - k :] for found in scipy.linalg.eigh(E))
         return values[::-1], vectors[:, ::-1]
     return _lanczos(E, n, k, np.random.default_rng(n).standard_normal(n))
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import refine_labels, seed_labels
-from conclust._labels import indicator_of, missing_code, noise_code
+from conclust._labels import indicator_of, missing_code, noise_code, over_partitions
 from conclust._random import seed_sequence
 from conclust.consensus.restarts import Rows, best_of_restarts, distinct_rows
 from conclust.ensemble import Ensemble
@@ -171,7 +171,7 @@ class Centroids:
         apart = apart + unseen * apart.sum(axis=1, keepdims=True)
         observed = present + unseen * everybody
         means = sums / np.repeat(observed, ensemble.cluster_counts, axis=0)
-        lengths = np.add.reduceat(means**2, ensemble.offsets[:-1], axis=0) + apart / observed**2
+        lengths = over_partitions(means**2, ensemble.offsets) + apart / observed**2
         return Centroids(means, lengths)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import noise_code
+from conclust._labels import noise_code, over_partitions
 from conclust.consensus.base import Method
 from conclust.consensus.kmeans.estimator import LabelVectorKMeans
 from conclust.consensus.kmeans.label_rows import Centroids
@@ -125,7 +125,7 @@ class QMI(LabelVectorKMeans):
         sizes = np.asarray(B.sum(axis=0)).ravel()
         seen = ensemble.present.sum(axis=0)
         squares = float(columns @ np.bincount(B.indices, B.data**2, len(columns)) + weights @ noise)
-        one_cluster = np.add.reduceat(sizes**2, ensemble.offsets[:-1]) + noise
+        one_cluster = over_partitions(sizes**2, ensemble.offsets) + noise
         return float(2.0 / n * (squares - loss - weights @ (one_cluster / seen)))
 
     def _costs(self, centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

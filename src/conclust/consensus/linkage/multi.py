@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._ensemble_input import within_range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, check_real
@@ -388,7 +389,7 @@ class WeightedEAC(ConsensusClusterer):
         self.weights_ = np.array(weights)
         tree = EAC(
             self.n_clusters, linkage=self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
-        ).fit(ensemble.reweighted(weights))
+        ).fit(ensemble.reweighted(within_range(weights)))
         self.linkage_matrix_ = tree.linkage_matrix_
         self.lifetimes_ = tree.lifetimes_
         return tree.labels_

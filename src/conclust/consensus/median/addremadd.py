@@ -29,6 +29,9 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["AddRemAdd"]
 
+# Objects in a soft cluster, in all: below this nobody is in it.
+_HARDLY = 1e-100
+
 
 class AddRemAdd(ConsensusClusterer):
     """Least-squares consensus: clusters extracted by AddRemAdd, or the best K of them.
@@ -197,7 +200,10 @@ class AddRemAdd(ConsensusClusterer):
         units = units_of(ensemble)
         together = np.ones(int(ensemble.offsets[-1]))
         if self.criterion == "combined":
-            together /= np.asarray(ensemble.indicator.sum(axis=0)).ravel()
+            mass = np.asarray(ensemble.indicator.sum(axis=0)).ravel()
+            # A soft cluster that nobody is in, or hardly, puts nobody together.
+            np.divide(together, mass, out=together, where=mass > _HARDLY)
+            together[mass <= _HARDLY] = 0.0
         shift = None if self.scale_shift == "mean" else 0.0
         evidence = evidence_of(ensemble, units, together, shift)
         if self.scale_shift == "modularity":

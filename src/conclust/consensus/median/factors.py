@@ -68,7 +68,7 @@ class Criterion:
         T = len(partition)
         group = sp.csr_array((np.ones(T), (partition, np.arange(T))), shape=(m, T))
         table = np.asarray((group @ gram.multiply(gram) @ group.T).toarray())
-        everything = bool(rows.ensemble.present.all())
+        everything = bool(rows.ensemble.present[:, rows.weights > 0].all())
         seen = None if everything else rows.ensemble.present.astype(np.float64)
         weights = rows.weights / rows.weights.sum()
         used = np.flatnonzero(weights > 0)

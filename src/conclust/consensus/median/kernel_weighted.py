@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from conclust._kernels import ResemblanceSearch
-from conclust._labels import canonical_labels
+from conclust._labels import canonical_labels, over_partitions
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._validation import check_bool, check_int, check_option
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -21,7 +21,6 @@ from conclust.consensus.median.resemblance import (
     log_joined,
     log_norms,
     log_resemblances,
-    over_partitions,
 )
 from conclust.consensus.median.search import (
     Units,
@@ -336,9 +335,11 @@ def _free_indices(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[n
     """Return two validity indices of the partitions that need no data, (2, N)."""
     agreement = similarities(ensemble, "nmi", "KernelWeightedPartition") @ weights
     sizes = np.asarray(ensemble.indicator.sum(axis=0)).ravel()
-    totals = over_partitions(np.add, sizes, ensemble.offsets)
-    shares = sizes / np.repeat(totals, ensemble.cluster_counts)
-    entropy = -over_partitions(np.add, shares * np.log(shares), ensemble.offsets)
+    seen = ensemble.present.sum(axis=0)
+    shares = sizes / np.repeat(seen, ensemble.cluster_counts)
+    # Noise objects are clusters of one.
+    apart = ensemble._n_noise / seen * np.log(seen)
+    entropy = apart - over_partitions(shares * np.log(shares), ensemble.offsets)
     return np.stack([agreement, entropy])
 
 

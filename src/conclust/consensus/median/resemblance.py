@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import noise_code
+from conclust._labels import noise_code, over_partitions
 from conclust.ensemble import Ensemble
 
-__all__ = ["Tables", "log_joined", "log_norms", "log_resemblances", "noise_of", "over_partitions"]
+__all__ = ["Tables", "log_joined", "log_norms", "log_resemblances", "noise_of"]
 
 
 @dataclass(frozen=True)
@@ -40,23 +40,13 @@ class Tables:
         common = (ensemble.indicator.T @ one_hot).toarray()
         alone = sp.csr_array(noise_of(ensemble).astype(np.float64).T)
         noise = sp.csr_array(alone @ one_hot).toarray()
-        seen = over_partitions(np.add, common, ensemble.offsets) + noise
+        seen = over_partitions(common, ensemble.offsets) + noise
         return cls(common, noise, seen, common.sum(axis=1), noise.sum(axis=1), ensemble.offsets)
 
 
 def noise_of(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Return which partition took which object for noise, (n_samples, n_partitions)."""
     return np.asarray(ensemble.codes == noise_code(ensemble.codes.dtype))
-
-
-def over_partitions(
-    sum_up: np.ufunc, values: NDArray[np.float64], offsets: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Reduce the rows of the clusters of each partition; those of all noise have none."""
-    padded = np.concatenate([values, np.full((1, *values.shape[1:]), sum_up.identity)])
-    found = sum_up.reduceat(padded, offsets[:-1], axis=0)
-    found[np.diff(offsets) == 0] = sum_up.identity
-    return np.asarray(found)
 
 
 def _log(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -79,7 +69,7 @@ def _singles(count: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
 def log_norms(tables: Tables, kernel: str) -> NDArray[np.float64]:
     """Return the kernel of each partition with itself."""
     clusters = _subsets(tables.sizes, kernel) - 2.0 * np.log2(tables.sizes)
-    sums = over_partitions(np.logaddexp2, clusters, tables.offsets)
+    sums = over_partitions(clusters, tables.offsets, np.logaddexp2)
     return np.asarray(np.logaddexp2(sums, _singles(tables.alone, kernel)))
 
 
@@ -104,7 +94,7 @@ def _normalised(
 
 def log_resemblances(tables: Tables, kernel: str) -> NDArray[np.float64]:
     """Return the logarithm of the resemblance of the consensus to each partition, (N,)."""
-    clusters = over_partitions(np.logaddexp2, _log_shared(tables, kernel), tables.offsets)
+    clusters = over_partitions(_log_shared(tables, kernel), tables.offsets, np.logaddexp2)
     clusters = np.logaddexp2(clusters, _singles(tables.noise, kernel))
     clusters -= _log(np.maximum(tables.seen, 1.0))
     shared = np.logaddexp2.reduce(clusters, axis=1)
@@ -119,7 +109,7 @@ def log_joined(tables: Tables, kernel: str) -> tuple[NDArray[np.float64], NDArra
     """
     by_label = _log_shared(tables, kernel)
     alone = _singles(tables.noise, kernel)
-    sums = np.logaddexp2(over_partitions(np.logaddexp2, by_label, tables.offsets), alone)
+    sums = np.logaddexp2(over_partitions(by_label, tables.offsets, np.logaddexp2), alone)
     size = _log(np.maximum(tables.seen, 1.0))
     others = _all_but_each(sums - size, axis=1)
     larger = np.log2(tables.seen + 1.0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, polygamma, psi
 
 from conclust._kernels import mixed_membership_round
-from conclust._labels import indicator_of, missing_code
+from conclust._labels import indicator_of, missing_code, over_partitions
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_bool, check_real
@@ -267,7 +267,7 @@ class _Model:
 
     def prior(self, smoothing: float) -> float:
         """Return the part of the objective that the pseudo-counts add."""
-        per_partition = np.add.reduceat(np.log(self.beta).sum(axis=1), self.offsets[:-1])
+        per_partition = over_partitions(np.log(self.beta).sum(axis=1), self.offsets)
         return smoothing * float(self.weights @ per_partition)
 
     def first_mass(self, codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -363,7 +363,7 @@ class _Search:
 
 def _normalised(use: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
     """Return label probabilities: what each cluster used, to sum 1 within each partition."""
-    sums = np.add.reduceat(use, rows.ensemble.offsets[:-1], axis=0)
+    sums = over_partitions(use, rows.ensemble.offsets)
     shares: NDArray[np.float64] = use / np.repeat(sums, rows.ensemble.cluster_counts, axis=0)
     return shares
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of, missing_code
+from conclust._labels import indicator_of, missing_code, over_partitions
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_real
@@ -300,11 +300,11 @@ def _maximised(rows: Rows, z: NDArray[np.float64], smoothing: float) -> _Compone
     # Weights are the same for all labels of a partition: they would cancel.
     theta: NDArray[np.float64] = ensemble.indicator.T @ mass
     theta += smoothing
-    sums = np.add.reduceat(theta, ensemble.offsets[:-1], axis=0)
+    sums = over_partitions(theta, ensemble.offsets)
     # A component without any label of a partition, and without smoothing, knows nothing of it.
     empty = np.repeat(sums <= 0, ensemble.cluster_counts, axis=0)
     theta[empty] = 1.0
-    sums = np.add.reduceat(theta, ensemble.offsets[:-1], axis=0)
+    sums = over_partitions(theta, ensemble.offsets)
     theta /= np.repeat(sums, ensemble.cluster_counts, axis=0)
     mixing = mass.sum(axis=0)
     return _Components(ensemble.offsets, rows.column_weights, mixing / mixing.sum(), theta)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import gibbs_sweep
-from conclust._labels import canonical_labels
+from conclust._labels import canonical_labels, over_partitions
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real
 from conclust.consensus.base import ConsensusClusterer, Method, whole_or_nothing
@@ -197,8 +197,10 @@ def _drawn_concentration(
 
 def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return for each draw the squared distance, over pairs, to the mean of all of them."""
-    ensemble = Ensemble(draws)
     S = draws.shape[1]
+    if len(draws) == 1:  # there is no pair
+        return np.zeros(S)
+    ensemble = Ensemble(draws)
     # Objects together in s and in t, ordered pairs with those of an object and itself.
     both = np.empty((S, S))
     groups = np.array_split(np.arange(S), -(-S // _DRAWS))
@@ -206,9 +208,8 @@ def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
         for other in groups[i:]:
             columns = np.union1d(group, other)
             part = ensemble.subset(partitions=columns)
-            begins = part.offsets[:-1]
-            rows = np.add.reduceat(part.gram.toarray() ** 2, begins, axis=0)
-            both[np.ix_(columns, columns)] = np.add.reduceat(rows, begins, axis=1)
+            rows = over_partitions(part.gram.toarray() ** 2, part.offsets)
+            both[np.ix_(columns, columns)] = over_partitions(rows, part.offsets, axis=1)
     losses: NDArray[np.float64] = np.diagonal(both) - 2.0 * both.mean(axis=1) + both.mean()
     return losses / 2.0
 

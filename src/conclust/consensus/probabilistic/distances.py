@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from conclust import divergences
+from conclust._ensemble_input import within_range
 from conclust._kernels import FactoredSolver, cluster_sizes
 from conclust._labels import missing_code, noise_code
 from conclust.consensus.probabilistic import pairwise
@@ -259,7 +260,7 @@ class PairPattern:
 
     def _evidence(self, weights: NDArray[np.float64]) -> SparseEvidence:
         """Return the weighted counts of the pattern, less the pairs that no weight is left of."""
-        weighted = self.ensemble.reweighted(weights)
+        weighted = self.ensemble.reweighted(within_range(weights))
         indptr, indices = self.pattern.indptr, self.pattern.indices
         i = np.repeat(np.arange(self.ensemble.n_samples), np.diff(indptr))
         c, N = pair_counts(weighted, i, indices, n_jobs=self.threads)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._kernels import FactoredSolver
+from conclust._kernels import FactoredSolver, factored_stride
 from conclust._random import spawn_generators
 from conclust.consensus.probabilistic.factored_model import (
     FactoredModel,
@@ -91,7 +91,7 @@ def solve(
     solver = task.solver(ensemble)
     sample = task.solver(task.few)
     solver.rebuild(Y, threads)
-    constant = _together(ensemble, solver)
+    constant = _together(ensemble, solver, n_clusters)
     loss = solver.objective() + constant
     trace = [(loss, np.nan)]
     converged = False
@@ -271,12 +271,14 @@ class _Task:
 
 
 def _pairs(n: int) -> float:
-    return 0.5 * n * (n - 1)
+    """Return the number of pairs to divide by; 1 for a single object, whose loss is 0."""
+    return max(0.5 * n * (n - 1), 1.0)
 
 
-def _together(ensemble: Ensemble, solver: FactoredSolver) -> float:
+def _together(ensemble: Ensemble, solver: FactoredSolver, n_clusters: int) -> float:
     """Return the loss of no membership; the solver's sums add up to the clusters' sizes."""
     if ensemble.is_soft:
         return together(ensemble)
-    sizes = np.rint(solver.sums.reshape(int(ensemble.offsets[-1]), -1).sum(axis=1))
+    stride = factored_stride(n_clusters)
+    sizes = np.rint(solver.sums.reshape(-1, stride).sum(axis=1))
     return together(ensemble, sizes.astype(np.int64))

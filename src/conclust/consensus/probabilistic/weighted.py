@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from conclust._labels import missing_code
+from conclust._ensemble_input import within_range
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
@@ -327,7 +327,7 @@ class WeightedPCC(PlacingClusterer):
         # With equal weights this is PCC itself, to the bit. (All 0: there is no pair.)
         equal = ensemble.weights is None and np.ptp(pairs.scale) == 0 and not corrected
         Y = factored.solve(
-            ensemble if equal or not weights.any() else ensemble.reweighted(weights),
+            ensemble if equal or not weights.any() else ensemble.reweighted(within_range(weights)),
             self.n_clusters_max_,
             start=None,
             n_init=self.n_init,
@@ -468,11 +468,12 @@ class WeightedPCC(PlacingClusterer):
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         self._model.keep_clusters(kept)
 
-    def _heard(self, codes: NDArray[Any]) -> NDArray[np.bool_]:
-        return np.asarray((codes[:, self.weights_ > 0] != missing_code(codes.dtype)).any(axis=1))
-
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._model.place(codes, 1e-9, thread_count(self.n_jobs, "WeightedPCC"))
+
+    def _counting(self, ensemble: Ensemble) -> NDArray[np.bool_] | None:
+        counted = self._model.weights
+        return None if counted is None else counted > 0
 
 
 def _is_real(value: Any) -> bool:

@@ -177,7 +177,9 @@ def _by_entropy(ensemble: Ensemble, n_clusters: int) -> NDArray[np.int64]:
     inside = np.array([float(xlogy(block, block).sum()) for block in blocks])
     entropy = np.round(np.log(seen) - inside / seen, 12)
     few = ensemble.cluster_counts < n_clusters
-    order = np.lexsort((-entropy, few & ~few.all(), ensemble._each_weight == 0))
+    # One of noise only has the most entropy, and no cluster to refer to.
+    empty = ensemble.cluster_counts == 0
+    order = np.lexsort((-entropy, few & ~few.all(), empty, ensemble._each_weight == 0))
     # Only the reference need have enough clusters: the others follow by entropy alone.
     rest = np.lexsort((-entropy, ensemble._each_weight == 0))
     return np.concatenate([order[:1], rest[rest != order[0]]]).astype(np.int64)
@@ -191,7 +193,7 @@ def _vote(
     offsets = ensemble.offsets
     B = ensemble.indicator.tocsc()
     counts = ensemble.cluster_counts
-    k = int(counts.max() if scheme == "bvote" else counts[order[0]])
+    k = max(1, int(counts.max() if scheme == "bvote" else counts[order[0]]))
     votes = np.zeros((B.shape[1], k))
     U = np.zeros((ensemble.n_samples, k))
     heard = np.zeros(ensemble.n_samples)

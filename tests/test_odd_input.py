@@ -1,0 +1,228 @@
+"""What users pass by mistake, and what they may: one kind of answer, one kind of error."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from conclust import (
+    PCC,
+    ConsensusClustering,
+    Ensemble,
+    EnsembleGenerator,
+    Voting,
+    metrics,
+)
+from conclust._ensemble_input import LARGEST, SMALLEST, within_range
+from conclust.exceptions import InputError
+
+
+def column(*values):
+    cells = np.empty((len(values), 1), dtype=object)
+    cells[:, 0] = values
+    return cells
+
+
+def tupled(value):
+    """A column with a tuple as a label: NumPy would make more columns of it."""
+    cells = np.empty((2, 1), dtype=object)
+    cells[0, 0], cells[1, 0] = value, 0
+    return cells
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (column(2**70, 2**70, 1), r"must fit in int64\. Got 1180591620717411303424 in partition 0"),
+        (column(2.0**70, 1), "must fit in int64"),
+        (column(np.float64(1e300), "a"), "must fit in int64"),
+        (column(-(2**70), 1), "whole numbers from 0 on"),
+        (np.array([[np.inf], [1]], dtype=np.float16), "infinite"),
+        (tupled(([1],)), r"Got \(\[1\],\) in partition 0"),
+        (column(Decimal("sNaN"), 1), "sNaN"),
+        (column(Decimal("0.5"), 1), "whole numbers from 0 on"),
+        (column(Decimal("Infinity"), 1), "whole numbers from 0 on"),
+        (column(Fraction(1, 2), 1), "whole numbers from 0 on"),
+        (column(np.complex64(1j), 1), "Complex data"),
+    ],
+)
+def test_labels_that_are_none(labels, message):
+    with pytest.raises(InputError, match=message):
+        Ensemble(labels)
+
+
+def test_new_labels_are_read_alike():
+    model = Voting(2).fit([[0], [0], [1]])
+    with pytest.raises(InputError, match="must fit in int64"):
+        model.predict(column(2**70, 0))
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([Decimal("NaN"), 1, Decimal(1), Decimal(-1), Decimal(-2)], [-1, 0, 0, -1, -2]),
+        ([Fraction(2), 1, 2, 2.0], [0, 1, 0, 0]),
+        ([2**62, 1, 2**62], [0, 1, 0]),
+    ],
+)
+def test_numbers_of_other_types_are_numbers(cells, expected):
+    assert Ensemble(column(*cells)).labels[:, 0].tolist() == expected
+
+
+def test_tuples_may_be_names():
+    labels = np.array([[None], [None], [0]], dtype=object)
+    labels[0, 0] = labels[1, 0] = (1, 2)
+    assert Ensemble(labels).names == (((1, 2), 0),)
+
+
+def test_half_precision_is_read_without_a_warning():
+    labels = np.array([[0], [np.nan], [2]], dtype=np.float16)
+    assert Ensemble(labels).labels[:, 0].tolist() == [0, -1, 1]
+
+
+# -- masks
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64, np.float64, object, str])
+def test_what_is_masked_is_missing(dtype):
+    data = np.array([[5, 1], [5, 2], [6, 1], [7, 2]]).astype(dtype)
+    mask = np.array([[0, 0], [0, 1], [1, 0], [0, 0]], dtype=bool)
+    given = np.ma.masked_array(data, mask=mask)
+    ensemble = Ensemble(given)
+    assert ensemble.labels.tolist() == [[0, 0], [0, -1], [-1, 0], [1, 1]]
+    assert not ensemble.has_noise
+    np.testing.assert_array_equal(given.data, data)
+    model = PCC(2, random_state=0).fit(given)
+    np.testing.assert_array_equal(model.labels_, PCC(2, random_state=0).fit(ensemble).labels_)
+    np.testing.assert_array_equal(model.predict(given), model.predict(given.tolist()))
+
+
+def test_a_mask_is_missing_where_minus_one_is_noise():
+    labels = np.ma.masked_array([[0], [-1], [0], [1]], mask=[[0], [0], [0], [1]])
+    assert Ensemble(labels, missing="noise").labels[:, 0].tolist() == [0, -2, 0, -1]
+
+
+def test_a_mask_without_a_masked_cell_changes_nothing():
+    labels = [[0, 1], [1, 1]]
+    assert Ensemble(np.ma.masked_array(labels)) == Ensemble(labels)
+    assert Ensemble(np.ma.masked_array(labels, mask=np.zeros((2, 2)))) == Ensemble(labels)
+
+
+def test_measures_leave_out_what_is_masked():
+    masked = np.ma.masked_array([0, 0, 1, 1], mask=[0, 0, 0, 1])
+    assert metrics.contingency(masked, [0, 0, 1, 0]).n_samples == 3
+    assert metrics.contingency([0, 0, 1, 0], masked).n_samples == 3
+
+
+def test_memberships_that_are_masked_are_missing():
+    P = np.ma.masked_array([[1.0, 0.0], [0.5, 0.5], [0.2, 0.8]], mask=[[1, 1], [0, 0], [0, 0]])
+    assert Ensemble.from_memberships([P]).present[:, 0].tolist() == [False, True, True]
+    P.mask = [[1, 0], [0, 0], [0, 0]]
+    with pytest.raises(InputError, match=r"Got .nan, 0.0. in row 0 of membership 0"):
+        Ensemble.from_memberships([P])
+
+
+# -- memberships
+
+
+@pytest.mark.parametrize(
+    ("memberships", "message"),
+    [
+        (5, "sequence of membership matrices, one a partition. Got 5"),
+        (None, "Got None"),
+        ("ab", "Got 'ab'"),
+        ([5], "Membership 0 must be a matrix of numbers"),
+        ([[["a"]]], "Membership 0 must be a matrix of numbers"),
+        ([[[1, 2], [1]]], "Membership 0 must be a matrix of numbers"),
+        ([np.eye(2), np.array([["1", "0"], ["0", "1"]])], "Membership 1 .* dtype <U1"),
+        ([np.ones((2, 1), dtype=complex)], "dtype complex128"),
+        ([np.array([[10**400], [1]], dtype=object)], "Membership 0 must be a matrix"),
+        ([np.array([[None], [{}]], dtype=object)], "Membership 0 must be a matrix"),
+        ([sp.csr_array(np.eye(2))], "toarray"),
+        ([np.ones((1, 1))], "1 sample"),
+        ([np.ones((0, 1))], "0 sample"),
+        (np.eye(2), "Membership 0 must be a matrix"),
+    ],
+)
+def test_memberships_that_are_none(memberships, message):
+    with pytest.raises(InputError, match=message):
+        Ensemble.from_memberships(memberships)
+
+
+# -- weights
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1e-31, 1], "0 or between 1e-30 and 1e.30.* Got 1e-31 for partition 0"),
+        ([1, 1e31], "Got 1e.31 for partition 1"),
+        ([1e300, 1e300], "Divide all weights by the largest"),
+        ([5e-324, 0], "Divide all weights by the largest"),
+        ([10**400, 1], "must be numbers"),
+        ([1j, 2], "must be numbers"),
+        (np.array([1j, 2]), "must be numbers"),
+        (np.ma.masked_array([1.0, 2.0], mask=[1, 0]), "finite"),
+    ],
+)
+def test_weights_that_are_none(weights, message):
+    with pytest.raises(InputError, match=message):
+        Ensemble([[0, 0], [0, 1], [1, 1]], weights=weights)
+
+
+def test_weights_of_the_whole_range():
+    weights = [SMALLEST, LARGEST, 0.0]
+    assert Ensemble([[0, 0, 0], [0, 1, 1]], weights=weights).weights.tolist() == weights
+
+
+def test_learned_weights_are_held_to_the_range():
+    ordinary = np.array([0.25, 1e-12, 0.0])
+    np.testing.assert_array_equal(within_range(ordinary), ordinary)
+    np.testing.assert_array_equal(within_range(np.array([1.0, 1e-40])), [1.0, 0.0])
+    np.testing.assert_array_equal(within_range(np.array([2e-40, 1e-40, 1e-80])), [1.0, 0.5, 0.0])
+    np.testing.assert_array_equal(within_range(np.array([2e40, 1e40])), [1.0, 0.5])
+
+
+# -- tables and files
+
+
+def test_column_names_of_two_kinds():
+    frame = pd.DataFrame({1: [0, 0, 1], "b": [0, 1, 1]})
+    message = r"types int, str instead: set X.columns = X.columns.astype\(str\)"
+    with pytest.raises(InputError, match=message):
+        PCC(2).fit(frame)
+    with pytest.raises(InputError, match=message):
+        Voting(2).fit(frame.to_numpy()).predict(frame)
+    with pytest.raises(InputError, match=message):
+        EnsembleGenerator(n_partitions=2).fit(frame)
+    with pytest.raises(InputError, match=message):
+        ConsensusClustering(PCC(2)).fit(frame)
+    assert len(PCC(2).fit(frame.set_axis(["1", "b"], axis=1)).labels_) == 3
+    assert len(PCC(2).fit(frame.set_axis([0, 1], axis=1)).labels_) == 3
+
+
+def test_names_that_no_file_can_hold(tmp_path):
+    with pytest.raises(InputError, match="half of a surrogate pair: rename it first"):
+        Ensemble([["\ud800"], ["b"]]).save(tmp_path / "e.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_ragged_places_to_keep():
+    with pytest.raises(InputError, match="'samples' to keep"):
+        Ensemble([[0], [1]]).subset([[1], [1, 2]])
+
+
+def test_partitions_to_keep_of_few_objects():
+    # Clusters and their names stay, where the codes need a smaller type too.
+    labels = np.column_stack([np.arange(300), np.arange(300) % 2, np.full(300, -2)])
+    labels[0] = [-1, -2, -1]
+    whole = Ensemble(labels, weights=[1, 2, 3])
+    part = whole.subset(partitions=[2, 1])
+    assert part == Ensemble(labels[:, [2, 1]], weights=[3, 2])
+    assert part.codes.dtype == np.uint8
+    assert part.names == (whole.names[2], whole.names[1])
