@@ -89,7 +89,8 @@ def expected_refusal(model, case, present, weights):
         or (weights is not None and not method.weights)
         or (case.soft and not method.soft_members)
     ):
-        return {UnsupportedEnsembleError}
+        # More clusters than objects are refused first, by methods that read their number first.
+        return {UnsupportedEnsembleError, ParameterError}
     exact = method.n_clusters in ("exact", "optional")
     if exact and case.k > np.count_nonzero(present.any(axis=1)):
         return {ParameterError}

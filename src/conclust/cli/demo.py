@@ -11,6 +11,7 @@ import csv
 import io
 import textwrap
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -30,7 +31,7 @@ from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.linkage import EAC
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble
-from conclust.exceptions import InputError, MissingExtraError
+from conclust.exceptions import EnsembleWarning, InputError, MissingExtraError
 from conclust.generation import EnsembleGenerator
 from conclust.metrics import adjusted_rand_index, consistency_index
 from conclust.weighting import certainty_weights
@@ -211,7 +212,9 @@ def _measure(
         fitted = {}
         for method, (allowed, fit) in _models(arguments, n_classes).items():
             begin = time.perf_counter()
-            model = fitted[method] = fit(ensemble)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", EnsembleWarning)  # the page says what it would say
+                model = fitted[method] = fit(ensemble)
             seconds = time.perf_counter() - begin
             counts = (allowed, _clusters_used(model), int(model.n_clusters_))
             rows.append(_Row(*here, method, *counts, *_score(classes, model.labels_), seconds))

@@ -105,11 +105,11 @@ class WeightedPCC(PlacingClusterer):
         distances spread evenly over a range delta n_samples^2, about sqrt(2 λ m / delta) weights
         are positive. Plays no part with "simplex".
     distance : {"paper", "corrected"}, default="paper"
-            "paper": d_u as above. "corrected": d_u over what it would be for a random partition with
-            clusters of the same sizes, so that 1 is chance whatever the number of clusters; f is the
-            sum of alpha_u times that. With partitions that differ much in how many pairs they put
-            together (degenerate ones, random ones of many clusters) see Notes.
-        pairs : int, float or SparseEvidence, default=None
+        "paper": d_u as above. "corrected": d_u over what it would be for a random partition with
+        clusters of the same sizes, so that 1 is chance whatever the number of clusters; f is the
+        sum of alpha_u times that. With partitions that differ much in how many pairs they put
+        together (degenerate ones, random ones of many clusters) see Notes.
+    pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only: over at least so many
         random partners of each object (int), a random share of all pairs (float; rounded up to whole
         partners of each object), or the pairs of a SparseEvidence
