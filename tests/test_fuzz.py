@@ -84,8 +84,10 @@ def expected_refusal(model, case, present, weights):
     method = model.method
     if not present.any(axis=0).all():
         return {InputError}
+    # Objects missing everywhere are left out first.
+    observed = present[present.any(axis=1)]
     if (
-        (not present.all() and not model._takes_missing())
+        (not observed.all() and not model._takes_missing())
         or (weights is not None and not method.weights)
         or (case.soft and not method.soft_members)
     ):
