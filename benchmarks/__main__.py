@@ -21,7 +21,7 @@ NAMES = (
     "generation",
     "labelvectors",
 )
-LONG = ("landmark", "greedy", "pairwise")
+LONG = ("landmark", "greedy", "pairwise", "cliffs")
 
 
 def main(names: list[str]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conclust import PCC, EnsembleGenerator
-from conclust.consensus.probabilistic import factored, greedy, pairwise, solving, starts
+from conclust.consensus.probabilistic import factored, greedy, pairwise, search, starts
 from conclust.divergences import Divergence, kl, l2, power
 from conclust.evidence import evidence, sample_pairs
 
@@ -87,7 +87,7 @@ def test_a_pattern_may_leave_the_last_object_without_pairs():
     labels[29, :5] = labels[:29, 5] = -1  # nobody was seen together with the last one
     pattern = sample_pairs(labels, 2, random_state=0)
     assert 29 not in pattern.indices
-    counted = solving._matrices(pattern)
+    counted = search._matrices(pattern)
     for matrix, entries in zip(counted, (pattern.counts, pattern.copresence), strict=True):
         naive = np.zeros((30, 30))
         for i in range(30):
@@ -111,7 +111,7 @@ def test_what_is_explained_but_for_rounding_is_not_escaped_from(monkeypatch, see
         tried.append(best.objective)
         return best
 
-    monkeypatch.setattr(solving, "escape", escape)
+    monkeypatch.setattr(search, "escape", escape)
     model = PCC(k + 1, random_state=seed).fit(labels)
     assert model.objective_ == pytest.approx(0.0, abs=1e-6)
     assert all(f > 1e-10 * labels.shape[1] * len(truth) for f in tried)

@@ -30,7 +30,7 @@ class Logs {
 // for every cluster.
 class Clusters {
   public:
-    Clusters(std::size_t n, std::size_t m, const std::int64_t* offsets, double b)
+    Clusters(std::size_t n, std::size_t m, const std::int64_t* offsets, double b, std::size_t room)
         : offsets_(offsets), total_(static_cast<std::size_t>(offsets[m])), m_(m), size_logs_(n, 0.0),
           label_logs_(n, b), object_logs_(m) {
         for (std::size_t u = 0; u < m; ++u) {
@@ -38,7 +38,7 @@ class Clusters {
             const double prior = b * static_cast<double>(width);
             object_logs_[u] = &by_width_.try_emplace(width, n, prior).first->second;
         }
-        grow(4);
+        grow(room);
     }
     Clusters(const Clusters&) = delete;
 
@@ -127,7 +127,8 @@ template <class Code>
 std::int64_t gibbs_sweep(const Code* codes, std::size_t n, std::size_t m, const std::int64_t* offsets,
                          const double* weights, double b, double concentration, std::uint64_t seed,
                          std::int64_t* labels) {
-    Clusters clusters(n, m, offsets, b);
+    const std::int64_t last = n ? *std::max_element(labels, labels + n) : -1;
+    Clusters clusters(n, m, offsets, b, static_cast<std::size_t>(last + 1) + 4);
     std::vector<double> unseen(m);  // log K_u
     for (std::size_t u = 0; u < m; ++u) {
         unseen[u] = std::log(static_cast<double>(offsets[u + 1] - offsets[u]));

@@ -114,13 +114,12 @@ void start(const Ground& ground, PairColumn& column) {
 
 Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Ground& ground,
                    std::size_t begin, std::size_t end, double tol, double* Y) {
-    const std::size_t s = ground.stride;
     const std::size_t width = ground.width;
-    std::vector<double> memory(6 * width + 5 * s + s * s, 0.0);
+    std::vector<double> memory(6 * width, 0.0);
+    ClusterScratch clusters(ground.k, 1);
     PairColumn column;
     column.parameter = table.a;
-    column.k = ground.k;
-    column.stride = s;
+    clusters.lend(0, column);
     column.length = width;
     column.ld = width;
     column.yt = ground.prototypes.data();
@@ -129,11 +128,6 @@ Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Gr
         *part = at;
         at += width;
     }
-    for (double** part : {&column.y, &column.g, &column.q, &column.z, &column.d}) {
-        *part = at;
-        at += s;
-    }
-    column.H = at;
     Row row(in);
     Observers observers(in);
     Placed placed{0.0, 0.0};

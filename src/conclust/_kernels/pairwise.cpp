@@ -60,7 +60,7 @@ void PairwiseSolver::share(std::size_t count, std::size_t size, const Work& work
 void PairwiseSolver::keep(const PairBatch& batch, std::size_t some, std::size_t at) {
     for (std::size_t b = 0; b < some; ++b) {
         const PairColumn& col = batch.column(b);
-        visited_[at + b] = {col.moved, col.moved ? col.lowered : 0.0};
+        visited_[at + b] = {col.moved, col.moved ? col.lowered : 0.0, col.spent};
         if (col.moved) {
             std::copy(col.y, col.y + stride_, rows_.data() + (at + b) * stride_);
         }
@@ -86,11 +86,12 @@ VisitResult PairwiseSolver::visit(double* Y, const std::int32_t* objects, std::s
     const std::size_t most = std::min(count, slot == 1 ? max_batch : slot);
     rows_.resize(most * stride_);
     visited_.resize(most);
-    VisitResult result{0.0, 0.0};
+    VisitResult result{0.0, 0.0, 0};
     const auto close = [&](std::size_t begin, std::size_t end) {
         for (std::size_t o = begin; o < end; ++o) {
             result.residual = std::max(result.residual, gaps[objects[o]]);
             result.lowered += visited_[o - begin].lowered;
+            result.spent += visited_[o - begin].spent;
         }
         write_back(Y, objects + begin, end - begin);
     };

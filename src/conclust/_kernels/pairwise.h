@@ -35,6 +35,7 @@ namespace conclust {
 struct VisitResult {
     double residual;       // largest gap per unit of evidence met, before the object moved
     double lowered;        // about how much f fell; exact where objects are finished in turn
+    std::size_t spent;     // multiplications and additions, about: the same on any number of threads
 };
 
 class PairwiseSolver {
@@ -66,6 +67,7 @@ class PairwiseSolver {
     struct Visited {
         bool moved;
         double lowered;
+        std::size_t spent;
     };
 
     PairwiseInput in_;

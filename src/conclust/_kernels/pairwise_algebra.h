@@ -37,15 +37,25 @@ CONCLUST_INLINE double sum_tile(const double* values, std::size_t count) {
     return sum_of(even + odd);
 }
 
-// out_j = sum_k x_k y_jk
+// out_j = sum_k x_k y_jk, over the clusters where x_k is not 0.
 CONCLUST_INLINE void products(const PairColumn& col, const double* x, double* out) {
-    const std::size_t ld = col.ld;
-    for (std::size_t r = 0; r < col.stride; r += 4) {
-        const double* t0 = col.yt + r * ld;
-        const double* t1 = t0 + ld;
-        const double* t2 = t1 + ld;
-        const double* t3 = t2 + ld;
-        const Pack x0 = spread(x[r]), x1 = spread(x[r + 1]), x2 = spread(x[r + 2]), x3 = spread(x[r + 3]);
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < col.k; ++c) {
+        if (x[c] != 0.0) {
+            col.some[count++] = c;
+        }
+    }
+    for (std::size_t r = 0; r < std::max<std::size_t>(count, 1); r += 4) {
+        const double* t[4];
+        Pack share[4];
+        for (std::size_t e = 0; e < 4; ++e) {
+            const bool real = r + e < count;
+            const std::size_t c = real ? col.some[r + e] : 0;
+            t[e] = col.yt + c * col.ld;
+            share[e] = spread(real ? x[c] : 0.0);
+        }
+        const double *t0 = t[0], *t1 = t[1], *t2 = t[2], *t3 = t[3];
+        const Pack x0 = share[0], x1 = share[1], x2 = share[2], x3 = share[3];
         for (std::size_t j = 0; j < col.length; j += pack_lanes) {
             const Pack s = (x0 * load(t0 + j) + x1 * load(t1 + j)) + (x2 * load(t2 + j) + x3 * load(t3 + j));
             store(out + j, r ? load(out + j) + s : s);
@@ -78,12 +88,12 @@ CONCLUST_INLINE void gradient(const PairColumn& col) {
     }
 }
 
-// H_kl = sum_j h_j y_jk y_jl for up to four clusters: ten sums of sixteen.
+// H_kl = sum_j h_j y_jk y_jl for four rows of yt: ten sums of sixteen.
 CONCLUST_INLINE void curvature_of_four(const PairColumn& col) {
-    const double* t0 = col.yt;
-    const double* t1 = t0 + col.ld;
-    const double* t2 = t1 + col.ld;
-    const double* t3 = t2 + col.ld;
+    const double* t0 = col.rows[0];
+    const double* t1 = col.rows[1];
+    const double* t2 = col.rows[2];
+    const double* t3 = col.rows[3];
     const Pack zero = spread(0.0);
     Pack s00 = zero, s01 = zero, s02 = zero, s03 = zero, s11 = zero, s12 = zero, s13 = zero, s22 = zero,
          s23 = zero, s33 = zero;
@@ -109,22 +119,20 @@ CONCLUST_INLINE void curvature_of_four(const PairColumn& col) {
     }
 }
 
-// The same for any number, in tiles of partners that stay in the nearest cache.
-CONCLUST_INLINE void curvature_of_many(const PairColumn& col) {
+// The same for s rows, in tiles of partners that stay in the nearest cache.
+CONCLUST_INLINE void curvature_of_many(const PairColumn& col, std::size_t s) {
     constexpr std::size_t near = 256;
-    const std::size_t s = col.stride;
-    const std::size_t ld = col.ld;
     std::fill(col.H, col.H + s * s, 0.0);
     for (std::size_t begin = 0; begin < col.length; begin += near) {
         const std::size_t end = std::min(col.length, begin + near);
         for (std::size_t r = 0; r < s; r += 2) {
-            const double* p0 = col.yt + r * ld;
-            const double* p1 = p0 + ld;
+            const double* p0 = col.rows[r];
+            const double* p1 = col.rows[r + 1];
             for (std::size_t l = r & ~std::size_t{3}; l < s; l += 4) {
-                const double* t0 = col.yt + l * ld;
-                const double* t1 = t0 + ld;
-                const double* t2 = t1 + ld;
-                const double* t3 = t2 + ld;
+                const double* t0 = col.rows[l];
+                const double* t1 = col.rows[l + 1];
+                const double* t2 = col.rows[l + 2];
+                const double* t3 = col.rows[l + 3];
                 Pack a0 = spread(0.0), a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
                 for (std::size_t j = begin; j < end; j += pack_lanes) {
                     const Pack h = load(col.h + j);
@@ -149,16 +157,19 @@ CONCLUST_INLINE void curvature_of_many(const PairColumn& col) {
     }
 }
 
-CONCLUST_INLINE void curvature(const PairColumn& col) {
-    const std::size_t s = col.stride;
+// The curvature of the clusters col.some[0 .. count), in rows of `s`: count rounded up to whole packs.
+CONCLUST_INLINE void curvature(const PairColumn& col, std::size_t count, std::size_t s) {
+    for (std::size_t r = 0; r < s; ++r) {
+        col.rows[r] = col.yt + col.some[r < count ? r : 0] * col.ld;
+    }
     if (s == 4) {
         curvature_of_four(col);
     } else {
-        curvature_of_many(col);
+        curvature_of_many(col, s);
     }
     for (std::size_t r = 0; r < s; ++r) {
-        for (std::size_t l = 0; l < r; ++l) {
-            col.H[r * s + l] = col.H[l * s + r];
+        for (std::size_t l = 0; l < s; ++l) {
+            col.H[r * s + l] = r >= count || l >= count ? 0.0 : l < r ? col.H[l * s + r] : col.H[r * s + l];
         }
     }
 }

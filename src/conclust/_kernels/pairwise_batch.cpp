@@ -35,23 +35,17 @@ PairBatch::PairBatch(const PairwiseInput& in, const double* all, std::size_t ld)
       all_(all),
       room_(in.outside.call ? std::max(ld, batch_partners) : ld),
       // As many as fit of the longest where all are as long.
-      batch_(!in.outside.call ? 1 : in.starts ? max_batch : std::min(max_batch, room_ / ld)) {
+      batch_(!in.outside.call ? 1 : in.starts ? max_batch : std::min(max_batch, room_ / ld)),
+      clusters_(in.k, batch_) {
     const std::size_t s = round_up(in.k, 4);
     memberships_.assign(in.starts ? s * room_ : 0, 0.0);
     partners_.assign(6 * room_, 0.0);
-    clusters_.assign(batch_ * (5 * s + s * s), 0.0);
     columns_.assign(batch_, PairColumn{});
     for (std::size_t b = 0; b < batch_; ++b) {
         PairColumn& col = columns_[b];
-        col.k = in.k;
-        col.stride = s;
+        clusters_.lend(b, col);
         col.parameter = in.parameter;
         col.ld = ld;  // of a pattern: that of the column
-        double* next = clusters_.data() + b * (5 * s + s * s);
-        for (double** part : {&col.y, &col.g, &col.q, &col.z, &col.d, &col.H}) {
-            *part = next;
-            next += s;
-        }
     }
     if (in.outside.call) {
         outside_.assign(3 * room_, 0.0);
@@ -80,6 +74,7 @@ void PairBatch::read_column(const double* Y, std::size_t i, bool later, PairColu
     }
     col.object = i;
     col.active = true;
+    col.spent = 0;
     std::copy(Y + i * s, Y + (i + 1) * s, col.y);
     std::size_t count;
     if (in_.starts) {

@@ -63,7 +63,7 @@ class PairBatch {
     std::vector<PairColumn> columns_;
     std::vector<double> memberships_;  // of partners, on a pattern
     std::vector<double> partners_;     // scratch of the columns, as are the following
-    std::vector<double> clusters_;
+    ClusterScratch clusters_;
     std::vector<double> outside_;
     std::vector<char> in_batch_;
 

@@ -13,6 +13,9 @@ namespace {
 // A step below this share of the quadratic's is cut short: exact pair steps follow.
 constexpr double cut_short = 0.1;
 constexpr int most_rounds = 20;
+// What slopes, and sums along a line, count for with each partner.
+constexpr std::size_t of_slopes = 16;
+constexpr std::size_t of_search = 8;
 
 template <bool curved, class D>
 CONCLUST_INLINE void refresh(const D& divergence, PairColumn* columns, std::size_t count) {
@@ -26,6 +29,7 @@ CONCLUST_INLINE void refresh(const D& divergence, PairColumn* columns, std::size
         if (columns[o].active) {
             gradient(columns[o]);
             find_gap(columns[o]);
+            columns[o].spent += columns[o].length * (columns[o].stride + of_slopes);
         }
     }
 }
@@ -39,6 +43,7 @@ CONCLUST_INLINE void search_steps(const D& divergence, PairColumn* columns, std:
         for (std::size_t o = 0; o < count; ++o) {
             PairColumn& col = columns[o];
             if (col.active) {
+                col.spent += of_search * col.length;
                 col.active = col.search.feed(col.value);
                 more = more || col.active;
             }
@@ -105,21 +110,45 @@ CONCLUST_INLINE void exact_steps(const D& divergence, PairColumn* columns, std::
     }
 }
 
+// The clusters of the quadratic: those that hold mass of the object, and those that cost less than they do
+// on average. Any other would gain nothing by a small step; a cluster that should is in the next visit's.
+CONCLUST_INLINE std::size_t choose_clusters(const PairColumn& col) {
+    double mean = 0.0;
+    for (std::size_t c = 0; c < col.k; ++c) {
+        mean += col.y[c] * col.g[c];
+    }
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < col.k; ++c) {
+        if (col.y[c] > 0.0 || col.g[c] < mean) {
+            col.some[count++] = c;
+        }
+    }
+    return count;
+}
+
 // The quadratic's minimiser z and the search towards it.
 CONCLUST_INLINE void aim(PairColumn& col, bool quadratic) {
-    const std::size_t s = col.stride;
-    curvature(col);
-    std::copy(col.y, col.y + s, col.z);
-    std::copy(col.g, col.g + s, col.q);
+    const std::size_t count = choose_clusters(col);
+    const std::size_t s = (count + 3) / 4 * 4;
+    curvature(col, count, s);
+    col.spent += (col.length / 2 + 4) * s * s;
+    for (std::size_t r = 0; r < s; ++r) {
+        col.x[r] = r < count ? col.y[col.some[r]] : 0.0;
+        col.q[r] = r < count ? col.g[col.some[r]] : 0.0;
+    }
     const double stop = std::max(0.02 * col.gap, 0.1 * col.enough);
     const double tie = 1e-8 * col.gap;
     if (s == 4) {
-        pair_steps<4>(col.H, col.q, col.z, s, col.k, stop, 6 * col.k, tie);
+        pair_steps<4>(col.H, col.q, col.x, s, count, stop, 6 * count, tie);
     } else {
-        pair_steps<0>(col.H, col.q, col.z, s, col.k, stop, 6 * col.k, tie);
+        pair_steps<0>(col.H, col.q, col.x, s, count, stop, 6 * count, tie);
+    }
+    std::fill(col.z, col.z + col.stride, 0.0);
+    for (std::size_t r = 0; r < count; ++r) {
+        col.z[col.some[r]] = col.x[r];
     }
     double slope = 0.0;
-    for (std::size_t c = 0; c < s; ++c) {
+    for (std::size_t c = 0; c < col.stride; ++c) {
         col.d[c] = col.z[c] - col.y[c];
         slope += col.g[c] * col.d[c];
     }

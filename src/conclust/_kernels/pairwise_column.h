@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "divergence.h"
 #include "step_search.h"
@@ -41,13 +42,17 @@ struct PairColumn {
     double* w = nullptr;   // slope of the divergence at a
     double* h = nullptr;   // curvature used by the quadratic
     double* da = nullptr;  // change of a along a direction
-    // scratch of `stride` doubles each, and H of stride x stride
+    // scratch of `stride` doubles each, and H of stride x stride; q, x and H of the step are of its clusters
+    // alone (pairwise_algebra.h)
     double* y = nullptr;
     double* g = nullptr;
     double* q = nullptr;
+    double* x = nullptr;
     double* z = nullptr;
     double* d = nullptr;
     double* H = nullptr;
+    std::size_t* some = nullptr;    // `stride` clusters
+    const double** rows = nullptr;  // `stride` rows of yt
     // state
     std::size_t U = 0;      // cheapest cluster
     std::size_t V = 0;      // dearest cluster with mass
@@ -59,10 +64,43 @@ struct PairColumn {
     double value = 0.0;
     double slope = 0.0;    // rho(0) of the last step of the quadratic
     double lowered = 0.0;  // what that step lowered f by, were f quadratic
+    std::size_t spent = 0;  // what has been done for the object, about: multiplications and additions
     bool active = false;
     bool busy = false;  // still descending
     bool moved = false;
     StepSearch search{};
+};
+
+// The memory of columns of k clusters that does not depend on their length.
+class ClusterScratch {
+   public:
+    ClusterScratch(std::size_t k, std::size_t columns)
+        : k_(k),
+          stride_((k + 3) / 4 * 4),
+          numbers_(columns * (6 * stride_ + stride_ * stride_), 0.0),
+          some_(columns * stride_, 0),
+          rows_(columns * stride_, nullptr) {}
+
+    // Hands column b its part.
+    void lend(std::size_t b, PairColumn& column) {
+        column.k = k_;
+        column.stride = stride_;
+        column.some = some_.data() + b * stride_;
+        column.rows = rows_.data() + b * stride_;
+        double* next = numbers_.data() + b * (6 * stride_ + stride_ * stride_);
+        for (double** part :
+             {&column.y, &column.g, &column.q, &column.x, &column.z, &column.d, &column.H}) {
+            *part = next;
+            next += stride_;
+        }
+    }
+
+   private:
+    std::size_t k_;
+    std::size_t stride_;
+    std::vector<double> numbers_;
+    std::vector<std::size_t> some_;
+    std::vector<const double*> rows_;
 };
 
 // What is done to a batch of columns whose objects are no partners of each other, so that the order

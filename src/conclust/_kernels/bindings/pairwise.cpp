@@ -71,7 +71,7 @@ void bind_pairwise(nb::module_& m) {
                 result = self.solver.visit(Y.data(), objects.data(), objects.shape(0), slot,
                                            {tol, negligible, finish}, gaps.data());
             }
-            return nb::make_tuple(result.residual, result.lowered);
+            return nb::make_tuple(result.residual, result.lowered, result.spent);
         }, nb::arg("Y").noconvert(), nb::arg("objects").noconvert(), nb::arg("slot"),
              nb::arg("tol"), nb::arg("negligible"), nb::arg("finish"), nb::arg("gaps").noconvert())
         .def("objective", [](BoundPairwise& self, Matrix<const double> Y, std::size_t begin,

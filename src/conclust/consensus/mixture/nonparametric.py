@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import gibbs_sweep
-from conclust._labels import canonical_labels, over_partitions
+from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real
 from conclust.consensus.base import ConsensusClusterer, Method, whole_or_nothing
@@ -208,8 +209,15 @@ def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
         for other in groups[i:]:
             columns = np.union1d(group, other)
             part = ensemble.subset(partitions=columns)
-            rows = over_partitions(part.gram.toarray() ** 2, part.offsets)
-            both[np.ix_(columns, columns)] = over_partitions(rows, part.offsets, axis=1)
+            # Tables of more cells than objects are mostly empty.
+            B = part.indicator
+            tables = sp.coo_array(
+                B.T @ B if int(part.offsets[-1]) ** 2 > B.nnz * len(columns) else part.gram
+            )
+            draw = np.repeat(np.arange(len(columns)), part.cluster_counts)
+            cells = draw[tables.row] * len(columns) + draw[tables.col]
+            sums = np.bincount(cells, tables.data**2, len(columns) ** 2)
+            both[np.ix_(columns, columns)] = sums.reshape(len(columns), -1)
     losses: NDArray[np.float64] = np.diagonal(both) - 2.0 * both.mean(axis=1) + both.mean()
     return losses / 2.0
 

@@ -55,6 +55,8 @@ def ways_out(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield memberships with two clusters merged and a third split, the likeliest first.
 
+    Where a cluster is empty also those with one split into it.
+
     Parameters
     ----------
     Y : ndarray of shape (n, K)
@@ -69,19 +71,24 @@ def ways_out(
         Draws where to look for a split from.
     """
     k = Y.shape[1]
-    pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
+    held = np.flatnonzero(Y.any(axis=0)).tolist()
+    pairs = [(a, b) for a in held for b in held if a < b]
     pairs.sort(key=lambda pair: (cost[pair], pair))
-    splits = sorted(range(k), key=lambda c: (-inside[c], c))
+    # Where a cluster is empty, nothing need be merged.
+    empty = [c for c in range(k) if c not in held][:1]
+    pairs = [(c, c) for c in empty] + pairs[:k]
+    splits = sorted(held, key=lambda c: (-inside[c], c))
     options = [
         (i + j, pair, c)
-        for i, pair in enumerate(pairs[:k])
+        for i, pair in enumerate(pairs)
         for j, c in enumerate([c for c in splits if c not in pair][:_SPLITS])
     ]
     options.sort()
     sides: dict[int, NDArray[np.float64]] = {}
     for _, (a, b), c in options:
         merged = Y.copy()
-        merged[:, a] += merged[:, b]
+        if a != b:
+            merged[:, a] += merged[:, b]
         if c not in sides:
             sides[c] = _two_sides(Y[:, c], counted, generator)
         merged[:, b] = merged[:, c] * sides[c]

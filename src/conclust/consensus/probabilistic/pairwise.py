@@ -94,7 +94,8 @@ def solve(
     trace[-1] = (f, residual) if n_iter else (f, np.nan)
     Y = work.Y[:, : work.k]
     Y = Y / Y.sum(axis=1, keepdims=True)
-    return PairSolution(Y, f, residual, n_iter, converged or residual <= tol_kkt, np.array(trace))
+    converged = converged or residual <= tol_kkt
+    return PairSolution(Y, f, residual, n_iter, converged, np.array(trace), spent=work.spent)
 
 
 def _finish(
@@ -161,6 +162,7 @@ class _Work:
         self.solver.take(self.Y)
         self.slot, self.everyone = _slots(self.n)
         self.gaps = np.zeros(self.n)
+        self.spent = 0
 
     def visit(
         self,
@@ -178,7 +180,7 @@ class _Work:
         met, fell = 0.0, 0.0
         for part in self._parts(self.lengths[objects]):
             with np.errstate(all="ignore"):
-                gap, lowered = self.solver.visit(
+                gap, lowered, spent = self.solver.visit(
                     self.Y,
                     objects[part],
                     slot,
@@ -188,6 +190,7 @@ class _Work:
                     self.gaps,
                 )
             met, fell = max(met, gap), fell + lowered
+            self.spent += spent
         return met * self.scale, fell * self.scale
 
     def leap(self, before: NDArray[np.float64], f: float, ratio: float) -> float:

@@ -77,14 +77,17 @@ class PCC(PlacingClusterer):
         share of all pairs, rounded up to whole partners of each object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
-        Where to start. "auto": `n_init` random memberships for l2; for the others nearly its solution,
-        moved inside the simplex, and on up to a million pairs, if `n_init` is above 1, `n_init` random
-        memberships besides, and the best solution with two clusters merged and a third split,
-        again while that lowers the objective. "random": `n_init` random memberships, the best solution is kept.
+        Where to start. "auto": `n_init` random memberships for l2; for the others nearly its
+        solution, moved inside the simplex, and, if `n_init` is above 1, random memberships besides
+        and the best solution with two clusters merged and a third split, again while that lowers
+        the objective: as many as `n_init` and a fixed amount of work allow, most of them in small
+        problems. All pairs of more than 1,000 objects are begun on some of them, and go on from
+        where those lead. "random": `n_init` random memberships, the best solution is kept.
         "spectral": away from the uniform membership, which is stationary, where the objective falls
         most. Or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
         Random starts; those of l2 are compared on at most 4,000 objects and the best is carried on.
+        Of other divergences up to so many, and what is tried besides is in proportion.
     max_iter : int, default=200
         The most sweeps over all objects; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ class PairSolution:
         Whether a tolerance ended the iteration, not the largest number of iterations.
     trace : ndarray of shape (n_rows, 2)
         Objective and residual now and then; the first row is the start.
+    spent : int
+        Multiplications and additions of the visits, about: what the pairwise solver's searches count
+        their effort by. The same on any number of threads.
     """
 
     membership: NDArray[np.float64]
@@ -37,3 +40,4 @@ class PairSolution:
     n_iter: int
     converged: bool
     trace: NDArray[np.float64]
+    spent: int = field(default=0, kw_only=True)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from conclust._random import spawn_generators
-from conclust._threads import one_library_thread
-from conclust.consensus.probabilistic import factored, greedy, landmark, pairwise, starts
+from conclust.consensus.probabilistic import greedy, landmark, starts
 from conclust.consensus.probabilistic.anchors import Anchors
-from conclust.consensus.probabilistic.escapes import escape, ways_out
 from conclust.consensus.probabilistic.landmark import LandmarkModel, LandmarkSolution
 from conclust.consensus.probabilistic.pairwise import PairEvidence
 from conclust.consensus.probabilistic.patterns import draw_pairs
+from conclust.consensus.probabilistic.search import descend, holding, random_starts, search
 from conclust.consensus.probabilistic.solution import PairSolution
+from conclust.consensus.probabilistic.task import Task
 from conclust.divergences import Divergence, is_squared
-from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, sample_pairs
 from conclust.evidence.dense import narrow_evidence
 from conclust.exceptions import DenseLimitError, ParameterError
@@ -43,36 +40,18 @@ DENSE_LIMIT = 8000
 _MAX_DENSE = 20_000
 # Pairs drawn per object for a spectral start that cannot have them all.
 _SPECTRAL_PAIRS = 30
-# Where the least-squares solution is the start, random ones and escapes are tried too up to so many
-# entries of evidence (all pairs of 1,400 objects): there they cost little, and data are small enough to
-# be odd. Of even fewer (all pairs of 500) all escapes are tried, not as many as there are starts.
-_FEW_ENTRIES = 1 << 21
-_CHEAP_ENTRIES = 1 << 18
-# An escape descends until a sweep lowers the objective by less than this share; then on only if it is
-# within another share of the best. It must lower the best by a third one to be kept.
-_ROUGH = 1e-3
-_NEAR = 5e-3
-_GAIN = 1e-4
-# An objective below this share of the sum of N is 0 but for rounding.
-_ROUNDING = 1e-10
+# All pairs of more objects than this are solved from where some of the objects lead: at least so many, and
+# a quarter of all; in turn from where a quarter of those lead. A sweep over all then is a near one.
+_PART = 1000
+_GROWTH = 4
+# Some of the objects are solved until a sweep lowers the objective by less than this share of it, and the
+# others are placed to within this gap.
+_PART_TOL = 1e-4
+_PLACED = 1e-3
+# Where two solutions of the part lead shows after so many sweeps over all objects.
+_LOOK = 2
 # New objects are placed against at most this many fitted ones.
 _ANCHORS = 2000
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a solver is asked for."""
-
-    ensemble: Ensemble
-    n_clusters: int
-    divergence: Divergence
-    seed: np.random.SeedSequence
-    threads: int
-    report: Callable[[str], None]
-    n_init: int = 5
-    max_iter: int = 200
-    tol: float = 1e-5
-    tol_kkt: float = 1e-8
 
 
 def evidence_of(task: Task, pairs: Any, owner: str) -> PairEvidence:
@@ -100,16 +79,79 @@ def solve(
 ) -> PairSolution:
     """Solve from each start; return the solution of lowest objective."""
     if given is None and init == "random":
-        beginnings = _random_starts(task)
-    else:
-        beginnings = [start_of(task, init, known, given)]
-    free = given is None and init == "auto" and solver == "pairwise" and task.n_init > 1
-    small = free and _entries(known) <= _FEW_ENTRIES
-    if small:
-        beginnings += _random_starts(task)
-    found = [_descend(task, known, Y0, solver) for Y0 in beginnings]
-    best = min(found, key=lambda solution: solution.objective)
-    return _escape(task, known, best) if small else best
+        runs = [_descend(task, known, Y0, solver) for Y0 in random_starts(task)]
+        return min(runs, key=lambda solution: solution.objective)
+    if given is None and init == "auto" and solver == "pairwise":
+        start = holding(_least_squares(task))
+        found = _searched(
+            task, known, start if is_squared(task.divergence) else starts.inside(start)
+        )
+        surplus = task.n_clusters - found.membership.shape[1]
+        return replace(found, membership=np.pad(found.membership, ((0, 0), (0, surplus))))
+    start = start_of(task, init, known, given)
+    return _descend(task, known, start, solver)
+
+
+def _searched(task: Task, known: PairEvidence, start: NDArray[np.float64]) -> PairSolution:
+    """Descend from a start or from better ones; of many objects, from where some of them lead.
+
+    The membership may lack columns of empty clusters, as the start may.
+    """
+    # Only by a built-in divergence are objects placed.
+    dense = not isinstance(known, SparseEvidence) and task.divergence._kernel is not None
+    if not dense or task.ensemble.n_samples <= _PART:
+        return _candidates(task, known, start)[-1]
+    extended = _extended(task, start)
+    if len(extended) > 1:
+        look = replace(task, max_iter=min(_LOOK, task.max_iter))
+        begun = [descend(look, known, Y) for Y in extended]
+        extended = [min(begun, key=lambda solution: solution.objective).membership]
+    return descend(task, known, extended[0])
+
+
+def _candidates(task: Task, known: PairEvidence, start: NDArray[np.float64]) -> list[PairSolution]:
+    """Return where a start leads, and what the search finds that is better."""
+    first = descend(task, known, start)
+    if task.n_init == 1:
+        return [first]
+    best = search(task, known, first)
+    return [first] if best.objective == first.objective else [first, best]
+
+
+def _extended(task: Task, start: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Solve some of the objects on all their pairs and place the others against them.
+
+    What is best for the smallest part need not be best for all: then there are two solutions of it.
+    """
+    n = task.ensemble.n_samples
+    size = max(_PART, n // _GROWTH)
+    drawer, other = spawn_generators(task.seed, 2)
+    chosen = np.sort(drawer.permutation(n)[:size])
+    rest = np.delete(np.arange(n), chosen)
+    few = task.ensemble._some(chosen)
+    part = replace(
+        task,
+        ensemble=few,
+        seed=np.random.SeedSequence(int(other.integers(2**63))),
+        tol=max(task.tol, _PART_TOL),
+    )
+    known = narrow_evidence(few, task.threads)
+    among = _candidates if size <= _PART else _only
+    soft = task.ensemble.indicator if task.ensemble.is_soft else None
+    extended = []
+    for solved in among(part, known, start[chosen]):
+        task.report(f"{size:,} of {n:,} objects: objective {solved.objective:.10g}")
+        model = LandmarkModel.of(few, solved.membership, task.divergence)
+        Y = np.empty((n, solved.membership.shape[1]))
+        Y[chosen] = solved.membership
+        placed = model.place(task.ensemble.codes, _PLACED, task.threads, objects=rest, soft=soft)
+        Y[rest] = placed[0]
+        extended.append(Y)
+    return extended
+
+
+def _only(task: Task, known: PairEvidence, start: NDArray[np.float64]) -> list[PairSolution]:
+    return [_searched(task, known, start)]
 
 
 def start_of(
@@ -119,29 +161,23 @@ def start_of(
     if given is not None:
         start = given
     elif init == "random":
-        start = _random_starts(task)[0]
+        start = random_starts(task)[0]
     elif init == "spectral":
         start = starts.spectral_start(known, task.n_clusters, task.seed)
     else:
-        start = starts.least_squares_start(
-            task.ensemble,
-            task.n_clusters,
-            n_init=task.n_init,
-            seed=task.seed,
-            threads=task.threads,
-            report=task.report,
-        )
+        start = _least_squares(task)
     return start if is_squared(task.divergence) else starts.inside(start)
 
 
-def _random_starts(task: Task) -> list[NDArray[np.float64]]:
-    n = task.ensemble.n_samples
-    drawers = spawn_generators(task.seed, task.n_init)
-    return [factored.random_membership(n, task.n_clusters, drawer) for drawer in drawers]
-
-
-def _entries(known: PairEvidence) -> int:
-    return len(known.indices) if isinstance(known, SparseEvidence) else known[0].size
+def _least_squares(task: Task) -> NDArray[np.float64]:
+    return starts.least_squares_start(
+        task.ensemble,
+        task.n_clusters,
+        n_init=task.n_init,
+        seed=task.seed,
+        threads=task.threads,
+        report=task.report,
+    )
 
 
 def spectral_evidence(task: Task) -> PairEvidence:
@@ -162,57 +198,7 @@ def _descend(task: Task, known: PairEvidence, Y0: NDArray[np.float64], solver: s
             max_iter=task.max_iter * task.ensemble.n_samples,
             report=task.report,
         )
-    return pairwise.solve(
-        known,
-        Y0,
-        task.divergence,
-        max_iter=task.max_iter,
-        tol=task.tol,
-        tol_kkt=task.tol_kkt,
-        threads=task.threads,
-        report=task.report,
-    )
-
-
-def _escape(task: Task, known: PairEvidence, best: PairSolution) -> PairSolution:
-    """Merge and split clusters of a solution while that leads to a better one."""
-    k = task.n_clusters
-    c, N = _matrices(known)
-    nothing = _ROUNDING * float(N.sum())
-    if best.objective <= nothing:
-        return best
-    generator = spawn_generators(task.seed, task.n_init + 1)[-1]
-    rough = replace(task, tol=max(task.tol, _ROUGH))
-
-    def ways(at: PairSolution) -> Iterator[NDArray[np.float64]]:
-        Y = at.membership
-        together, present = Y.T @ (c @ Y), Y.T @ (N @ Y)
-        against = present - together
-        return ways_out(Y, against - together, against.diagonal(), lambda x: c @ x, generator)
-
-    def descend(Y: NDArray[np.float64], best: PairSolution) -> PairSolution:
-        Y = Y if is_squared(task.divergence) else starts.inside(Y)
-        found = _descend(rough, known, Y, "pairwise")
-        if found.objective > (1 + _NEAR) * best.objective:
-            return found
-        return _descend(task, known, found.membership, "pairwise")
-
-    def better(other: PairSolution, best: PairSolution) -> bool:
-        return other.objective < best.objective - max(_GAIN * best.objective, nothing)
-
-    patience = 3 * k if _entries(known) <= _CHEAP_ENTRIES else task.n_init
-    with one_library_thread():
-        return escape(best, ways, descend, better, patience)
-
-
-def _matrices(known: PairEvidence) -> list[Any]:
-    """Return c and N as matrices of doubles."""
-    if not isinstance(known, SparseEvidence):
-        return [values.astype(np.float64) for values in known]
-    both, n = (known.counts, known.copresence), known.n_samples
-    return [
-        csr_array((x.astype(np.float64), known.indices, known.indptr), shape=(n, n)) for x in both
-    ]
+    return descend(task, known, Y0)
 
 
 def solve_by_landmarks(task: Task, given: NDArray[np.float64] | None) -> LandmarkSolution:
