@@ -34,10 +34,12 @@ FLOORS = {
     "_labels": (1, 3),
     "_memberships": (1, 4),
     "_ensemble_file": (1, 4),
+    "_gram": (1, 4),
     "_ensemble_input": (1, 4),
     "ensemble": (1, 5),
     # 2 quantities
     "contingency": (2, 0),
+    "gram": (2, 0),
     "evidence": (2, 0),
     "divergences": (2, 0),
     "lattice": (2, 1),

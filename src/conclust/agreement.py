@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +15,12 @@ from conclust.comparison import AVERAGES, mean_entropy, nmi_of
 from conclust.contingency import read_labels, signed_codes, tabulate
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
+from conclust.gram import gram_blocks
 
 __all__ = ["anmi", "partition_similarities"]
+
+# Clusters times members that are worked on at a time.
+_CELLS = 1 << 22
 
 
 def anmi(labels: ArrayLike, ensemble: Ensemble | ArrayLike, *, average: str = "geometric") -> float:
@@ -121,12 +126,8 @@ def partition_similarities(
     check_option(measure, "measure", "partition_similarities", ("nmi", "ari"))
     check_option(average, "average", "partition_similarities", AVERAGES)
     members = _hard(ensemble, "partition_similarities")
-    shared, sizes = _shared(members)
-    found = (
-        _all_nmi(members, shared, sizes, average)
-        if measure == "nmi"
-        else _all_ari(members, shared, sizes)
-    )
+    shared = _shared(members)
+    found = _all_nmi(members, shared, average) if measure == "nmi" else _all_ari(members, shared)
     found = np.where(shared > 0, found, np.nan)
     np.fill_diagonal(found, 1.0)
     return found
@@ -143,47 +144,81 @@ def _hard(ensemble: Ensemble | ArrayLike, owner: str) -> Ensemble:
     return members
 
 
-def _shared(members: Ensemble) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the objects that two members share (m, m), and of each cluster with a member (T, m)."""
+def _shared(members: Ensemble) -> NDArray[np.float64]:
+    """Return the objects that two members share, (m, m)."""
     if not members.has_missing:
         m = members.n_partitions
-        sizes = np.asarray(members.indicator.sum(axis=0), dtype=np.float64)
-        shared = np.full((m, m), float(members.n_samples))
-        return shared, np.repeat(sizes[:, np.newaxis], m, axis=1)
+        return np.full((m, m), float(members.n_samples))
     present = members.present.astype(np.float64)
-    return present.T @ present, np.asarray(members.indicator.T @ present)
+    return np.asarray(present.T @ present)
 
 
-def _per_pair(members: Ensemble, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum a value per cell of the Gram matrix over each block (u, v)."""
-    gram, m = members.gram, members.n_partitions
-    owner = np.repeat(np.arange(m), members.cluster_counts)
-    rows = np.repeat(owner, np.diff(gram.indptr))
-    flat = np.bincount(rows * m + owner[gram.indices], weights=cells, minlength=m * m)
-    return flat.reshape(m, m).astype(np.float64, copy=False)
-
-
-def _per_member(members: Ensemble, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum a value per cluster and member (T, m) over the clusters of each member."""
-    total = members.cluster_counts.sum()
-    blocks = sp.csr_array(
-        (np.ones(total), np.arange(total), members.offsets), shape=(members.n_partitions, total)
-    )
-    return np.asarray(blocks @ cells)
-
-
-def _all_nmi(
-    members: Ensemble, shared: NDArray[np.float64], sizes: NDArray[np.float64], average: str
+def _per_pair(
+    members: Ensemble, value: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> NDArray[np.float64]:
+    """Sum a value of each cell of the Gram matrix over each block (u, v)."""
+    m = members.n_partitions
+    owner = np.repeat(np.arange(m), members.cluster_counts)
+    found = np.zeros((m, m))
+    for block in gram_blocks(members):
+        first, gram = block.partitions.start, block.gram
+        rows = np.repeat(owner[block.rows] - first, np.diff(gram.indptr))
+        some = block.partitions.stop - first
+        cells = rows * m + owner[gram.indices]
+        flat = np.bincount(cells, weights=value(gram.data), minlength=some * m)
+        found[block.partitions] = flat.reshape(some, m)
+    return found
+
+
+def _per_member(
+    members: Ensemble,
+    shared: NDArray[np.float64],
+    value: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Sum over the clusters of each member (m, m) a value of what another member saw of the cluster.
+
+    `value` is given that, and what both members share; (m, 1) where nothing is missing.
+    """
+    offsets, m = members.offsets, members.n_partitions
+    present = (
+        members.present.astype(np.float64)
+        if members.has_missing
+        else np.ones((members.n_samples, 1))
+    )
+    width = present.shape[1]
+    clusters = sp.csr_array(members.indicator.T)
+    found = np.empty((m, width))
+    room, first = max(1, _CELLS // width), 0
+    while first < m:
+        last = int(np.searchsorted(offsets, offsets[first] + room, "right")) - 1
+        last = min(m, max(first + 1, last))
+        some, rows = (
+            members.cluster_counts[first:last],
+            slice(int(offsets[first]), int(offsets[last])),
+        )
+        cells = value(
+            np.asarray(clusters[rows] @ present),
+            np.repeat(shared[first:last, :width], some, axis=0),
+        )
+        total = int(some.sum())
+        starts = np.concatenate([[0], np.cumsum(some)])
+        blocks = sp.csr_array((np.ones(total), np.arange(total), starts), shape=(len(some), total))
+        found[first:last] = blocks @ cells
+        first = last
+    return found
+
+
+def _all_nmi(members: Ensemble, shared: NDArray[np.float64], average: str) -> NDArray[np.float64]:
     # Noise objects, being clusters of one, enter by log n alone: 1 log 1 = 0.
     n: NDArray[np.float64] = np.maximum(shared, 1.0)
-    own = np.log(n) - _per_member(members, np.asarray(xlogy(sizes, sizes))) / n
+    own = (
+        np.log(n) - _per_member(members, shared, lambda size, _: np.asarray(xlogy(size, size))) / n
+    )
     other = own.T
-    joint = _per_pair(members, xlogy(members.gram.data, members.gram.data)) / n
+    joint = _per_pair(members, lambda gram: np.asarray(xlogy(gram, gram))) / n
     mutual = own + other - (np.log(n) - joint)
-    owner = np.repeat(np.arange(members.n_partitions), members.cluster_counts)
-    single = _per_member(members, (sizes == shared[owner]).astype(np.float64)) > 0
-    single |= shared <= 1
+    single = _per_member(members, shared, lambda size, all_: (size == all_).astype(np.float64)) > 0
+    single = single | (shared <= 1)
     trivial = single | single.T
     mean = np.where(
         trivial, 1.0, mean_entropy(np.maximum(own, 0.0), np.maximum(other, 0.0), average)
@@ -194,12 +229,9 @@ def _all_nmi(
     return (found + found.T) / 2
 
 
-def _all_ari(
-    members: Ensemble, shared: NDArray[np.float64], sizes: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    gram = members.gram.data
-    both = _per_pair(members, gram * (gram - 1) / 2)
-    own = _per_member(members, sizes * (sizes - 1) / 2)
+def _all_ari(members: Ensemble, shared: NDArray[np.float64]) -> NDArray[np.float64]:
+    both = _per_pair(members, lambda gram: gram * (gram - 1) / 2)
+    own = _per_member(members, shared, lambda size, _: size * (size - 1) / 2)
     n_pairs = shared * (shared - 1) / 2
     # 0 / 0: both members are one cluster, or both all single objects.
     none, all_pairs = own == 0, own == n_pairs

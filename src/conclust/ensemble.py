@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust import _ensemble_file
 from conclust._ensemble_input import read_index, read_weights
-from conclust._kernels import contingency_gram, group_rows
+from conclust._gram import DENSE, check_gram, counted_gram, gram_entries
+from conclust._kernels import group_rows
 from conclust._labels import (
     MISSING,
     NOISE,
@@ -32,7 +33,6 @@ from conclust._labels import (
     read_new_labels,
 )
 from conclust._memberships import code_memberships, read_memberships
-from conclust._threads import thread_count
 from conclust._validation import check_option
 from conclust._warning import warn_caller
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
@@ -40,11 +40,6 @@ from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 __all__ = ["MISSING", "NOISE", "Ensemble", "MicroClusters", "as_ensemble", "canonical_labels"]
 
 T = TypeVar("T")
-
-# Clusters altogether up to which B'B is counted into a dense matrix first.
-_DENSE_GRAM = 4096
-# Counts of it below which threads cost more than they bring.
-_WORTH_THREADS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -322,13 +317,19 @@ class Ensemble:
     @_once
     def gram(self) -> sp.csr_array:
         """B'B (T, T): the contingency tables of all pairs of partitions, side by side."""
-        T = int(self.offsets[-1])
-        if self._soft is not None or T > _DENSE_GRAM:
+        check_gram(
+            self._gram_entries,
+            "The Gram matrix B'B of this ensemble",
+            "Use fewer partitions (Ensemble.subset), or read it in blocks (conclust.gram.gram_blocks).",
+        )
+        if self._soft is not None or int(self.offsets[-1]) > DENSE:
             return sp.csr_array(self.indicator.T @ self.indicator)
-        counts = np.empty((T, T), dtype=np.int64)
-        few = self.codes.size * self.n_partitions < _WORTH_THREADS
-        contingency_gram(self.codes, self.offsets, counts, 1 if few else thread_count(None))
-        return sp.csr_array(counts.astype(np.float64))
+        return counted_gram(self.codes, self.offsets)
+
+    @_once
+    def _gram_entries(self) -> int:
+        """The most entries that B'B can have."""
+        return gram_entries(self.codes, self.offsets, self._soft)
 
     @_once
     def micro_clusters(self) -> MicroClusters:

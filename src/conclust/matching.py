@@ -97,6 +97,11 @@ def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.
         ),
         shape=(used.size, n_columns + used.size),
     )
+    # SciPy 1.13 takes 32-bit indices only, and does not narrow wider ones itself.
+    weights.indptr, weights.indices = (
+        weights.indptr.astype(np.int32),
+        weights.indices.astype(np.int32),
+    )
     matched, partner = min_weight_full_bipartite_matching(weights, maximize=True)
     real = partner < n_columns
     return used[matched[real]], partner[real].astype(np.int64)

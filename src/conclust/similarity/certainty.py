@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.gram import gram_blocks
 
 __all__ = ["cluster_certainty", "cluster_uncertainty"]
 
 # Entries of the rows of B'B that are held at once.
-_BLOCK_ENTRIES = 1 << 24
 _THETA = 0.4
 _THETA_NORMALIZED = 0.06
 
@@ -136,27 +136,17 @@ def _row_blocks(
     ensemble: Ensemble,
 ) -> Iterator[tuple[slice, NDArray[np.float64], sp.csr_array]]:
     """Yield the clusters of some partitions: which, how much of each every partition saw, their B'B."""
-    offsets, B = ensemble.offsets, ensemble.indicator
-    total, m = int(offsets[-1]), ensemble.n_partitions
+    m = ensemble.n_partitions
     present = ensemble.present.astype(np.float64) if ensemble.has_missing else None
-    few = total * total <= _BLOCK_ENTRIES
-    transposed = sp.csr_array(B.T)
-    first = 0
-    while first < m:
-        last = m
-        if not few:
-            room = max(1, _BLOCK_ENTRIES // total)
-            last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + room, "right")) - 1)
-        rows = slice(int(offsets[first]), int(offsets[last]))
-        clusters = transposed[rows]
-        gram = ensemble.gram if few else sp.csr_array(clusters @ B)
+    transposed = sp.csr_array(ensemble.indicator.T)
+    for block in gram_blocks(ensemble):
+        clusters = transposed[block.rows]
         if present is None:
             mass = np.asarray(clusters.sum(axis=1), dtype=np.float64)
             seen = np.repeat(mass[:, None], m, axis=1)
         else:
             seen = np.asarray(clusters @ present)
-        yield rows, seen, gram
-        first = last
+        yield block.rows, seen, block.gram
 
 
 def _entropies(

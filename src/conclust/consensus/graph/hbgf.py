@@ -14,6 +14,7 @@ from conclust.consensus.graph.kmeans import kmeans, nearest_center
 from conclust.consensus.graph.partition import partition_graph
 from conclust.consensus.graph.spectral import bipartite_spectrum, unit_rows
 from conclust.ensemble import Ensemble
+from conclust.gram import is_held
 
 __all__ = ["HBGF", "bipartite_cut", "edge_weights"]
 
@@ -155,7 +156,8 @@ class HBGF(ConsensusClusterer):
     def _spectral(self, ensemble: Ensemble, edges: sp.csr_array) -> NDArray[np.int64]:
         seed = seed_sequence(self.random_state, "HBGF")
         gram = None
-        if not (ensemble.has_missing or ensemble.has_noise or ensemble.is_soft):
+        exact = not (ensemble.has_missing or ensemble.has_noise or ensemble.is_soft)
+        if exact and is_held(ensemble):
             gram = ensemble.gram  # counted by a kernel, without the product B'B
             if ensemble.weights is not None:
                 w = sp.diags_array(np.repeat(ensemble.weights, ensemble.cluster_counts))

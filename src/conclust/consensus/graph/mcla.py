@@ -8,12 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._gram import check_gram
 from conclust._labels import indicator_of, missing_code, over_partitions
 from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.graph.partition import partition_graph
 from conclust.ensemble import Ensemble
+from conclust.gram import gram_blocks
 
 __all__ = ["MCLA", "jaccard_graph"]
 
@@ -191,20 +193,32 @@ class MCLA(PlacingClusterer):
 
 def jaccard_graph(ensemble: Ensemble) -> sp.csr_array:
     """Return the Jaccard similarities (T, T) of the clusters, over the objects both observed."""
-    gram = sp.coo_array(ensemble.gram)
-    i, j = gram.coords
+    check_gram(
+        ensemble._gram_entries,
+        "The graph of clusters that MCLA partitions",
+        "Use fewer partitions, or a method that makes none: HBGF, CSPA, EAC, PCC(divergence='l2').",
+    )
     B = ensemble.indicator
     squares = B.power(2) if ensemble.is_soft else B
+    member = np.repeat(np.arange(ensemble.n_partitions), ensemble.cluster_counts)
     if ensemble.has_missing:
-        member = np.repeat(np.arange(ensemble.n_partitions), ensemble.cluster_counts)
         # Of each cluster, what each partition observed.
         norms = np.asarray(squares.T @ ensemble.present.astype(np.float64))
-        union = norms[i, member[j]] + norms[j, member[i]] - gram.data
     else:
         norms = np.asarray(squares.sum(axis=0)).ravel()
-        union = norms[i] + norms[j] - gram.data
-    off = (i != j) & (gram.data > 0)
-    return sp.csr_array((gram.data[off] / union[off], (i[off], j[off])), shape=gram.shape)
+    parts = []
+    for block in gram_blocks(ensemble):
+        gram = sp.coo_array(block.gram)
+        i, j = gram.coords
+        i = i + block.rows.start
+        if ensemble.has_missing:
+            union = norms[i, member[j]] + norms[j, member[i]] - gram.data
+        else:
+            union = norms[i] + norms[j] - gram.data
+        off = (i != j) & (gram.data > 0)
+        places = (i[off] - block.rows.start, j[off])
+        parts.append(sp.csr_array((gram.data[off] / union[off], places), shape=gram.shape))
+    return sp.csr_array(parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr"))
 
 
 def _associations(

@@ -21,6 +21,8 @@ __all__ = ["BipartiteSpectrum", "bipartite_spectrum", "graph_embedding", "is_spa
 
 # Matrices up to this size are solved whole; Lanczos finds a few eigenvectors of larger ones.
 _WHOLE = 1_500
+# Clusters up to which S'S is made for it.
+_HELD = 4_096
 # Directions of a smaller singular value are rounding errors.
 _RANK = 1e-6
 
@@ -70,13 +72,16 @@ def bipartite_spectrum(
     object_degrees = np.asarray(B.sum(axis=1)).ravel()
     cluster_degrees = np.asarray(B.sum(axis=0)).ravel()
     x, y = _inverse_root(object_degrees), _inverse_root(cluster_degrees)
-    if gram is not None and np.ptp(object_degrees) <= 1e-12 * object_degrees.max():
-        inner = gram / object_degrees.max()
+    if B.shape[1] > _HELD:
+        eigenvalues, V = _leading_of_products(_scale_rows(B, x), y, k)
     else:
-        scaled = _scale_rows(B, x)
-        inner = sp.csr_array(scaled.T @ scaled)
-    E = inner.toarray() * y[:, None] * y
-    eigenvalues, V = _leading(0.5 * (E + E.T), k)
+        if gram is not None and np.ptp(object_degrees) <= 1e-12 * object_degrees.max():
+            inner = gram / object_degrees.max()
+        else:
+            scaled = _scale_rows(B, x)
+            inner = sp.csr_array(scaled.T @ scaled)
+        E = inner.toarray() * y[:, None] * y
+        eigenvalues, V = _leading(0.5 * (E + E.T), k)
     values = np.sqrt(np.maximum(eigenvalues, 0.0))
     kept = values > _RANK
     values, V = np.minimum(values[kept], 1.0), np.ascontiguousarray(V[:, kept])
@@ -137,6 +142,25 @@ def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArr
             values, vectors = (found[..., n - k :] for found in scipy.linalg.eigh(E))
         return values[::-1], vectors[:, ::-1]
     return _lanczos(E, n, k, np.random.default_rng(n).standard_normal(n))
+
+
+def _leading_of_products(
+    scaled: sp.csr_array, y: NDArray[np.float64], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the same of S'S, S = D_x^-1/2 B D_y^-1/2, without making it.
+
+    With no more objects than clusters, SS' is the smaller matrix.
+    """
+    S = sp.csr_array(scaled.multiply(y[None, :]))
+    n, T = S.shape
+    if n <= _HELD:
+        values, U = _leading((S @ S.T).toarray(), k)
+        some = values > 0
+        root = np.sqrt(values[some])
+        return values[some], np.asarray(S.T @ (U[:, some] / root))
+    across = sp.csr_array(S.T)
+    operator = LinearOperator((T, T), matvec=lambda v: across @ (S @ v.ravel()), dtype=float)
+    return _lanczos(operator, T, min(k, T - 1), np.random.default_rng(T).standard_normal(T))
 
 
 def _lanczos(

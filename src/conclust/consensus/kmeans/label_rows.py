@@ -14,6 +14,7 @@ from conclust._labels import indicator_of, missing_code, noise_code, over_partit
 from conclust._random import seed_sequence
 from conclust.consensus.restarts import Rows, best_of_restarts, distinct_rows
 from conclust.ensemble import Ensemble
+from conclust.gram import scaled_gram_norm
 
 __all__ = [
     "Centroids",
@@ -21,6 +22,7 @@ __all__ = [
     "cluster_rows",
     "nearest",
     "normalized_gram",
+    "normalized_norm",
     "normalized_rows",
     "seeded",
     "start_labels",
@@ -184,6 +186,11 @@ def normalized_gram(ensemble: Ensemble) -> sp.csr_array:
     """Return A'A of `normalized_rows`."""
     scale = sp.diags_array(_column_scale(ensemble))
     return sp.csr_array(scale @ ensemble.gram @ scale)
+
+
+def normalized_norm(ensemble: Ensemble) -> float:
+    """Return the squared norm of A'A, which is that of AA'."""
+    return scaled_gram_norm(ensemble, _column_scale(ensemble))
 
 
 def _column_scale(ensemble: Ensemble) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifeti
 from conclust.consensus.linkage.eac import EAC
 from conclust.ensemble import Ensemble
 from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
+from conclust.gram import gram_blocks
 from conclust.weighting import agreement_weights, validity_weights
 
 __all__ = ["MultiEAC", "WeightedEAC", "cluster_stability"]
@@ -53,23 +54,27 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
     >>> cluster_stability(Ensemble([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])).round(3)
     array([0.833, 0.75 , 0.833, 0.75 , 0.667, 0.5  ])
     """
-    B = ensemble.indicator
-    gram = ensemble.gram.tocsr()
     m = ensemble.n_partitions
-    weights = ensemble._each_weight
+    present = ensemble.present.astype(np.float64)
+    clusters = sp.csr_array(ensemble.indicator.T)
     owner = np.repeat(np.arange(m), ensemble.cluster_counts)
-    # Objects of each cluster that each partition saw (T, m).
-    seen = np.asarray(B.T @ ensemble.present.astype(np.float64))
-    rows = np.repeat(np.arange(len(owner)), np.diff(gram.indptr))
-    columns = gram.indices
-    joined = seen[rows, owner[columns]] + seen[columns, owner[rows]] - gram.data
-    best = np.zeros_like(seen)
-    np.maximum.at(best, (rows, owner[columns]), gram.data / joined)
-    voices = (seen > 0) * weights
-    voices[np.arange(len(owner)), owner] = 0.0
-    total = voices.sum(axis=1)
     stability = np.ones(len(owner))
-    np.divide((best * voices).sum(axis=1), total, out=stability, where=total > 0)
+    for block in gram_blocks(ensemble):
+        gram, own = block.gram, owner[block.rows]
+        # Objects of these clusters that each partition saw, and of each that these partitions saw.
+        seen = np.asarray(clusters[block.rows] @ present)
+        turned = np.asarray(clusters @ present[:, block.partitions])
+        rows = np.repeat(np.arange(len(own)), np.diff(gram.indptr))
+        columns = gram.indices
+        other = turned[columns, own[rows] - block.partitions.start]
+        joined = seen[rows, owner[columns]] + other - gram.data
+        best = np.zeros_like(seen)
+        np.maximum.at(best, (rows, owner[columns]), gram.data / joined)
+        voices = (seen > 0) * ensemble._each_weight
+        voices[np.arange(len(own)), own] = 0.0
+        total = voices.sum(axis=1)
+        some = stability[block.rows]
+        np.divide((best * voices).sum(axis=1), total, out=some, where=total > 0)
     return stability
 
 

@@ -17,6 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust.consensus.restarts import Rows
+from conclust.ensemble import Ensemble
+from conclust.gram import gram_blocks
 
 __all__ = ["Criterion", "Factors", "Solution", "solve"]
 
@@ -58,16 +60,18 @@ class Criterion:
     price: float
 
     @classmethod
-    def of(cls, rows: Rows, regularization: float, gram: sp.csr_array | None = None) -> Criterion:
-        """Return the criterion of some rows; `gram` is B'B of the objects, if it is at hand."""
+    def of(cls, rows: Rows, regularization: float, whole: Ensemble | None = None) -> Criterion:
+        """Return the criterion of some rows; those of a `whole` ensemble have its B'B."""
         B, mass = rows.ensemble.indicator, rows.counts
         m = rows.ensemble.n_partitions
-        if gram is None:
-            gram = sp.csr_array(B.T @ B.multiply(mass[:, np.newaxis]).tocsr())
         partition = np.repeat(np.arange(m), rows.ensemble.cluster_counts)
         T = len(partition)
         group = sp.csr_array((np.ones(T), (partition, np.arange(T))), shape=(m, T))
-        table = np.asarray((group @ gram.multiply(gram) @ group.T).toarray())
+        blocks = gram_blocks(rows.ensemble, mass) if whole is None else gram_blocks(whole)
+        table = np.empty((m, m))
+        for block in blocks:
+            own = group[block.partitions, block.rows]
+            table[block.partitions] = (own @ block.gram.multiply(block.gram) @ group.T).toarray()
         everything = bool(rows.ensemble.present[:, rows.weights > 0].all())
         seen = None if everything else rows.ensemble.present.astype(np.float64)
         weights = rows.weights / rows.weights.sum()

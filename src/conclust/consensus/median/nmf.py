@@ -233,8 +233,8 @@ class _Search:
 
     def finish(self, found: _Found, rows: Rows, kept: NDArray[np.int64]) -> _Found:
         """Give the other rows what fits, and descend with all."""
-        gram = None if self.ensemble.is_soft else self.ensemble.gram
-        criterion = Criterion.of(rows, self._price, gram)
+        whole = None if self.ensemble.is_soft else self.ensemble
+        criterion = Criterion.of(rows, self._price, whole)
         H = _extended(found.criterion, found.solution, criterion, kept)
         return self._descended(criterion, H, found.solution.weights)
 

@@ -13,7 +13,7 @@ from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import (
-    normalized_gram,
+    normalized_norm,
     normalized_rows,
     start_labels,
     trusted,
@@ -239,7 +239,7 @@ class _Evidence:
             total = 2.0 * (squared(ensemble, 1) if few else together(ensemble)) / every
         else:
             seen = np.ones((len(own), 1))
-            total = float((normalized_gram(ensemble).data ** 2).sum()) - float(counts @ own**2)
+            total = normalized_norm(ensemble) - float(counts @ own**2)
         observed = (seen**2).sum(axis=1)
         lift = (observed - own)[:, np.newaxis]
         return cls(A, counts, lift, seen, total + float(counts @ observed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,11 +17,14 @@ from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.kmeans.label_rows import normalized_rows, start_labels
 from conclust.consensus.restarts import check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
+from conclust.gram import is_held
 
 __all__ = ["FuzzyRows"]
 
 # Rows of the evidence that are measured together.
 _AT_ONCE = 1 << 12
+# Entries of a block of AA' or A'A where the latter is not held.
+_CELLS = 1 << 24
 
 
 class FuzzyRows(SoftConsensusClusterer):
@@ -219,6 +223,7 @@ class _Rows:
 
     A: sp.csr_array
     own: NDArray[np.float64]
+    held: bool
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> _Rows:
@@ -227,25 +232,48 @@ class _Rows:
             each = ensemble._each_weight
             heard = ensemble.present @ (each / each.sum())
             A = sp.csr_array(sp.diags_array(1.0 / np.where(heard > 0, heard, 1.0)) @ A)
-        return cls(A, _lengths(A))
+        return cls(A, _lengths(A), is_held(ensemble))
 
     @cached_property
-    def gram(self) -> sp.csr_array:
-        """A'A / n: it measures the distances of the rows of AA', over n, by the rows of A."""
-        return sp.csr_array(self.A.T @ self.A / self.A.shape[0])
+    def gram(self) -> sp.csr_array | None:
+        """A'A / n: it measures the distances of the rows of AA', over n, by the rows of A. None: large."""
+        return sp.csr_array(self.A.T @ self.A / self.A.shape[0]) if self.held else None
+
+    def turned(self, centers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product of A'A / n with some columns."""
+        if self.gram is None:
+            return np.asarray(self.A.T @ (self.A @ centers)) / self.A.shape[0]
+        return np.asarray(self.gram @ centers)
 
     @cached_property
     def evidence(self) -> NDArray[np.float64]:
         """The squared lengths of the rows of AA', over n."""
-        blocks = (self.A[start : start + _AT_ONCE] for start in range(0, len(self.own), _AT_ONCE))
-        return np.concatenate([_lengths(rows, rows @ self.gram) for rows in blocks])
+        n, T = self.A.shape
+        if self.gram is not None:
+            return self._in_metric(self.gram, slice(0, T))
+        transposed = sp.csr_array(self.A.T)
+        if n <= T:
+            return np.concatenate(
+                [_lengths(self.A[rows] @ transposed) / n for rows in _slices(n, _CELLS // n)]
+            )
+        found = np.zeros(n)
+        for columns in _slices(T, _CELLS // T):
+            found += self._in_metric(sp.csr_array(transposed[columns] @ self.A / n), columns)
+        return found
+
+    def _in_metric(self, gram: sp.csr_array, columns: slice) -> NDArray[np.float64]:
+        """Return the part of the lengths of the rows of A in the metric `gram` that these give."""
+        part = self.A if columns == slice(0, self.A.shape[1]) else sp.csr_array(self.A[:, columns])
+        return np.concatenate(
+            [_lengths(self.A[rows], part[rows] @ gram) for rows in _slices(len(self.own), _AT_ONCE)]
+        )
 
     def to_centroids(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return squared distances, over n, of the rows of AA' to their means with these shares."""
         mass = shares.sum(axis=0)
         sums = np.asarray(self.A.T @ shares)
         centers = np.divide(sums, mass, out=np.zeros_like(sums), where=mass > 0)
-        turned = self.gram @ centers
+        turned = self.turned(centers)
         lengths = (centers * turned).sum(axis=0)
         return _cleaned(self.evidence[:, np.newaxis] - 2.0 * (self.A @ turned) + lengths)
 
@@ -259,6 +287,10 @@ class _Rows:
         found = 1.0 - (self.A @ self.A[objects].T).toarray()
         found[objects, np.arange(len(objects))] = 0.0
         return _cleaned(found)
+
+
+def _slices(n: int, step: int) -> Iterator[slice]:
+    return (slice(first, min(n, first + max(1, step))) for first in range(0, n, max(1, step)))
 
 
 def _lengths(A: sp.csr_array, other: sp.csr_array | None = None) -> NDArray[np.float64]:

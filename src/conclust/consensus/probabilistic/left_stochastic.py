@@ -13,7 +13,11 @@ from scipy.sparse.linalg import svds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.kmeans.label_rows import normalized_gram, normalized_rows
+from conclust.consensus.kmeans.label_rows import (
+    normalized_gram,
+    normalized_norm,
+    normalized_rows,
+)
 from conclust.consensus.restarts import (
     Rows,
     best_of_restarts,
@@ -169,8 +173,7 @@ class LeftStochastic(SoftConsensusClusterer):
         seed = seed_sequence(self.random_state, "LeftStochastic")
         A = normalized_rows(ensemble)
         with one_library_thread():
-            gram = normalized_gram(ensemble)
-            leading = _leading(A, gram, self.n_clusters)
+            leading = _leading(A, ensemble, self.n_clusters)
             M = A @ leading
             plane = Plane.through(M.T @ M, M.sum(axis=0))
             to_points = leading @ plane.coordinates
@@ -181,7 +184,7 @@ class LeftStochastic(SoftConsensusClusterer):
             P[:, : M.shape[1]] = best.membership[rows.inverse]
             if not M.shape[1]:
                 P[:] = 1.0 / self.n_clusters
-            self.residual_ = _residual(A, gram, plane.scale, P)
+            self.residual_ = _residual(A, normalized_norm(ensemble), plane.scale, P)
         self.scale_ = plane.scale
         self.objective_, self.trace_ = best.trace[-1], np.array(best.trace)
         self.n_iter_, self.converged_ = len(best.trace), best.converged
@@ -190,20 +193,25 @@ class LeftStochastic(SoftConsensusClusterer):
         return P
 
 
-def _residual(A: sp.csr_array, gram: sp.csr_array, scale: float, P: NDArray[np.float64]) -> float:
-    """Return the squared norm of scale AA' - PP'; gram is A'A."""
+def _residual(A: sp.csr_array, norm: float, scale: float, P: NDArray[np.float64]) -> float:
+    """Return the squared norm of scale AA' - PP'; `norm` is that of AA'."""
     across, inner = A.T @ P, P.T @ P
-    total = scale * scale * float((gram.data**2).sum()) + float((inner * inner).sum())
+    total = scale * scale * norm + float((inner * inner).sum())
     return max(0.0, total - 2.0 * scale * float((across * across).sum()))
 
 
-def _leading(A: sp.csr_array, gram: sp.csr_array, k: int) -> NDArray[np.float64]:
+def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> NDArray[np.float64]:
     """Return V with AV (AV)' the best approximation of AA' of rank k, or of its own if lower."""
     T = A.shape[1]
     k = min(k, T, A.shape[0])
-    if T <= _DENSE or k >= min(A.shape) - 1:
-        values, vectors = np.linalg.eigh(gram.toarray())
+    if T <= _DENSE or (A.shape[0] >= T and k >= T - 1):
+        values, vectors = np.linalg.eigh(normalized_gram(ensemble).toarray())
         values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
+    elif k >= A.shape[0] - 1:  # hardly more objects than directions: AA' is the smaller one
+        values, left = np.linalg.eigh((A @ A.T).toarray())
+        values, left = values[::-1][:k], left[:, ::-1][:, :k]
+        length = np.sqrt(np.maximum(values, 0.0))
+        vectors = np.divide(A.T @ left, length, out=np.zeros((T, k)), where=length > 0)
     else:
         start = np.full(min(A.shape), 1.0 / np.sqrt(min(A.shape)))
         _, singular, right = svds(A, k=k, v0=start)

@@ -12,6 +12,7 @@ that saw object i: a matrix of clusters by clusters, so that no step costs anyth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from conclust.consensus.voting.ballots import tally, voices
 from conclust.ensemble import Ensemble
+from conclust.gram import is_held
 from conclust.matching import assign
 
 __all__ = ["Alignment", "align", "harden", "match_to", "one_pass", "squared_distance"]
@@ -72,11 +74,21 @@ class _Table:
         self.sizes = np.asarray(B.sum(axis=0), dtype=np.float64)
         # Squared lengths of the columns of B: the sizes, for hard partitions.
         self.squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
-        self.overlaps: Any = _dense(ensemble.gram)
+        self.B = B
+        self.overlaps: Any = None
+        self.gram: Any = None
+        # Where B'B is large its products are taken with B and B', one after the other.
+        self.held, self.soft = is_held(ensemble), ensemble.is_soft
+        if not self.held:
+            self.clusters = sp.csr_array(B.T)
+            self.inverse = np.zeros_like(self.heard)
+            np.divide(1.0, self.heard, out=self.inverse, where=self.heard > 0)
+            return
+        self.overlaps = _dense(ensemble.gram)
         if ensemble.has_missing:
             inverse = np.zeros_like(self.heard)
             np.divide(1.0, self.heard, out=inverse, where=self.heard > 0)
-            self.gram: Any = _dense(sp.csr_array(B.T @ (sp.diags_array(inverse) @ B)))
+            self.gram = _dense(sp.csr_array(B.T @ (sp.diags_array(inverse) @ B)))
         else:
             self.gram = self.overlaps / self.heard[0]
 
@@ -85,7 +97,40 @@ class _Table:
 
     def shared(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what each cluster shares with each cluster of the consensus (T, K)."""
-        return np.asarray(self.gram @ (self.per_cluster[:, None] * votes))
+        cast = self.per_cluster[:, None] * votes
+        if self.held:
+            return np.asarray(self.gram @ cast)
+        return np.asarray(self.clusters @ (self.inverse[:, None] * (self.B @ cast)))
+
+    def overlap(self, u: int, chosen: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how many objects each cluster has in common with columns of those of u (T, .)."""
+        if self.held:
+            return np.asarray(self.overlaps[:, self.block(u)] @ chosen)
+        return np.asarray(self.clusters @ (self._members(u) @ chosen))
+
+    @cached_property
+    def own(self) -> list[Any]:
+        """The block of each partition with itself, objects counted by the inverse of their voices."""
+        blocks = [self.block(u) for u in range(len(self.weights))]
+        if self.held:
+            return [self.gram[block, block] for block in blocks]
+        if self.soft:
+            members = [self._members(u) for u in range(len(self.weights))]
+            return [(B.T @ B.multiply(self.inverse[:, None])).toarray() for B in members]
+        diagonal = np.asarray(
+            self.clusters @ self.inverse
+        )  # clusters of one partition are disjoint
+        return [np.diag(diagonal[block]) for block in blocks]
+
+    def effect(self, u: int, change: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what `shared` changes by when the weighted votes of u do."""
+        if self.held:
+            return np.asarray(self.gram[:, self.block(u)] @ change)
+        moved = self.inverse[:, None] * (self._members(u) @ change)
+        return np.asarray(self.clusters @ moved)
+
+    def _members(self, u: int) -> Any:
+        return self.clusters[self.block(u)].T
 
     def objective(self, votes: NDArray[np.float64], shared: NDArray[np.float64]) -> float:
         """Return f at the best M for these votes."""
@@ -144,7 +189,7 @@ def _start_from(table: _Table, u: int, m: int) -> NDArray[np.float64]:
     largest = np.argsort(-table.sizes[own], kind="stable")[: table.k]
     reference = np.zeros((own.stop - own.start, table.k))
     reference[largest, np.arange(len(largest))] = 1.0
-    shared = table.overlaps[:, own] @ reference
+    shared = table.overlap(u, reference)
     votes = np.zeros((len(table.sizes), table.k))
     for v in range(m):
         block = table.block(v)
@@ -179,7 +224,7 @@ def _descend(
     value = table.objective(votes, shared)
     blocks = [table.block(u) for u in range(m)]
     # All else of G is needed only when a partition changes, which few do.
-    own = [table.gram[block, block] for block in blocks]
+    own = table.own
     trace: list[float] = []
     converged = False
     while not converged and len(trace) < max_iter:
@@ -189,7 +234,7 @@ def _descend(
             change = _matched(assign(benefit), table.k) - votes[block]
             if float((benefit * change).sum()) > _ROUNDING * scale:
                 votes[block] += change
-                shared += table.gram[:, block] @ (table.weights[u] * change)
+                shared += table.effect(u, table.weights[u] * change)
                 moved = True
         shared = table.shared(votes)
         reached = table.objective(votes, shared)
