@@ -7,36 +7,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._labels import missing_code
 from conclust._warnings import warn_user
+from conclust.consensus.linkage.agglomeration import single_tree
+from conclust.consensus.linkage.dendrogram import cut
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EnsembleWarning
 from conclust.weighting.degeneracy import degenerate_partitions
 
-__all__ = ["misfit", "warn_of_misfit"]
+__all__ = ["merged_groups", "misfit", "warn_of_merged", "warn_of_misfit"]
 
-# Measured on k-means members of blobs and on published pools, see the tests: shares of the partitions
-# (by weight) above which a method is known to do badly, and what is too few and too many clusters.
-_DEGENERATE = 0.15
-_ONE_CLUSTER = 0.9
-_COARSE = 0.25
-_TOO_FEW = 0.7
-_TOO_MANY = 2.5
+# Settled on k-means members of blobs, of the digits and of published pools, see the tests.
+_DEGENERATE = 0.15  # share of the partitions, by weight, that may be degenerate
+_ONE_CLUSTER = 0.9  # and which are
+_TOO_MANY = 2.5  # clusters of the partitions (the median) for one asked for
+_VERY_MANY = 20  # and for PCC, which minds less, so many altogether
+_SAMPLE = 2_000  # objects looked at for groups
+_SMALL = 0.25  # of the mean size of the clusters asked for: smaller groups are none
+_LEAST = 0.02  # of the objects: nor are smaller ones
 
 
 def warn_of_misfit(ensemble: Ensemble, n_clusters: int | None, owner: str) -> None:
-    """Warn in one sentence if a method that explains pairs or votes is known to do badly here.
+    """Warn in one sentence of an ensemble on which a method of pairs or votes is known to do badly.
 
     `n_clusters` is what the method is asked for, exactly or as a bound; None: nothing is said of
-    partitions that have more or fewer.
+    partitions that have more.
     """
-    found = misfit(ensemble, n_clusters)
+    found = misfit(ensemble, n_clusters, least=1 if owner == "Voting" else _VERY_MANY)
     if found:
         warn_user(found.format(owner=owner), EnsembleWarning)
 
 
-def misfit(ensemble: Ensemble, n_clusters: int | None) -> str:
+def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str:
     """Say what is wrong with an ensemble, with a place for the method's name; "" if nothing is."""
-    weights = ensemble._each_weight / ensemble._each_weight.sum()
+    weights = ensemble._each_weight / ensemble._each_weight.max()
+    weights = weights / weights.sum()
     counts = ensemble.cluster_counts
     degenerate = degenerate_partitions(ensemble, _ONE_CLUSTER)
     if weights[degenerate].sum() > _DEGENERATE:
@@ -46,33 +51,56 @@ def misfit(ensemble: Ensemble, n_clusters: int | None) -> str:
             "clusters: leave them out (conclust.weighting.degenerate_partitions finds them), weigh "
             "the partitions by conclust.weighting.certainty_weights, or use LWEA."
         )
-    if n_clusters is None:
-        return ""
-    known = min(n_clusters, _quantile(counts, weights, 0.9))
-    coarse = (counts <= known - 2) & (counts <= _TOO_FEW * known)
-    if weights[coarse].sum() > _COARSE:
-        return (
-            f"{np.count_nonzero(coarse)} of {len(counts)} partitions have only "
-            f"{_range(counts[coarse])} clusters where others have {known} and more, and {{owner}} "
-            "may merge clusters that they merge: use LWEA or EAC, or leave these partitions out."
-        )
-    median = _quantile(counts, weights, 0.5)
-    if n_clusters > 1 and median > _TOO_MANY * n_clusters:
+    order = np.argsort(counts, kind="stable")
+    half = min(int(np.searchsorted(np.cumsum(weights[order]), 0.5 - 1e-12)), len(order) - 1)
+    median = int(counts[order[half]])
+    if n_clusters is not None and median > _TOO_MANY * n_clusters and median >= least:
         return (
             f"The partitions have {median} clusters (the median), far more than the {n_clusters} "
-            f"asked for: give {{owner}} conclust.weighting.coarsen(ensemble, {n_clusters}), or use LWEA "
-            "or CumulativeVoting."
+            f"asked for: give {{owner}} conclust.weighting.coarsen(ensemble, {n_clusters}), or use "
+            "LWEA or CumulativeVoting."
         )
     return ""
 
 
-def _quantile(counts: NDArray[Any], weights: NDArray[Any], q: float) -> int:
-    """Return the number of clusters that a share q of the weight does not exceed."""
-    order = np.argsort(counts, kind="stable")
-    below = np.cumsum(weights[order])
-    return int(counts[order[min(int(np.searchsorted(below, q - 1e-12)), len(order) - 1)]])
+def warn_of_merged(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int, owner: str) -> None:
+    """Warn in one sentence of a consensus that merged what all finer partitions hold apart."""
+    groups, merged = merged_groups(ensemble, labels, n_clusters)
+    if merged and groups <= n_clusters:
+        warn_user(
+            f"{owner} put groups of objects together that the partitions of more clusters hold apart "
+            f"({groups} groups in {len(np.unique(labels))} clusters), as the others merge them: use "
+            "LWEA or EAC, or leave partitions of few clusters out.",
+            EnsembleWarning,
+        )
 
 
-def _range(counts: NDArray[Any]) -> str:
-    low, high = int(counts.min()), int(counts.max())
-    return f"{low}" if low == high else f"{low} to {high}"
+def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> tuple[int, int]:
+    """Count the groups that fine partitions hold apart, and the clusters that hold several.
+
+    Fine are, of the partitions with more clusters than there are, those that have the most (half
+    of them). Groups are connected by pairs of objects that most of these put together; those of
+    less than a quarter of the mean size of `n_clusters` clusters, or 2 % of the objects, are left
+    out. 2,000 objects at most are looked at.
+    """
+    counts = ensemble.cluster_counts
+    found = len(np.unique(labels))
+    finer = np.flatnonzero((counts > found) & (ensemble._each_weight > 0))
+    if ensemble.is_soft or ensemble.n_samples < 2 * found or len(finer) < 2:
+        return 0, 0
+    finer = finer[counts[finer] >= np.median(counts[finer])]
+    n = ensemble.n_samples
+    chosen = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)
+    seen = ensemble.codes[np.ix_(chosen, finer)] != missing_code(ensemble.codes.dtype)
+    chosen, finer = chosen[seen.any(axis=1)], finer[seen.any(axis=0)]
+    if len(finer) < 2 or len(chosen) < 2 * found:
+        return 0, 0
+    tree = single_tree(ensemble._some(chosen).subset(partitions=finer))
+    groups = cut(tree, 1 + int(np.count_nonzero(tree[:, 2] >= 0.5)))
+    table = np.zeros((int(groups.max()) + 1, int(labels.max()) + 1))
+    np.add.at(table, (groups, labels[chosen]), 1.0)
+    least = max(_SMALL / n_clusters, _LEAST) * len(chosen)
+    table = table[table.sum(axis=1) >= least]
+    inside = table.max(axis=1) >= 0.9 * table.sum(axis=1)
+    held = np.bincount(table.argmax(axis=1)[inside], minlength=table.shape[1])
+    return len(table), int(np.count_nonzero(held > 1))

@@ -32,7 +32,7 @@ from conclust.consensus.probabilistic.solving import (
     start_of,
 )
 from conclust.consensus.probabilistic.starts import STARTS, given_start, spectral_start
-from conclust.consensus.suitability import warn_of_misfit
+from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.divergences import Divergence, read_divergence
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
@@ -149,8 +149,9 @@ class PCC(PlacingClusterer):
     Warns
     -----
     EnsembleWarning
-        If many partitions have fewer clusters than others, far more than `n_clusters`, or nearly all
-        objects in one: clusters may be merged. Another method is named.
+        If the consensus merged groups of objects that the partitions of most clusters hold apart, or
+        many partitions have far more clusters than `n_clusters` or nearly all objects in one. What
+        suits such an ensemble is named.
 
     References
     ----------
@@ -262,7 +263,7 @@ class PCC(PlacingClusterer):
         del self._pairs
         solver, self.solver_ = choose(self.solver, divergence, pairs, ensemble.n_samples, "PCC")
         if solver == "factored":
-            return self._fit_factored(task, given)
+            return self._judged(ensemble, self._fit_factored(task, given))
         if solver == "landmark":
             if given is None and self.init != "auto":
                 given = start_of(task, self.init, spectral_evidence(task), None)
@@ -277,7 +278,12 @@ class PCC(PlacingClusterer):
         self.objective_ = solution.objective
         self.trace_ = solution.trace
         self._finished(solution.residual, solution.n_iter, solution.converged)
-        return solution.membership
+        return self._judged(ensemble, solution.membership)
+
+    def _judged(self, ensemble: Ensemble, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the membership; warn if it merged what fine partitions hold apart."""
+        warn_of_merged(ensemble, Y.argmax(axis=1), self.n_clusters_max_, "PCC")
+        return Y
 
     def _fit_factored(self, task: Task, given: NDArray[np.float64] | None) -> NDArray[np.float64]:
         if given is None and self.init == "spectral":

@@ -18,7 +18,7 @@ from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.probabilistic import factored
 from conclust.consensus.probabilistic.distances import AllPairs, PairPattern, PairSet
 from conclust.consensus.probabilistic.patterns import check_pairs, draw_pairs, restricted
-from conclust.consensus.suitability import warn_of_misfit
+from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning
@@ -171,8 +171,9 @@ class WeightedPCC(PlacingClusterer):
     Warns
     -----
     EnsembleWarning
-        If many partitions have fewer clusters than others, far more than `n_clusters`, or nearly all
-        objects in one: clusters may be merged. Another method is named.
+        If the consensus merged groups of objects that the partitions of most clusters hold apart, or
+        many partitions have far more clusters than `n_clusters` or nearly all objects in one. What
+        suits such an ensemble is named.
 
     Notes
     -----
@@ -356,6 +357,7 @@ class WeightedPCC(PlacingClusterer):
                 ConvergenceWarning,
                 stacklevel=5,
             )
+        warn_of_merged(ensemble, Y.argmax(axis=1), self.n_clusters_max_, "WeightedPCC")
         return Y
 
     def _pattern(

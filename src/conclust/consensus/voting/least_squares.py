@@ -13,7 +13,7 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real
 from conclust.consensus.base import Method
-from conclust.consensus.suitability import warn_of_misfit
+from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import (
     Alignment,
     align,
@@ -94,8 +94,9 @@ class Voting(VotingClusterer):
     ConvergenceWarning
         If `max_iter` ended the best descent.
     EnsembleWarning
-        If many partitions have fewer clusters than others, far more than `n_clusters`, or nearly all
-        objects in one. Another method is named.
+        If the consensus merged groups of objects that the partitions of most clusters hold apart, or
+        many partitions have far more clusters than `n_clusters` or nearly all objects in one. What
+        suits such an ensemble is named.
 
     Notes
     -----
@@ -188,6 +189,7 @@ class Voting(VotingClusterer):
                 ConvergenceWarning,
                 stacklevel=5,
             )
+        warn_of_merged(ensemble, membership.argmax(axis=1), self.n_clusters, "Voting")
         return membership
 
     def _solve(self, ensemble: Ensemble) -> tuple[Alignment, NDArray[np.float64]]:
