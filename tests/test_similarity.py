@@ -8,9 +8,8 @@ from tests.cases import E1, E2, planted
 from tests.naive import similarity as naive
 from tests.naive.linkage import random_labels
 
-from conclust import Ensemble
+from conclust import Ensemble, gram
 from conclust.exceptions import ParameterError
-from conclust.similarity import certainty as module
 from conclust.similarity import cluster_certainty, cluster_uncertainty
 from conclust.weighting import certainty_weights
 
@@ -51,7 +50,8 @@ CASES = [
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("block", [1 << 24, 40])
 def test_twin(monkeypatch, missing, noise, weighted, normalized, block):
-    monkeypatch.setattr(module, "_BLOCK_ENTRIES", block)
+    monkeypatch.setattr(gram, "_ENTRIES", block)
+    monkeypatch.setattr(gram, "_BLOCK", block)
     rng = np.random.default_rng(7)
     labels = random_labels(rng, 25, 6, k=5, missing=missing, noise=noise)
     weights = rng.random(6) if weighted else None

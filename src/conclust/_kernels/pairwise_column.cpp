@@ -112,14 +112,18 @@ CONCLUST_INLINE void exact_steps(const D& divergence, PairColumn* columns, std::
 
 // The clusters of the quadratic: those that hold mass of the object, and those that cost less than they do
 // on average. Any other would gain nothing by a small step; a cluster that should is in the next visit's.
+// Of those that no partner holds, which are alike, the first is enough.
 CONCLUST_INLINE std::size_t choose_clusters(const PairColumn& col) {
     double mean = 0.0;
     for (std::size_t c = 0; c < col.k; ++c) {
         mean += col.y[c] * col.g[c];
     }
     std::size_t count = 0;
+    bool untouched = false;
     for (std::size_t c = 0; c < col.k; ++c) {
-        if (col.y[c] > 0.0 || col.g[c] < mean) {
+        const bool held = col.y[c] > 0.0;
+        if (held || (col.g[c] < mean && !(untouched && col.g[c] == 0.0))) {
+            untouched = untouched || (!held && col.g[c] == 0.0);
             col.some[count++] = c;
         }
     }
