@@ -341,7 +341,7 @@ def _refined(
             loose = _moved(W, found[-1].copy(), k, mass, room * mean)
             ties = np.asarray(W @ np.eye(k)[loose]) / np.where(mass > 0, mass, 1.0)[:, None]
             found.append(_moved(W, _fill(ties, mass, capacity), k, mass, capacity))
-    return min(found, key=lambda labels: cut_weight(W, labels))
+    return found[0] if len(found) == 1 else min(found, key=lambda labels: cut_weight(W, labels))
 
 
 def _moved(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +34,8 @@ __all__ = ["LeftStochastic"]
 _DENSE = 3000
 # Singular values below this share of the first are rounding.
 _RANK = 1e-9
+# Starts are compared where a step lowers the objective by less than this per object. The best goes on.
+_ROUGH = 1e-5
 
 
 class LeftStochastic(SoftConsensusClusterer):
@@ -53,8 +55,9 @@ class LeftStochastic(SoftConsensusClusterer):
         To be given: ``fit`` refuses None.
     n_init : int, default=10
         Starts: the first brings the most extreme rows to the corners, the others are random
-        rotations. Where more than 5,000 rows of labels differ they are run on 5,000 objects drawn
-        at random, and the best is carried on with all.
+        rotations. All but the best end where they nearly stand still. Where more than 5,000 rows
+        of labels differ they are run on 5,000 objects drawn at random, and the best is carried on
+        with all.
     max_iter : int, default=1000
         The most steps from one start.
     tol : float, default=1e-12
@@ -179,7 +182,7 @@ class LeftStochastic(SoftConsensusClusterer):
             to_points = leading @ plane.coordinates
             search = _Search(lambda rows: normalized_rows(rows.ensemble) @ to_points, self)
             rows = distinct_rows(ensemble)
-            best = best_of_restarts(search, rows, self.n_init, seed, 1)
+            best = search.to_the_end(best_of_restarts(search, rows, self.n_init, seed, 1), rows)
             P = np.zeros((len(M), self.n_clusters))
             P[:, : M.shape[1]] = best.membership[rows.inverse]
             if not M.shape[1]:
@@ -256,6 +259,7 @@ class Rotated:
     membership: NDArray[np.float64]
     trace: list[float]
     converged: bool
+    rough: bool = False
 
 
 def rotated(
@@ -312,12 +316,25 @@ class _Search:
         """Rotate the most extreme points to the corners at first, then rotate at random."""
         points = self.points(rows)
         first = corners(points) if start == 0 else _random(points.shape[1], seed)
-        return rotated(points, rows.counts, first, self.limits.max_iter, self.limits.tol)
+        limits = self.limits
+        found = rotated(points, rows.counts, first, limits.max_iter, max(limits.tol, _ROUGH))
+        return replace(found, rough=limits.tol < _ROUGH)
 
     def finish(self, found: Rotated, rows: Rows, kept: NDArray[np.int64]) -> Rotated:
         """Rotate on with all points."""
         limits = self.limits
         return rotated(self.points(rows), rows.counts, found.rotation, limits.max_iter, limits.tol)
+
+    def to_the_end(self, found: Rotated, rows: Rows) -> Rotated:
+        """Rotate on from where a start ended roughly; what was carried on with all points did."""
+        limits = self.limits
+        left = (
+            limits.max_iter - len(found.trace) + 1
+        )  # the first step repeats the last of the start
+        if not found.rough or left < 2:
+            return replace(found, converged=found.converged and not found.rough)
+        more = rotated(self.points(rows), rows.counts, found.rotation, left, limits.tol)
+        return replace(more, trace=found.trace + more.trace[1:])
 
     def loss(self, found: Rotated) -> float:
         """Return the distance to the simplex."""

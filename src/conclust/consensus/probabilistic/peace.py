@@ -263,18 +263,23 @@ def _selected(
 def _best_likelihood(known: PairEvidence) -> float:
     """Return the log-likelihood of y_i'y_j = c_ij / N_ij for all pairs."""
     if isinstance(known, SparseEvidence):
-        return float(_best_terms(known.counts, known.copresence).sum()) / 2
+        return _best_terms(known.counts, known.copresence) / 2
     counts, present = known
     total, step = 0.0, max(1, _AT_ONCE // len(counts))
     for begin in range(0, len(counts), step):
         rows = slice(begin, begin + step)
-        terms = _best_terms(counts[rows], present[rows])
-        total += float(terms.sum()) - float(terms.trace(begin))
-    return total / 2
+        total += _best_terms(counts[rows], present[rows])
+    return (total - _best_terms(counts.diagonal(), present.diagonal())) / 2
 
 
-def _best_terms(counts: NDArray[Any], present: NDArray[Any]) -> NDArray[np.float64]:
+def _best_terms(counts: NDArray[Any], present: NDArray[Any]) -> float:
+    """Sum the terms of some pairs; of whole counts, which repeat, each different pair of them once."""
+    times: NDArray[Any] | float = 1.0
+    most = int(present.max(initial=0)) + 1
+    if counts.dtype.kind in "ui" and present.dtype.kind in "ui" and most**2 < _AT_ONCE:
+        times = np.bincount((counts.astype(np.int32) * np.int32(most) + present).ravel())
+        counts, present = np.divmod(np.arange(len(times)), most)
     N = np.asarray(present, dtype=np.float64)
     c = np.minimum(counts, N)
     share = c / np.maximum(N, 1e-300)
-    return np.asarray(xlogy(c, share) + xlogy(N - c, 1 - share))
+    return float((times * (xlogy(c, share) + xlogy(N - c, 1 - share))).sum())
