@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from experiments import __main__ as everything
+from experiments.default import suite
 from experiments.fca2016 import comparison
 from experiments.lwea2018 import pools
 from experiments.pcc2013 import kdd, planted
@@ -144,6 +145,39 @@ def test_a_refusal_leaves_a_method_out_and_is_said(made_up_pool, tmp_path, monke
     assert "| EAC | - |" in table
     assert "-: the method refuses the pool." in table
     assert pools.FEWER not in table
+
+
+def test_the_mean_over_pools_is_of_methods_that_take_all():
+    row = {"spread": None, "draws": 1}
+    rows = [
+        row | {"pool": "mfeat", "method": "EAC", "NMI": 0.5},
+        row | {"pool": "mfeat", "method": "HBGF", "NMI": 0.5},
+        row | {"pool": "usps", "method": "EAC", "NMI": 0.75},
+        row | {"pool": "usps", "method": "HBGF", "NMI": None},
+    ]
+    assert [(line["method"], line["mean"]) for line in pools.wide(rows)] == [
+        ("EAC", "0.625"),
+        ("HBGF", None),
+    ]
+
+
+def test_the_default_finds_the_textbook_blobs_and_no_clusters_in_a_cloud(tmp_path, capsys):
+    suite.main(["--quick", "--groups", "textbook", "clouds", "--out", str(tmp_path)])
+    rows = {(row["group"], row["method"]): row for row in rows_of(tmp_path / "suite.csv")}
+    found = rows["six blobs", "AutoConsensus"]
+    assert (found["right"], found["members"]) == ("1.0", "sqrt")
+    reference = float(rows["six blobs", "k-means, true K"]["ARI told"])
+    assert float(found["ARI"]) >= 0.99 * reference
+    assert rows["clouds", "AutoConsensus"]["right"] == "1.0"
+    assert rows["six blobs", "LWEA"]["right"] == ""  # is told the number
+    assert len(rows_of(tmp_path / "sets.csv")) == 3
+    assert "Number found" in capsys.readouterr().out
+
+
+def test_every_group_of_the_suite_has_its_small_sets():
+    listed = list(suite.sets([name for name in suite.GROUPS if name != "real"], quick=True))
+    assert [len(points.X) == len(points.y) for points in listed] == [True] * 7
+    assert {len(np.unique(points.y)) - points.k for points in listed} == {0}
 
 
 @pytest.mark.skipif(

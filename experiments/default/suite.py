@@ -24,6 +24,7 @@ import argparse
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from math import isqrt
 from typing import Any
 
@@ -64,19 +65,26 @@ METHODS: dict[str, tuple[Callable[[int | None], Any], bool]] = {
 
 def sets(groups: Sequence[str], quick: bool) -> Iterator[Points]:
     """Yield the sets of the groups asked for."""
-    few = 2 if quick else 20
+    if quick:
+        small: dict[str, Callable[[], Iterator[Points]]] = {
+            "textbook": lambda: textbook(1),
+            "blobs": lambda: islice(blobs(1, (3,)), 2),
+            "clouds": lambda: islice(clouds(1), 2),
+            "shapes": lambda: islice(shapes(1), 2),
+            "real": lambda: real(("iris",)),
+        }
+        for group in groups:
+            yield from small[group]()
+        return
+    whole: dict[str, Callable[[], Iterator[Points]]] = {
+        "textbook": lambda: textbook(20),
+        "blobs": lambda: blobs(2, (1, 2, 3, 4, 5, 6, 8, 10, 12)),
+        "clouds": lambda: clouds(5),
+        "shapes": lambda: shapes(3),
+        "real": real,
+    }
     for group in groups:
-        if group == "textbook":
-            yield from textbook(few)
-        elif group == "blobs":
-            numbers = (1, 3) if quick else (1, 2, 3, 4, 5, 6, 8, 10, 12)
-            yield from blobs(1 if quick else 2, numbers)
-        elif group == "clouds":
-            yield from clouds(1 if quick else 5)
-        elif group == "shapes":
-            yield from shapes(1 if quick else 3)
-        else:
-            yield from real(("iris", "wine") if quick else real.__defaults__[0])
+        yield from whole[group]()
 
 
 def scores(points: Points, range_name: str, seed: int) -> Iterator[tuple[str, bool, float, float]]:
@@ -98,8 +106,11 @@ def scores(points: Points, range_name: str, seed: int) -> Iterator[tuple[str, bo
 def main(argv: Sequence[str] | None = None) -> None:
     parser = options(__doc__)
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS)
-    parser.add_argument("--ranges", nargs="+", choices=RANGES, default=list(RANGES))
+    parser.add_argument(
+        "--ranges", nargs="+", choices=RANGES, help="all; of the small version sqrt"
+    )
     arguments: argparse.Namespace = parser.parse_args(argv)
+    ranges = arguments.ranges or (["sqrt"] if arguments.quick else list(RANGES))
     found: dict[tuple[str, str, str], list[tuple[float, float, float]]] = defaultdict(list)
     lines: list[Row] = []
     for at, points in enumerate(sets(arguments.groups, arguments.quick)):
@@ -107,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         kmeans = KMeans(points.k, n_init=10, random_state=seed).fit(points.X)
         reference = adjusted_rand_index(points.y, kmeans.labels_)
         found[points.group, "-", "k-means, true K"].append((np.nan, np.nan, reference))
-        for name in arguments.ranges:
+        for name in ranges:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 for method, right, ari, told in scores(points, name, seed):

@@ -181,7 +181,10 @@ def measure(
 
 
 def wide(rows: list[Row]) -> list[Row]:
-    """Return a line a method, a column a pool: the mean NMI and its standard deviation."""
+    """Return a line a method, a column a pool: the mean NMI and its standard deviation.
+
+    Of several pools also the mean over them, where a method takes all.
+    """
     pools = list(dict.fromkeys(row["pool"] for row in rows))
     names = list(dict.fromkeys(row["method"] for row in rows))
     cells = {(row["method"], row["pool"]): row for row in rows}
@@ -190,7 +193,11 @@ def wide(rows: list[Row]) -> list[Row]:
     table = []
     for name in names:
         of_pools = {pool: cell(cells[name, pool], most) for pool in pools}
-        table.append({"method": f"{name}{FINDS if name in finding else ''}"} | of_pools)
+        line: Row = {"method": f"{name}{FINDS if name in finding else ''}"} | of_pools
+        if len(pools) > 1:
+            means = [cells[name, pool]["NMI"] for pool in pools]
+            line["mean"] = None if None in means else f"{np.mean(means):.3f}"
+        table.append(line)
     return table
 
 
