@@ -67,6 +67,7 @@ def test_rows_that_are_clusterings(rows):
         ),
         np.random.default_rng(1).integers(0, 3, (30, 60)),
         np.arange(400).reshape(4, 100),  # rows that are no clusterings either
+        [[-2] * 6, [-2] * 6],  # no cluster at all
     ],
 )
 def test_small_ensembles_bring_no_hint(labels):

@@ -150,8 +150,11 @@ def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
     array = np.asarray(labels)
     if array.dtype.kind not in "biuf":
         return n <= _FEW_ROWS
-    array = np.where(array >= 0, array, np.nan)  # missing and noise are no clusters
-    base = np.nanmin(array)
+    clusters = array >= 0  # missing and noise are none
+    if not clusters.any():
+        return False
+    base = array[clusters].min()
+    array = np.where(clusters, array, np.nan)
     return all(_is_dense(row, base) for row in array) and not all(
         _is_dense(column, base) for column in array.T
     )
