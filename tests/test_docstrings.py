@@ -9,25 +9,26 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "conclust"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# Docstrings with sections are those that are set: numpydoc reads them.
-SECTION = re.compile(r"^-{3,}$", re.MULTILINE)
 # What is not read as prose: literals, roles, text in quotes of code, doctests.
 LITERAL = re.compile(r"``.+?``|:\w+:`[^`]+`|`[^`]+`_?", re.DOTALL)
 REFERENCE = re.compile(r"(?<![\w`])[A-Za-z]\w*_(?![\w`])")
 SUBSTITUTION = re.compile(r"(?<![\w|])\|(?=[^\s|])")
 EMPHASIS = re.compile(r"(?<![\w*/)\]])\*{1,2}(?=[\w(])(?![^*\n]*\w\*)")
 
+# Sections of running text, where only a list is set in; "" is what stands before the first.
+RUNNING = ("", "Notes", "References")
+
 
 def docstrings(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             doc = ast.get_docstring(node)
-            if doc and SECTION.search(doc):
+            if doc:
                 yield getattr(node, "name", "the module"), doc
 
 
 def prose(doc):
-    """Return the text without doctests, literal blocks and literals."""
+    """Return the text without doctests and literal blocks, and with "…" for literals."""
     lines, code, indent = [], False, 0
     for line in doc.splitlines():
         here = len(line) - len(line.lstrip())
@@ -36,17 +37,35 @@ def prose(doc):
         if line.lstrip().startswith((">>>", "...")):
             code, indent = True, here - 1
         if code and not line.strip():
-            code = indent >= 0 and lines and lines[-1] == "::"
+            code = literal
         if not code:
             # The name that a section describes is set as a literal: only its type is prose.
             lines.append(re.sub(r"^[\w*][\w, *]* : ", "", line))
-    return LITERAL.sub("", "\n".join(lines))
+            literal = line.rstrip().endswith("::")
+            if literal:
+                code, indent = True, here
+    return LITERAL.sub("…", "\n".join(lines))
+
+
+def unexpected_indents(text):
+    """Return lines of running text that are set in from the line before, as no list is meant to be."""
+    found, section, before = [], "", ""
+    lines = text.splitlines()
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if re.fullmatch(r"-{3,}", after.strip()):
+            section = line.strip()
+        deeper = len(line) - len(line.lstrip()) > len(before) - len(before.lstrip())
+        marked = re.match(r"\s*([-*]|\d+\.|\.\.|>>>) ", before)
+        if section in RUNNING and line.strip() and before.strip() and deeper and not marked:
+            found.append(f"{line.strip()!r} is set in")
+        before = line
+    return found
 
 
 def defects(doc):
     text = prose(doc)
     underlines = re.compile(r"^[-=]{3,}$")
-    found = []
+    found = unexpected_indents(text)
     for line in text.splitlines():
         if underlines.match(line.strip()) or (
             re.fullmatch(r"[\w, *]+", line.strip()) and "_" in line
@@ -72,6 +91,8 @@ def test_docstrings_are_sound(path):
         "    Passes, at most n_iter_.",
         "x : ndarray of shape (n_clusters_, 2)",
         "The *args are gone.",
+        "It is so, for every one of\n    them.",
+        "Notes\n-----\nIt is so, for every one of\n    them.",
     ],
 )
 def test_what_sphinx_stumbles_over_is_found(doc):
@@ -84,6 +105,9 @@ def test_what_sphinx_stumbles_over_is_found(doc):
         "See ``n_iter_`` and `labels_`, ``|S|``, :class:`a_`.",
         "labels_ : ndarray of shape (n_samples,)",
         "*Process* goes on; a * b; 2**k; a | b.",
+        "It is::\n\n    |S| = n_\n\n    |T| = 2\n\nor so.",
+        "References\n----------\n1. Someone: A\n   paper.\n\n- a\n  list",
+        "Parameters\n----------\nx : int\n    A number.",
         "Text\n\n>>> x_ = 3\n>>> x_\n3",
     ],
 )

@@ -79,7 +79,7 @@ class HGPA(ConsensusClusterer):
 
     For soft members the literature has forms of CSPA, MCLA and HBGF [2]_, not of HGPA: this one is our
     own. A cluster with memberships p_i is a fuzzy set, and those with p_i >= t, at every level t, are
-    a hyperedge. The connectivity minus one of these, where they are any, over all levels is ::
+    a hyperedge. The connectivity minus one of these, where they are any, over all levels is::
 
         integral over t > 0 of (parts that {i : p_i >= t} meets - 1)+ dt
             = sum over parts of (max of p_i in the part) - max of all p_i,

@@ -1,11 +1,12 @@
 """The criterion of WeightedNMF and its two steps: factors for given weights, weights for factors.
 
-With H a row for each object and M_u what partition u puts together, the criterion is ::
+With H a row for each object and M_u what partition u puts together, the criterion is::
 
     |sum_u w_u M_u - HH'|^2 + price sum_u (w_u - v_u)^2 / v_u
         = w'Aw - 2 sum_u w_u |B_u'H|^2 + |H'H|^2 + price ...,        A_uv = <M_u, M_v>
 
-and with missing labels, where w is given, sum_u w_u |M_u - HH'|_u^2 over the pairs that u observed.
+and with missing labels, where w is given, ``sum_u w_u |M_u - HH'|_u^2`` over the pairs that u
+observed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Factors:
     """H of the different rows, and what the criterion reads of it.
 
     ``sums`` (T, K): B'H. ``grams`` (1 or N, K, K): H'H over all objects, or over those that each
-    partition observed. ``overlaps`` and ``lengths`` (N,): |B_u'H|^2 and |HH'|_u^2.
+    partition observed. ``overlaps`` and ``lengths`` (N,): ``|B_u'H|^2`` and ``|HH'|_u^2``.
     """
 
     H: NDArray[np.float64]

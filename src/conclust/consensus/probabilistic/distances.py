@@ -59,9 +59,12 @@ class PairSet(Protocol):
 class AllPairs:
     """All pairs, none of them formed: from cluster sums and K x K Grams.
 
-    d_u / s_u = |G_u|^2 - sum_i |y_i|^4 - 2 (|S_u|^2 - sum_i |x_ui|^2 |y_i|^2) + |X_u X_u'|^2 -
-    sum_i |x_ui|^4, with G_u = sum_i y_i y_i' and S_u = sum_i x_ui y_i' over the objects that u
-    observed: O(n (N K + K^2)) altogether.
+    With G_u = sum_i y_i y_i' and S_u = sum_i x_ui y_i' over the objects that u observed::
+
+        d_u / s_u = |G_u|^2 - sum_i |y_i|^4 - 2 (|S_u|^2 - sum_i |x_ui|^2 |y_i|^2)
+                    + |X_u X_u'|^2 - sum_i |x_ui|^4
+
+    in O(n (N K + K^2)) altogether.
     """
 
     def __init__(self, ensemble: Ensemble, n_clusters: int, threads: int) -> None:
@@ -83,7 +86,7 @@ class AllPairs:
         )
 
     def _constants(self) -> NDArray[np.float64]:
-        """Return |X_u X_u'|^2 - sum_i |x_ui|^4: for labels, the ordered pairs put together."""
+        """Return ``|X_u X_u'|^2 - sum_i |x_ui|^4``: for labels, the ordered pairs put together."""
         ensemble = self.ensemble
         if self._soft is None:
             sizes = np.zeros(int(ensemble.offsets[-1]), dtype=np.int64)
@@ -146,7 +149,7 @@ class AllPairs:
     def _self_pairs(
         self, norms: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the sums over observed objects of |y_i|^4 and of |x_ui|^2 |y_i|^2."""
+        """Return the sums over observed objects of ``|y_i|^4`` and ``|x_ui|^2 |y_i|^2``."""
         ensemble = self.ensemble
         n, m = ensemble.shape
         if self._complete and self._soft is None:

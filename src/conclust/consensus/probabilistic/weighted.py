@@ -198,15 +198,15 @@ class WeightedPCC(PlacingClusterer):
     about as many clusters.
 
     ``distance="corrected"`` is ours, not the paper's. Over all orders in which u could assign the
-        objects it observed, with a_ij = y_i'y_j and the share p_u of the pairs that u puts together::
+    objects it observed, with a_ij = y_i'y_j and the share p_u of the pairs that u puts together::
 
-            E d_u(Y) = sum a_ij^2 - 2 p_u sum a_ij + p_u n_u (n_u - 1)
+        E d_u(Y) = sum a_ij^2 - 2 p_u sum a_ij + p_u n_u (n_u - 1)
 
-        The membership step holds E d_u where it was; a round that does not lower f then is not made,
-        and the rounds end. They start from the consensus of the partitions weighed by the certainty of
-        their clusters (:func:`conclust.weighting.certainty_weights`), as that of all may have merged
-        clusters already, which makes degenerate partitions agree with it. The penalty is in units of
-        1, as the corrected distances are, instead of n_samples^2. On the papers' mixed ensembles of 1,000
+    The membership step holds E d_u where it was; a round that does not lower f then is not made,
+    and the rounds end. They start from the consensus of the partitions weighed by the certainty of
+    their clusters (:func:`conclust.weighting.certainty_weights`), as that of all may have merged
+    clusters already, which makes degenerate partitions agree with it. The penalty is in units of
+    1, as the corrected distances are, instead of n_samples^2. On the papers' mixed ensembles of 1,000
     digits, of which single and centroid linkage put nearly all into one cluster, the consistency
     index with the classes is (raw, min-max and standardised features) .69, .64, .37 instead of .30,
     .30, .11 with the simplex and the generator's default numbers of clusters, .91, .91, .86
@@ -215,7 +215,7 @@ class WeightedPCC(PlacingClusterer):
     partitions in mixed ensembles the simplex keeps weight .07 instead of .21 (wine), .09 instead of
     .11 (votes).
 
-        The alternation finds a local optimum that depends on where the weights start: at equal weights
+    The alternation finds a local optimum that depends on where the weights start: at equal weights
     (q), with the l2 consensus of all partitions.
 
     References

@@ -1,10 +1,10 @@
 """Which cluster of the consensus each cluster of each partition stands for: one to one.
 
-The squared distance of a consensus M to the partitions, rows matched by P_u,
+The squared distance of a consensus M to the partitions, rows matched by P_u::
 
-    f = sum_u w_u sum_{i seen by u} |M_i - (P_u' b_ui)|^2,
+    f = sum_u w_u sum_{i seen by u} |M_i - (P_u' b_ui)|^2
 
-is least over M (rows on the simplex) at the mean vote with what is lost spread evenly. Put in, it
+It is least over M (rows on the simplex) at the mean vote with what is lost spread evenly. Put in, it
 depends on the objects only through G = B' diag(1 / v) B, where v_i is the weight of the partitions
 that saw object i: a matrix of clusters by clusters, so that no step costs anything in n.
 """
