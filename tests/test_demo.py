@@ -154,9 +154,19 @@ def test_without_matplotlib_one_sentence_and_no_pictures(tmp_path, monkeypatch, 
     ]
 
 
-def test_what_the_demo_refuses(tmp_path, capsys):
+def test_what_the_demo_refuses(tmp_path, capsys, monkeypatch):
     assert run(tmp_path / "a", "--data", "no_such_set") == 1
-    assert "no_such_set" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "there is no data set 'no_such_set'. Is it" in said.err
+    assert run(tmp_path / "a", "--data", "iris,bresat_cancer") == 1
+    assert "Is it breast_cancer or" in capsys.readouterr().err
+    # Known, but not here: said before the introduction too.
+    monkeypatch.delenv("CONCLUST_DATA", raising=False)
+    assert run(tmp_path / "a", "--data", "zoo") == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "'zoo' is not on this machine" in said.err
     assert run(tmp_path / "a", "--data", " , ") == 1
     assert "names no data set" in capsys.readouterr().err
     assert not (tmp_path / "a").exists()

@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Measure, print the tables, write the folder."""
     talk = Talk(arguments)
     names = _chosen(arguments.data)
+    sets = {name: _loaded(name) for name in names}
     pictured = [name for name in _PICTURED if name in names] or names[:1]
     start = time.perf_counter()
     with OutputFolder(arguments.out, force=arguments.force, names=_files()) as folder:
@@ -138,8 +140,7 @@ def run(arguments: argparse.Namespace) -> None:
         pictures = True
         for name in names:
             begin = time.perf_counter()
-            data = datasets.load(name)
-            X, classes = _checked(name, data)
+            data, X, classes = sets[name]
             found, shown = _measure(name, X, classes, arguments, talk)
             rows.extend(found)
             if pictures and name in pictured:
@@ -160,7 +161,17 @@ def _chosen(data: str | None) -> list[str]:
     names = [name.strip() for name in data.split(",") if name.strip()]
     if not names:
         raise InputError("--data names no data set. Give for example: --data iris,wine")
+    known = datasets.names()
+    for name in names:
+        if name not in known:
+            meant = get_close_matches(name, known) or datasets.available()
+            raise InputError(f"--data: there is no data set {name!r}. Is it {' or '.join(meant)}?")
     return list(dict.fromkeys(names))
+
+
+def _loaded(name: str) -> tuple[datasets.Dataset, NDArray[np.float64], NDArray[Any]]:
+    data = datasets.load(name)
+    return data, *_checked(name, data)
 
 
 def _checked(name: str, data: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
