@@ -303,6 +303,19 @@ def test_texts_of_a_line_diagram():
         line_diagram(lattice, labels="full")
 
 
+def test_a_context_is_drawn_as_its_lattice():
+    context = FormalContext.from_ensemble([[0, 0], [0, 1], [1, 1]])
+    drawn, same = line_diagram(context), line_diagram(context.lattice())
+    assert drawn.get_title() == same.get_title()
+    assert [t.get_text() for t in drawn.texts] == [t.get_text() for t in same.texts]
+
+
+@pytest.mark.parametrize("what", [np.zeros((3, 2), int), None, "lattice"])
+def test_what_is_no_lattice_is_refused(what):
+    with pytest.raises(InputError, match=f"got {type(what).__name__}: FormalContext.from_ens"):
+        line_diagram(what)
+
+
 def test_line_diagrams_are_the_same_every_time():
     lattice = FormalContext.of_partitions(4).lattice()
     a, b = drawn(line_diagram(lattice)), drawn(line_diagram(lattice))

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from conclust._random import generator
 from conclust._validation import check_option
 from conclust.exceptions import InputError
-from conclust.lattice import ConceptLattice
+from conclust.lattice import ConceptLattice, FormalContext
 from conclust.plotting.figures import COLOURS, axes
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _DIAGRAM_STARTS = 40
 
 
 def line_diagram(
-    lattice: ConceptLattice,
+    lattice: ConceptLattice | FormalContext,
     *,
     labels: str | Sequence[str] | None = "reduced",
     ax: Axes | None = None,
@@ -36,8 +36,8 @@ def line_diagram(
 
     Parameters
     ----------
-    lattice : ConceptLattice
-        From ``FormalContext.lattice()``.
+    lattice : ConceptLattice or FormalContext
+        From ``FormalContext.lattice()``; of a context its lattice is made.
     labels : {"reduced", None} or sequence of str of length n_concepts, default="reduced"
         "reduced" names every attribute once, above the highest concept that has it, and every
         object once, below the lowest concept that holds it. A sequence gives the text below each
@@ -56,7 +56,7 @@ def line_diagram(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        There are not as many texts as concepts.
+        What is to be drawn is no lattice and no context, or there are not as many texts as concepts.
 
     References
     ----------
@@ -66,10 +66,17 @@ def line_diagram(
     --------
     >>> from conclust.lattice import FormalContext
     >>> from conclust.plotting import line_diagram
-    >>> ax = line_diagram(FormalContext.of_partitions(4).lattice())
+    >>> ax = line_diagram(FormalContext.of_partitions(4))
     >>> ax.get_title()
     'Lattice of 15 concepts'
     """
+    if isinstance(lattice, FormalContext):
+        lattice = lattice.lattice()
+    if not isinstance(lattice, ConceptLattice):
+        raise InputError(
+            "line_diagram draws a ConceptLattice or the lattice of a FormalContext, and got "
+            f"{type(lattice).__name__}: FormalContext.from_ensemble(labels) makes a context of labels."
+        )
     above, below = _diagram_texts(lattice, labels)
     x, y = _diagram_places(lattice)
     widest = int(np.bincount(lattice.levels).max())
