@@ -29,13 +29,13 @@ def docstrings(tree):
 
 def prose(doc):
     """Return the text without doctests and literal blocks, and with "…" for literals."""
-    lines, code, indent = [], False, 0
+    lines, code, literal, indent = [], False, False, 0
     for line in doc.splitlines():
         here = len(line) - len(line.lstrip())
         if code and line.strip() and here <= indent:
             code = False
         if line.lstrip().startswith((">>>", "...")):
-            code, indent = True, here - 1
+            code, literal, indent = True, False, here - 1
         if code and not line.strip():
             code = literal
         if not code:
