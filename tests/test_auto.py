@@ -146,6 +146,21 @@ def test_many_objects_are_placed_by_a_part():
     assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
+@pytest.mark.parametrize("weights", [None, [1, 1, 2, 1]])
+def test_a_partition_may_observe_nobody_of_the_part(weights):
+    truth = np.arange(60) % 3
+    rare = np.full(60, -1)
+    rare[:2] = 0
+    labels = np.column_stack([truth, truth, truth, rare])
+    for seed in range(5):
+        model = AutoConsensus(max_samples=20, random_state=seed)
+        model.fit(Ensemble(labels, weights=weights))
+        np.testing.assert_array_equal(model.labels_, truth)
+    # A part is also what is left without the objects that are noise wherever they were seen.
+    labels = [[-2, -1, -1], [-1, -1, 0], [-1, -1, 0], [-1, 0, 0]]
+    assert AutoConsensus(1).fit(labels).labels_.tolist() == [0, 0, 0, 0]
+
+
 def test_supports_say_why():
     X, _ = make_blobs(300, centers=3, n_features=5, random_state=0)
     model = AutoConsensus().fit(members(X))

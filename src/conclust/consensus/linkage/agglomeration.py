@@ -310,7 +310,10 @@ def _representatives(ensemble: Ensemble, start: MicroClusters) -> Ensemble:
     labels = codes.astype(np.int64)
     labels[codes == missing_code(codes.dtype)] = -1
     labels[codes == noise_code(codes.dtype)] = -2
-    return Ensemble(labels, weights=ensemble.weights)
+    # Of a part of the objects, a partition may have observed none: it is no evidence on them.
+    observed = (labels != -1).any(axis=0)
+    weights = None if ensemble.weights is None else ensemble.weights[observed]
+    return Ensemble(labels[:, observed], weights=weights)
 
 
 def _empty_merges(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
