@@ -60,6 +60,7 @@ _MODULES = (
     "lattice",
     "membership",
     "metrics",
+    "placing",
     "plotting",
     "similarity",
     "weighting",
