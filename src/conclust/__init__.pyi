@@ -8,6 +8,7 @@ from conclust import generation as generation
 from conclust import lattice as lattice
 from conclust import membership as membership
 from conclust import metrics as metrics
+from conclust import placing as placing
 from conclust import plotting as plotting
 from conclust import similarity as similarity
 from conclust import weighting as weighting
@@ -107,6 +108,7 @@ __all__ = [
     "membership",
     "methods",
     "metrics",
+    "placing",
     "plotting",
     "posterior_coclustering",
     "similarity",
