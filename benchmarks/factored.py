@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.timing import Seconds, median, memory_of, timed
 from conclust import PCC, Ensemble
-from conclust.consensus.probabilistic.factored import FactoredModel, padded
+from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.exceptions import DatasetNotFoundError
 
 N, M, K = 1_000_000, 100, 8

@@ -21,9 +21,11 @@ from benchmarks.factored import make_labels
 from benchmarks.timing import timed
 from conclust import Ensemble
 from conclust._kernels import GreedySolver
-from conclust.consensus.probabilistic import factored, pairwise
-from conclust.consensus.probabilistic.solution import PairSolution
-from conclust.consensus.probabilistic.starts import inside
+from conclust.consensus.probabilistic import descent
+from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search import starts
+from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.solvers.factored import Factored
 from conclust.divergences import Divergence, kl, l2
 from conclust.evidence import SparseEvidence, sample_pairs
 
@@ -69,28 +71,17 @@ def finish(solver: GreedySolver) -> None:
 
 
 def run_pairwise(sample: SparseEvidence, Y0: NDArray[np.float64], divergence: Divergence) -> None:
-    found: list[PairSolution] = []
-    how = {"max_iter": 200, "tol": 1e-5, "tol_kkt": 1e-8}
-    seconds = timed(lambda: found.append(pairwise.solve(sample, Y0, divergence, **how)))
+    found: list[Solution] = []
+    seconds = timed(lambda: found.append(descent.descend(sample, Y0, divergence, Stopping())))
     print(
         f"{divergence.name + ', pairwise':<28} {'':>8} {seconds.cpu:>8.2f} {'':>9} {'':>9} "
         f"{found[0].objective:>14.1f} {found[0].residual:>10.1e}  {found[0].n_iter} sweeps"
     )
 
 
-def least_squares(ensemble: Ensemble, k: int) -> factored.FactoredSolution:
-    return factored.solve(
-        ensemble,
-        k,
-        start=None,
-        n_init=5,
-        max_iter=200,
-        tol=1e-5,
-        tol_kkt=1e-8,
-        seed=np.random.SeedSequence(0),
-        threads=1,
-        report=lambda message: None,
-    )
+def least_squares(ensemble: Ensemble, k: int) -> Solution:
+    run = Run(np.random.SeedSequence(0))
+    return Factored(counted=0).solve(Problem(ensemble, k, l2), None, Stopping(), run)
 
 
 def compare(ensemble: Ensemble, sample: SparseEvidence, k: int) -> None:
@@ -98,11 +89,11 @@ def compare(ensemble: Ensemble, sample: SparseEvidence, k: int) -> None:
     print(
         f"{'':<28} {'steps/nK':>8} {'CPU s':>8} {'ns/pair':>9} {'ns/visit':>9} {'objective':>14} {'residual':>10}"
     )
-    found: list[factored.FactoredSolution] = []
+    found: list[Solution] = []
     seconds = timed(lambda: found.append(least_squares(ensemble, k)))
     print(f"{'least squares, all pairs':<28} {'':>8} {seconds.cpu:>8.2f}")
     start = inside(found[0].membership)
-    random = factored.random_membership(ensemble.n_samples, k, np.random.default_rng(0))
+    random = starts.random_membership(ensemble.n_samples, k, np.random.default_rng(0))
     for divergence in (l2, kl):
         run_pairwise(sample, start, divergence)
         run_greedy(sample, start, divergence, f"{divergence.name}, greedy, same start")

@@ -19,8 +19,10 @@ from benchmarks.factored import make_labels
 from benchmarks.greedy import least_squares
 from benchmarks.timing import timed
 from conclust import Ensemble
-from conclust.consensus.probabilistic import landmark, pairwise
-from conclust.consensus.probabilistic.starts import inside
+from conclust.consensus.probabilistic import descent
+from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
+from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.solvers.landmark import Landmark
 from conclust.divergences import kl
 from conclust.evidence import pair_counts, sample_pairs
 
@@ -75,13 +77,11 @@ def compare(ensemble: Ensemble) -> None:
 
     def sampled() -> NDArray[np.float64]:
         sample = sample_pairs(ensemble, 15, random_state=0, n_jobs=1)
-        how = {"max_iter": 200, "tol": 1e-5, "tol_kkt": 1e-8}
-        return pairwise.solve(sample, inside(first), kl, **how).membership
+        return descent.descend(sample, inside(first), kl, Stopping()).membership
 
     def landmarks(count: int, prototypes: int) -> NDArray[np.float64]:
-        seed = np.random.SeedSequence(0)
-        how = {"n_landmarks": count, "n_prototypes": prototypes}
-        return landmark.solve(ensemble, K, kl, seed=seed, threads=1, **how).membership
+        problem, run = Problem(ensemble, K, kl), Run(np.random.SeedSequence(0))
+        return Landmark(count, prototypes).solve(problem, None, Stopping(), run).membership
 
     first = row("l2, all pairs", lambda: least_squares(ensemble, K).membership)
     row("kl, 30 sampled pairs an object, from that", sampled)

@@ -32,11 +32,12 @@ from benchmarks.greedy import PER_OBJECT, make_ensemble
 from benchmarks.timing import Seconds, median, timed
 from conclust import Ensemble
 from conclust._kernels import GreedySolver
-from conclust.consensus.probabilistic import factored, pairwise
-from conclust.consensus.probabilistic.pairwise import PairEvidence
-from conclust.consensus.probabilistic.solution import PairSolution
-from conclust.consensus.probabilistic.starts import inside, least_squares_start
-from conclust.divergences import Divergence, kl
+from conclust.consensus.probabilistic import descent
+from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search import starts
+from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.solvers.factored import near_solution
+from conclust.divergences import Divergence, kl, l2
 from conclust.evidence import SparseEvidence, evidence, sample_pairs
 
 # Greedy stops for a look after so many steps per object and cluster.
@@ -69,7 +70,7 @@ def follow_greedy(known: PairEvidence, Y0: NDArray[np.float64]) -> tuple[list[Lo
     begun = time.process_time()
     solver = GreedySolver(*arrays, Y0, kernel.code, kernel.parameter, TOL, 100 * n * k)
     seconds = time.process_time() - begun
-    work = pairwise._Work(known, Y0, kl)
+    work = descent._Work(known, Y0, kl)
     Y, gradients = np.empty_like(Y0), np.empty_like(Y0)
     ended = False
     while not ended:
@@ -135,8 +136,10 @@ class Race:
         )
         self.row(what, Look(before + seconds.cpu, found.objective))
         if begin is not None:
-            how = {"max_iter": sweeps, "tol": 1e-8, "tol_kkt": 1e-8, "threads": 2}
-            both = median(lambda: pairwise.solve(self.known, begin(2), kl, **how), REPEATS)
+            until = Stopping(sweeps, 1e-8, 1e-8)
+            both = median(
+                lambda: descent.descend(self.known, begin(2), kl, until, threads=2), REPEATS
+            )
             self.row("the same on two threads, wall s", Look(both.wall, found.objective))
 
 
@@ -147,19 +150,19 @@ def run_pairwise(
     *,
     max_iter: int = MOST_SWEEPS,
     tol: float = TOL,
-) -> tuple[Seconds, PairSolution]:
+) -> tuple[Seconds, Solution]:
     """Return the seconds on one thread and the solution."""
-    found: list[PairSolution] = []
-    how = {"max_iter": max_iter, "tol": tol, "tol_kkt": 1e-8}
-    seconds = timed(lambda: found.append(pairwise.solve(known, Y0, divergence, **how)))
+    found: list[Solution] = []
+    until = Stopping(max_iter, tol, 1e-8)
+    seconds = timed(lambda: found.append(descent.descend(known, Y0, divergence, until)))
     return seconds, found[0]
 
 
 def compare_threads(known: PairEvidence, Y0: NDArray[np.float64]) -> None:
     """Print the wall seconds of the default run on one thread and on two, which give the same bits."""
-    how = {"max_iter": MOST_SWEEPS, "tol": TOL, "tol_kkt": 1e-8}
+    until = Stopping(MOST_SWEEPS, TOL, 1e-8)
     one, two = (
-        median(lambda: pairwise.solve(known, Y0, kl, threads=threads, **how), REPEATS)  # noqa: B023
+        median(lambda: descent.descend(known, Y0, kl, until, threads=threads), REPEATS)  # noqa: B023
         for threads in (1, 2)
     )
     print(
@@ -181,14 +184,14 @@ def compare_with_own(known: PairEvidence, Y0: NDArray[np.float64]) -> None:
 
 def race(name: str, ensemble: Ensemble, known: PairEvidence, k: int, share: float) -> None:
     """Run both, from their own starts and from one."""
-    how = {"n_init": 5, "seed": np.random.SeedSequence(0), "report": lambda message: None}
+    problem = Problem(ensemble, k, l2)
 
     def begin(threads: int) -> NDArray[np.float64]:
-        return inside(least_squares_start(ensemble, k, threads=threads, **how))
+        return inside(near_solution(problem, Run(np.random.SeedSequence(0), threads=threads)))
 
     start = begin(1)
     before = median(lambda: begin(1), REPEATS)
-    random = factored.random_membership(ensemble.n_samples, k, np.random.default_rng(0))
+    random = starts.random_membership(ensemble.n_samples, k, np.random.default_rng(0))
     print(f"\n{name}, K = {k}")
     Race("own starts", known, random, share).run(start, before.cpu, begin)
     Race("one start", known, start, share).run(start)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from conclust.consensus.probabilistic.acceleration import follow, leap
+from conclust.consensus.acceleration import follow, leap
 
 END = np.array([[0.2, 0.3, 0.5], [0.6, 0.4, 0.0]])
 AWAY = np.array([[0.1, -0.2, 0.1], [-0.1, 0.1, 0.0]])

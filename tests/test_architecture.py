@@ -24,7 +24,6 @@ FLOORS = {
     # 1 the thing
     "exceptions": (1, 0),
     "_validation": (1, 1),
-    "_warning": (1, 1),
     "_progress": (1, 2),
     "_random": (1, 2),
     "_storage": (1, 2),
@@ -405,3 +404,43 @@ def test_nothing_is_left_undone():
         if (match := mark.search(path.read_text("utf-8")))
     ]
     assert not found
+
+
+def folder_of(module):
+    """Return the folder that a module lies in, or that it is."""
+    parts = module.split(".")
+    return module if (PACKAGE.parent / "/".join(parts)).is_dir() else ".".join(parts[:-1])
+
+
+def test_no_folders_import_each_other_in_a_circle():
+    """But for a folder and those within it: what stands directly in a folder is shared by these."""
+    edges = {}
+    for module in MODULES:
+        own = folder_of(name_of(module))
+        for other in imported(module):
+            if other.startswith("conclust."):
+                there = folder_of(other)
+                if not (f"{there}.".startswith(f"{own}.") or f"{own}.".startswith(f"{there}.")):
+                    edges.setdefault(own, set()).add(there)
+    assert (
+        "conclust.consensus.probabilistic.placements"
+        in edges["conclust.consensus.probabilistic.solvers"]
+    )
+    for own in edges:
+        reached, new = set(), {own}
+        while new:
+            new = set().union(*(edges.get(folder, set()) for folder in new)) - reached
+            reached |= new
+        assert own not in reached
+
+
+def test_functions_of_the_consensus_take_seven_parameters_at_most():
+    most = {}
+    for module in MODULES:
+        if module.startswith("conclust.consensus"):
+            for node in ast.walk(tree_of(module)):
+                if isinstance(node, ast.FunctionDef) and node.name != "__init__":
+                    names = [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
+                    most[f"{module}.{node.name}"] = len(set(names) - {"self", "cls"})
+    assert len(most) > 300
+    assert {name: count for name, count in most.items() if count > 7} == {}

@@ -248,6 +248,22 @@ def test_missing_everywhere_is_minus_one_and_said(form):
         np.testing.assert_array_equal(model.membership_[[5, 40]], 1 / k)
 
 
+def test_warnings_name_the_line_that_called(form):
+    labels, _ = planted(seed=5)
+    labels[[4, 40]] = -1
+    for call in ("fit", "fit_predict"):
+        model = make(form, 3)
+        if "max_iter" in model.get_params():
+            model.set_params(max_iter=1)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            getattr(model, call)(labels)
+        assert heard
+        assert {one.filename for one in heard} == {__file__}
+        line = inspect.currentframe().f_lineno - 3
+        assert {one.lineno for one in heard} == {line}
+
+
 def test_refuses_more_clusters_than_objects(form):
     with pytest.raises(
         ParameterError, match=r"'n_clusters' parameter of \w+ must be .*Got 9 instead"

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from conclust import Ensemble
-from conclust.consensus.probabilistic import factored
+from conclust.consensus.probabilistic.placements import factored_model
+from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
+from conclust.consensus.probabilistic.solvers import factored
+from conclust.divergences import l2
 
 
 def solver_of(ensemble):
     complete = not (ensemble.has_missing or ensemble.has_noise)
-    return factored.FactoredModel.of(ensemble).solver(ensemble.codes, 3, complete=complete)
+    return factored_model.FactoredModel.of(ensemble).solver(ensemble.codes, 3, complete=complete)
 
 
 def test_over_relaxation_ends_where_plain_sweeps_do():
@@ -27,7 +30,7 @@ def test_over_relaxation_ends_where_plain_sweeps_do():
     reached, sweeps = [], []
     for pace in (None, factored._Pace(1)):
         solver = solver_of(ensemble)
-        Y = factored.padded(start)
+        Y = factored_model.padded(start)
         solver.rebuild(Y, 1)
         change, count = -np.inf, 0
         while -change > 1e-9 * abs(solver.objective()):
@@ -52,19 +55,12 @@ def test_the_start_of_other_solvers_is_near_the_solution(n):
     labels[rng.random(labels.shape) < 0.3] = -1
     labels[:, 0] = truth
     ensemble = Ensemble(labels)
-    how = {
-        "n_init": 2,
-        "seed": np.random.SeedSequence(0),
-        "threads": 1,
-        "report": lambda line: None,
-    }
-    near = factored.near_solution(ensemble, 3, **how)
-    solved = factored.solve(
-        ensemble, 3, start=None, max_iter=100, tol=1e-6, tol_kkt=1e-9, **how
-    ).membership
+    problem, run = Problem(ensemble, 3, l2), Run(np.random.SeedSequence(0), 2)
+    near = factored.near_solution(problem, run)
+    solved = factored.Factored().solve(problem, None, Stopping(100, 1e-6, 1e-9), run).membership
     solver = solver_of(ensemble)
     losses = []
     for Y in (near, solved, np.full((n, 3), 1 / 3)):
-        solver.rebuild(factored.padded(Y), 1)
+        solver.rebuild(factored_model.padded(Y), 1)
         losses.append(solver.objective())
     assert losses[0] - losses[1] <= 1e-3 * (losses[2] - losses[1])

@@ -8,7 +8,7 @@ from tests.naive import greedy as naive
 
 from conclust import Ensemble
 from conclust._kernels import GreedySolver
-from conclust.consensus.probabilistic import greedy
+from conclust.consensus.probabilistic.solvers import greedy
 from conclust.divergences import Divergence, kl, l2, mahalanobis, power
 from conclust.evidence import SparseEvidence, evidence, sample_pairs
 from conclust.exceptions import ParameterError
@@ -60,7 +60,7 @@ def test_steps_are_those_of_the_twin(name, k):
     expected = Y
     for steps in range(1, 16):
         expected = naive.step(c, N, expected, divergence)
-        found = greedy.solve((c, N), Y, divergence, tol=0.0, max_iter=steps)
+        found = greedy.steps((c, N), Y, divergence, tol=0.0, max_iter=steps)
         assert found.n_iter == steps
         np.testing.assert_allclose(found.membership, expected, atol=1e-6)
         np.testing.assert_array_equal(found.membership == 0, expected == 0)
@@ -70,7 +70,7 @@ def test_steps_are_those_of_the_twin(name, k):
 def test_objective_and_residual_are_those_of_the_definition(name):
     divergence = DIVERGENCES[name]
     c, N = evidence(labels_of(2, 15, 7, 3))
-    found = greedy.solve((c, N), start_of(3, 15, 3), divergence, tol=1e-7)
+    found = greedy.steps((c, N), start_of(3, 15, 3), divergence, tol=1e-7)
     assert found.converged
     assert found.residual <= 1e-7
     assert found.objective == pytest.approx(
@@ -90,7 +90,7 @@ def test_objective_never_rises(name):
     Y = start_of(5, 10, 3)
     before = naive.objective(c, N, Y, divergence)
     for steps in range(1, 60, 3):
-        f = greedy.solve((c, N), Y, divergence, tol=0.0, max_iter=steps).objective
+        f = greedy.steps((c, N), Y, divergence, tol=0.0, max_iter=steps).objective
         assert f <= before * (1 + 1e-12)
         before = f
 
@@ -121,8 +121,8 @@ def test_a_full_pattern_gives_the_bits_of_the_dense_matrix(name, weighted):
     weights = np.random.default_rng(0).random(9) + 0.1 if weighted else None
     c, N = evidence(Ensemble(labels, weights=weights))
     Y = start_of(9, 40, 4)
-    dense = greedy.solve((c, N), Y, DIVERGENCES[name], tol=1e-6)
-    sparse = greedy.solve(pattern(c, N), Y, DIVERGENCES[name], tol=1e-6)
+    dense = greedy.steps((c, N), Y, DIVERGENCES[name], tol=1e-6)
+    sparse = greedy.steps(pattern(c, N), Y, DIVERGENCES[name], tol=1e-6)
     np.testing.assert_array_equal(dense.membership, sparse.membership)
     assert dense.objective == sparse.objective
     assert dense.n_iter == sparse.n_iter
@@ -131,14 +131,14 @@ def test_a_full_pattern_gives_the_bits_of_the_dense_matrix(name, weighted):
 def test_types_of_counts_change_no_bit():
     c, N = evidence(labels_of(10, 30, 9, 3))
     Y = start_of(11, 30, 3)
-    expected = greedy.solve((c, N), Y, kl, tol=1e-6)
+    expected = greedy.steps((c, N), Y, kl, tol=1e-6)
     sparse = pattern(c, N)
     wide = SparseEvidence(
         sparse.indptr, sparse.indices, sparse.counts * 1.0, sparse.copresence * 1.0
     )
     others = [wide, *((c.astype(kind), N.astype(kind)) for kind in (np.uint16, np.uint32, float))]
     for other in [*others, (c.astype(float), N)]:
-        found = greedy.solve(other, Y, kl, tol=1e-6)
+        found = greedy.steps(other, Y, kl, tol=1e-6)
         np.testing.assert_array_equal(found.membership, expected.membership)
 
 
@@ -165,8 +165,8 @@ def test_the_queue_finds_the_largest_gap_at_any_size(n):
     c, N = evidence(labels)
     Y = start_of(15, n, 3)
     for steps in range(1, 6):
-        before = greedy.solve((c, N), Y, l2, tol=0.0, max_iter=steps - 1).membership
-        after = greedy.solve((c, N), Y, l2, tol=0.0, max_iter=steps).membership
+        before = greedy.steps((c, N), Y, l2, tol=0.0, max_iter=steps - 1).membership
+        after = greedy.steps((c, N), Y, l2, tol=0.0, max_iter=steps).membership
         moved = np.flatnonzero((np.abs(before - after) > 1e-12).any(axis=1))
         W = 2.0 * (N * (before @ before.T) - c)
         np.fill_diagonal(W, 0)
@@ -181,7 +181,7 @@ def test_the_queue_finds_the_largest_gap_at_any_size(n):
 def test_worked_example_has_optimum_zero(name):
     divergence = DIVERGENCES[name]
     start = np.array([[0.7, 0.3], [0.6, 0.4], [0.5, 0.5], [0.3, 0.7]])
-    found = greedy.solve(evidence(E1), start, divergence, tol=1e-9, max_iter=100_000)
+    found = greedy.steps(evidence(E1), start, divergence, tol=1e-9, max_iter=100_000)
     assert found.objective == pytest.approx(0, abs=1e-6)
     Y = found.membership
     assert Y[2] @ Y[0] == pytest.approx(1 / 3, abs=1e-3)
@@ -191,16 +191,16 @@ def test_worked_example_has_optimum_zero(name):
 def test_three_unrelated_objects_in_two_clusters():
     c, N = evidence(np.tile([[0], [1], [2]], 8))
     start = start_of(1, 3, 2)
-    assert greedy.solve((c, N), start, l2, tol=1e-9).objective == pytest.approx(4.0, abs=1e-6)
-    found = greedy.solve((c, N), start, kl, tol=1e-9)
+    assert greedy.steps((c, N), start, l2, tol=1e-9).objective == pytest.approx(4.0, abs=1e-6)
+    found = greedy.steps((c, N), start, kl, tol=1e-9)
     assert found.objective == pytest.approx(16 * np.log(2), rel=1e-6)
 
 
 def test_a_scaled_divergence_is_scaled():
     c, N = evidence(labels_of(16, 20, 6, 3))
     Y = start_of(17, 20, 3)
-    plain = greedy.solve((c, N), Y, l2, tol=1e-6)
-    scaled = greedy.solve((c, N), Y, mahalanobis([[3, 0], [0, 1]]), tol=4e-6)
+    plain = greedy.steps((c, N), Y, l2, tol=1e-6)
+    scaled = greedy.steps((c, N), Y, mahalanobis([[3, 0], [0, 1]]), tol=4e-6)
     np.testing.assert_array_equal(plain.membership, scaled.membership)
     assert scaled.objective == pytest.approx(4 * plain.objective, rel=1e-12)
     assert scaled.residual == pytest.approx(4 * plain.residual, rel=1e-9)
@@ -210,14 +210,14 @@ def test_objects_without_evidence_stay_where_they_are():
     labels = np.array([[0, 0, -1], [0, 0, -1], [1, 1, -1], [-1, -1, 0]])
     Y = start_of(18, 4, 2)
     for given in (evidence(labels), pattern(*evidence(labels))):
-        found = greedy.solve(given, Y, kl, tol=1e-8)
+        found = greedy.steps(given, Y, kl, tol=1e-8)
         np.testing.assert_allclose(found.membership[3], Y[3], atol=1e-15)
         assert found.converged
 
 
 def test_the_last_step_is_reported_as_such():
     c, N = evidence(labels_of(19, 30, 6, 3))
-    found = greedy.solve((c, N), start_of(20, 30, 3), l2, tol=1e-9, max_iter=5)
+    found = greedy.steps((c, N), start_of(20, 30, 3), l2, tol=1e-9, max_iter=5)
     assert not found.converged
     assert found.n_iter == 5
     assert found.residual > 1e-9
@@ -230,7 +230,7 @@ def test_sampled_pairs_converge():
     sample = sample_pairs(labels, 12, random_state=0)
     lines = []
     start = start_of(21, 400, 3)
-    found = greedy.solve(sample, start, l2, tol=1e-6, report=lines.append)
+    found = greedy.steps(sample, start, l2, tol=1e-6, report=lines.append)
     assert found.converged
     assert found.residual <= 1e-6
     assert found.objective < found.trace[0, 0]
@@ -239,4 +239,4 @@ def test_sampled_pairs_converge():
 def test_a_users_divergence_is_refused():
     own = Divergence(lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p))
     with pytest.raises(ParameterError, match="solver='pairwise'"):
-        greedy.solve(evidence(E1), start_of(0, 4, 2), own)
+        greedy.steps(evidence(E1), start_of(0, 4, 2), own)

@@ -8,8 +8,12 @@ from tests.naive import greedy as naive
 from tests.naive.least_squares import counts
 
 from conclust import Ensemble
-from conclust.consensus.probabilistic import landmark, pairwise
-from conclust.consensus.probabilistic.landmark import LandmarkModel
+from conclust.consensus.probabilistic import descent
+from conclust.consensus.probabilistic.placements import LandmarkModel
+from conclust.consensus.probabilistic.placements import landmarks as placed_by_landmarks
+from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
+from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.solvers import landmark
 from conclust.divergences import Divergence, kl, l2, mahalanobis, power
 from conclust.evidence import evidence
 from conclust.exceptions import ParameterError
@@ -35,6 +39,13 @@ def labels_of(seed, n, m, k, missing=0.0, noise=0.0, flip=0.3):
     return labels
 
 
+def solved(ensemble, k, divergence, start=None, threads=1, **how):
+    """Return the solution by landmarks, and which objects these are."""
+    problem, run = Problem(ensemble, k, divergence), Run(SEED, threads=threads)
+    solver = landmark.Landmark(**how)
+    return solver.solve(problem, start, Stopping(), run), solver.landmarks(problem, run)
+
+
 CASES = {
     "complete": {},
     "missing": {"missing": 0.4},
@@ -57,7 +68,7 @@ def test_no_membership_on_a_grid_is_better(case, name):
     Y = np.random.default_rng(2).dirichlet(np.full(3, 0.4), 40)
     model = LandmarkModel.of(ensemble._some(few), Y, DIVERGENCES[name])
     assert len(model.prototypes) == 40  # all differ: pooling is not in play
-    placed, loss, residual = model.place(ensemble.codes[40:], 1e-9, 1)
+    placed, loss, residual = model.placed(ensemble.codes[40:], 1e-9, 1)
     assert residual <= 1e-9
     np.testing.assert_allclose(placed.sum(axis=1), 1, atol=1e-12)
     assert (placed >= 0).all()
@@ -87,8 +98,8 @@ def test_pooling_equal_landmarks_loses_nothing(name):
     apart = Y + np.random.default_rng(6).normal(0, 1e-13, Y.shape)
     each = LandmarkModel.of(ensemble._some(few), apart, DIVERGENCES[name], 1000)
     assert len(each.prototypes) == 200
-    a, _, _ = pooled.place(ensemble.codes[200:], 1e-10, 1)
-    b, _, _ = each.place(ensemble.codes[200:], 1e-10, 1)
+    a, _, _ = pooled.placed(ensemble.codes[200:], 1e-10, 1)
+    b, _, _ = each.placed(ensemble.codes[200:], 1e-10, 1)
     np.testing.assert_allclose(a, b, atol=1e-4)
 
 
@@ -97,14 +108,14 @@ def test_pooling_near_landmarks_loses_little():
     few = np.arange(600)
     c, N = evidence(ensemble._some(few))
     start = np.random.default_rng(0).dirichlet(np.ones(4), 600)
-    Y = pairwise.solve((c, N), start, kl, max_iter=100, tol=1e-6, tol_kkt=1e-8).membership
+    Y = descent.descend((c, N), start, kl, Stopping(100, 1e-6, 1e-8)).membership
     whole = LandmarkModel.of(ensemble._some(few), Y, kl, 600)
     pooled = LandmarkModel.of(ensemble._some(few), Y, kl, 64)
     assert len(pooled.prototypes) <= 64
     assert pooled.sums.sum() == pytest.approx(whole.sums.sum())
     assert pooled.present.sum() == pytest.approx(whole.present.sum())
-    a, _, _ = whole.place(ensemble.codes[600:], 1e-8, 1)
-    b, _, _ = pooled.place(ensemble.codes[600:], 1e-8, 1)
+    a, _, _ = whole.placed(ensemble.codes[600:], 1e-8, 1)
+    b, _, _ = pooled.placed(ensemble.codes[600:], 1e-8, 1)
     assert np.abs(a - b).mean() < 0.005
 
 
@@ -113,25 +124,24 @@ def test_pooling_near_landmarks_loses_little():
 def test_all_objects_as_landmarks_are_the_pairwise_solution(name, k):
     _, _, ensemble = ensemble_of(7, 90, 10, 3, missing=0.2)
     start = np.random.default_rng(1).dirichlet(np.ones(k), 90)
-    found = landmark.solve(ensemble, k, DIVERGENCES[name], seed=SEED, start=start)
-    expected = pairwise.solve(
+    start = inside(start)
+    found, landmarks = solved(ensemble, k, DIVERGENCES[name], start)
+    expected = descent.descend(
         evidence(ensemble),
-        landmark.inside(start),
+        start,
         DIVERGENCES[name],
-        max_iter=200,
-        tol=1e-5,
-        tol_kkt=1e-8,
+        Stopping(),
     )
     np.testing.assert_array_equal(found.membership, expected.membership)
     assert found.objective == expected.objective
-    np.testing.assert_array_equal(found.landmarks, np.arange(90))
+    np.testing.assert_array_equal(landmarks, np.arange(90))
 
 
 @pytest.mark.parametrize("name", DIVERGENCES)
 def test_planted_clusters_are_found_by_few_landmarks(name):
     labels, _, ensemble = ensemble_of(9, 3000, 12, 3, missing=0.3, flip=0.2)
-    found = landmark.solve(ensemble, 4, DIVERGENCES[name], seed=SEED, n_landmarks=200)
-    assert len(found.landmarks) == 200
+    found, landmarks = solved(ensemble, 4, DIVERGENCES[name], n_landmarks=200)
+    assert len(landmarks) == 200
     assert found.converged
     guess = found.membership.argmax(axis=1)
     table = np.zeros((4, 3))
@@ -143,12 +153,9 @@ def test_threads_and_blocks_change_no_bit(monkeypatch):
     _, _, ensemble = ensemble_of(11, 1500, 10, 3, missing=0.3, weighted=True)
     found = []
     for threads, at_once in ((1, 20_000), (2, 20_000), (4, 130)):
-        monkeypatch.setattr(landmark, "_AT_ONCE", at_once)
-        found.append(
-            landmark.solve(
-                ensemble, 3, kl, seed=SEED, n_landmarks=150, n_prototypes=40, threads=threads
-            )
-        )
+        monkeypatch.setattr(placed_by_landmarks, "_AT_ONCE", at_once)
+        how = {"n_landmarks": 150, "n_prototypes": 40}
+        found.append(solved(ensemble, 3, kl, threads=threads, **how)[0])
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].membership, other.membership)
     assert found[0].objective == found[1].objective
@@ -156,11 +163,11 @@ def test_threads_and_blocks_change_no_bit(monkeypatch):
 
 def test_the_objective_is_that_of_landmarks_and_placements():
     _, _, ensemble = ensemble_of(13, 400, 10, 3)
-    found = landmark.solve(ensemble, 3, kl, seed=SEED, n_landmarks=100)
-    c, N = evidence(ensemble._some(found.landmarks))
-    own = naive.objective(c, N, found.membership[found.landmarks], kl)
-    rest = np.delete(np.arange(400), found.landmarks)
-    placed, loss, _ = found.model.place(ensemble.codes, 1e-8, 1, objects=rest)
+    found, landmarks = solved(ensemble, 3, kl, n_landmarks=100)
+    c, N = evidence(ensemble._some(landmarks))
+    own = naive.objective(c, N, found.membership[landmarks], kl)
+    rest = np.delete(np.arange(400), landmarks)
+    placed, loss, _ = found.placement.placed(ensemble.codes, 1e-8, 1, objects=rest)
     np.testing.assert_array_equal(placed, found.membership[rest])
     assert found.objective == pytest.approx(own + loss, rel=1e-9)
 
@@ -168,9 +175,10 @@ def test_the_objective_is_that_of_landmarks_and_placements():
 def test_soft_members_that_are_hard_give_what_labels_give():
     _, _, ensemble = ensemble_of(15, 300, 8, 3)
     soft = Ensemble.from_memberships([np.eye(3)[column] for column in ensemble.labels.T])
-    a = landmark.solve(ensemble, 3, kl, seed=SEED, n_landmarks=80)
-    b = landmark.solve(soft, 3, kl, seed=SEED, start=a.membership, n_landmarks=80)
-    c = landmark.solve(ensemble, 3, kl, seed=SEED, start=a.membership, n_landmarks=80)
+    a, _ = solved(ensemble, 3, kl, n_landmarks=80)
+    start = inside(a.membership)
+    b, _ = solved(soft, 3, kl, start, n_landmarks=80)
+    c, _ = solved(ensemble, 3, kl, start, n_landmarks=80)
     np.testing.assert_allclose(b.membership, c.membership, atol=1e-5)
 
 
@@ -181,7 +189,7 @@ def test_an_object_nobody_observed_with_the_landmarks_is_uniform():
     ensemble = Ensemble(labels)
     Y = np.random.default_rng(0).dirichlet(np.ones(3), 50)
     model = LandmarkModel.of(ensemble._some(np.arange(50)), Y, kl)
-    placed, loss, residual = model.place(ensemble.codes[50:], 1e-9, 1)
+    placed, loss, residual = model.placed(ensemble.codes[50:], 1e-9, 1)
     np.testing.assert_allclose(placed, 1 / 3)
     assert loss == 0
     assert residual == 0
@@ -192,7 +200,7 @@ def test_reordering_the_clusters_reorders_the_placements():
     Y = np.random.default_rng(0).dirichlet(np.ones(3), 100)
     model = LandmarkModel.of(ensemble._some(np.arange(100)), Y, kl)
     order = np.array([2, 0, 1])
-    a, _, _ = model.place(ensemble.codes[100:], 1e-10, 1)
+    a, _, _ = model.placed(ensemble.codes[100:], 1e-10, 1)
     b, _, _ = model.keep_clusters(order).place(ensemble.codes[100:], 1e-10, 1)
     np.testing.assert_allclose(a[:, order], b, atol=1e-5)
 

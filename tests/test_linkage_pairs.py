@@ -18,12 +18,12 @@ from tests.naive.linkage import (
     sparse_between,
 )
 
-from conclust import _kernels
+from conclust import CSPA, PCC, PEACE, WeightedPCC, _kernels
 from conclust.consensus.linkage import EAC
 from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, sample_pairs
-from conclust.exceptions import EvidenceWarning, InputError
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 
 E1 = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
 E2 = [[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]]
@@ -157,33 +157,62 @@ def test_pairs_of_other_objects_are_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"indptr": np.array([0, 3, 6, 9, 11])}, "no compressed sparse rows"),
-        ({"indptr": np.array([0, 6, 3, 9, 12])}, "no compressed sparse rows"),
+        ({"indptr": np.array([0, 3, 6, 9, 11])}, "needs compressed sparse rows"),
+        ({"indptr": np.array([0, 6, 3, 9, 12])}, "needs compressed sparse rows"),
         ({"counts": np.zeros(3, dtype=np.uint32)}, "12 indices, 3 counts and 12 copresences"),
-        ({"indices": np.full(12, 4, dtype=np.int32)}, "objects from 0 to 3. Got 4 to 4"),
+        ({"indices": np.full(12, 4, dtype=np.int32)}, "objects from 0 to 3"),
+        ({"indices": np.zeros(12)}, "whole numbers"),
+        ({"copresence": np.zeros(12, dtype=np.uint32)}, "N_ij > 0"),
     ],
 )
-def test_broken_pairs_are_refused(change, message):
-    pairs = replace(sample_pairs(Ensemble(E1), 3, random_state=0), **change)
-    with pytest.raises(InputError, match=message):
-        EAC(linkage="single", pairs=pairs).fit(E1)
+def test_broken_evidence_is_refused_where_it_is_made(change, message):
+    good = sample_pairs(Ensemble(E1), 3, random_state=0)
+    with pytest.raises(InputError, match=f"A SparseEvidence .*{message}"):
+        replace(good, **change)
 
 
-@pytest.mark.parametrize("linkage", ["single", "average"])
-def test_half_a_pattern_and_pairs_without_evidence_are_read(linkage):
+def test_half_a_pattern_is_refused():
     c, N = evidence(E2)
     full = sparse_pattern(c, N, np.ones_like(c, dtype=bool))
     row = np.repeat(np.arange(6), np.diff(full.indptr))
     upper = row < full.indices
-    half = SparseEvidence(
-        np.concatenate([[0], np.cumsum(np.bincount(row[upper], minlength=6))]),
-        full.indices[upper],
-        full.counts[upper],
-        full.copresence[upper],
-    )
-    expected = EAC(linkage=linkage, pairs=full).fit(E2).linkage_matrix_
-    found = EAC(linkage=linkage, pairs=half).fit(E2).linkage_matrix_
-    np.testing.assert_array_equal(found, expected)
-    nothing = replace(full, counts=full.counts * 0, copresence=full.copresence * 0)
+    with pytest.raises(InputError, match="must be symmetric"):
+        SparseEvidence(
+            np.concatenate([[0], np.cumsum(np.bincount(row[upper], minlength=6))]),
+            full.indices[upper],
+            full.counts[upper],
+            full.copresence[upper],
+        )
+
+
+@pytest.mark.parametrize("linkage", ["single", "average"])
+def test_objects_in_no_pair_are_pieces(linkage):
+    c, N = evidence(E2)
+    nothing = sparse_pattern(c, N, np.zeros_like(c, dtype=bool))
     with pytest.warns(EvidenceWarning, match="in 6 pieces"):
         EAC(linkage=linkage, pairs=nothing).fit(E2)
+
+
+METHODS = {
+    "EAC": lambda pairs: EAC(2, linkage="single", pairs=pairs),
+    "CSPA": lambda pairs: CSPA(2, pairs=pairs, random_state=0),
+    "PCC": lambda pairs: PCC(2, pairs=pairs, random_state=0),
+    "PEACE": lambda pairs: PEACE(2, pairs=pairs, random_state=0),
+    "WeightedPCC": lambda pairs: WeightedPCC(2, pairs=pairs, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_all_methods_of_pairs_read_them_alike(name):
+    labels = random_labels(np.random.default_rng(3), 40, 8)
+    others = sample_pairs(labels[:30], 5, random_state=0)
+    for pairs in (6, 0.4, sample_pairs(labels, 6, random_state=0)):
+        assert METHODS[name](pairs).fit(labels).labels_.shape == (40,)
+    for wrong in (0, 1.5, True, "all"):
+        with pytest.raises(ParameterError, match=f"'pairs' parameter of {name} must be an int in"):
+            METHODS[name](wrong).fit(labels)
+    with pytest.raises(InputError, match=f"'pairs' of {name} are evidence on 30 objects"):
+        METHODS[name](others).fit(labels)
+    labels[3] = -1
+    with pytest.raises(InputError, match=f"'pairs' of {name} hold evidence on objects that"):
+        METHODS[name](sample_pairs(labels % 5, 6, random_state=0)).fit(labels)

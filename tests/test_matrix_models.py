@@ -19,8 +19,8 @@ from conclust import (
     LeftStochastic,
     WeightedNMF,
 )
-from conclust.consensus.probabilistic.dyadic import _Dyads
-from conclust.consensus.probabilistic.left_stochastic import Plane, corners, rotated
+from conclust.consensus.matrix.dyadic import _Dyads
+from conclust.consensus.matrix.left_stochastic import Plane, corners, rotated
 from conclust.consensus.restarts import distinct_rows
 from conclust.exceptions import (
     DenseLimitError,
@@ -164,7 +164,7 @@ def test_communities_of_many_objects_leave_a_constant_in(monkeypatch):
     labels, _ = planted(3, flip=0.3)
     labels[::4, 1:4] = -1
     small = FuzzyCommunities(3, random_state=0).fit(labels)
-    monkeypatch.setattr("conclust.consensus.probabilistic.communities._ALL_PAIRS", 10)
+    monkeypatch.setattr("conclust.consensus.matrix.communities._ALL_PAIRS", 10)
     large = FuzzyCommunities(3, random_state=0).fit(labels)
     np.testing.assert_allclose(large.membership_, small.membership_, atol=1e-3)
     U = large.membership_
@@ -359,7 +359,7 @@ def test_left_stochastic_worked_examples():
 def test_left_stochastic_with_many_clusters_in_all_is_the_same(monkeypatch):
     labels, _ = planted(7)
     whole = LeftStochastic(3, random_state=0).fit(labels)
-    monkeypatch.setattr("conclust.consensus.probabilistic.left_stochastic._DENSE", 5)
+    monkeypatch.setattr("conclust.consensus.matrix.left_stochastic._DENSE", 5)
     sparse = LeftStochastic(3, random_state=0).fit(labels)
     np.testing.assert_allclose(sparse.membership_, whole.membership_, atol=1e-5)
 

@@ -6,9 +6,9 @@ from tests.naive import least_squares as naive
 
 from conclust import PCC, Ensemble
 from conclust._random import seed_sequence, spawn_generators
-from conclust.consensus.probabilistic import multistart
-from conclust.consensus.probabilistic.factored_model import FactoredModel, padded
 from conclust.consensus.probabilistic.objective import squared
+from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
+from conclust.consensus.probabilistic.search import multistart, starts
 
 
 def started(labels, Y, weights=None):
@@ -53,7 +53,7 @@ def test_escapes_lower_what_random_starts_reach_on_real_digits():
     _, descent = started(generator.fit_transform(X), np.full((len(X), 10), 0.1))
     mended = 0
     for seed in range(6):
-        once = descent.run(multistart.random_membership(len(X), 10, np.random.default_rng(seed)))
+        once = descent.run(starts.random_membership(len(X), 10, np.random.default_rng(seed)))
         best = multistart._escape(once, descent, 5, np.random.default_rng(seed))
         assert best.loss <= once.loss
         mended += best.escapes > 0
@@ -74,7 +74,7 @@ def test_the_best_start_is_no_worse_than_any_start():
     descent = multistart._Descent(ensemble, model, 4, explained)
     _, *again = spawn_generators(seed_sequence(0), 5)
     for generator in again:
-        one = descent.run(multistart.random_membership(80, 4, generator))
+        one = descent.run(starts.random_membership(80, 4, generator))
         assert best.loss <= one.loss
 
 

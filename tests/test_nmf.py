@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import Ensemble, WeightedNMF
-from conclust.consensus.median.factors import Criterion, solve
+from conclust.consensus.matrix.factors import Criterion, solve
 from conclust.consensus.restarts import distinct_rows
 from conclust.exceptions import UnsupportedEnsembleError
 

@@ -11,7 +11,9 @@ from tests.naive import least_squares
 from tests.naive import pairs_objective as naive
 
 from conclust import PCC, Ensemble
-from conclust.consensus.probabilistic import pairwise, starts
+from conclust.consensus.probabilistic import descent
+from conclust.consensus.probabilistic.problem import Stopping
+from conclust.consensus.probabilistic.search import starts
 from conclust.divergences import Divergence, kl, l2, mahalanobis, power
 from conclust.evidence import SparseEvidence, evidence, sample_pairs
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
@@ -43,7 +45,7 @@ def planted(seed, n, m, k, wrong=0.2):
 
 
 def solved(known, Y, divergence, max_iter=500, tol=0.0, tol_kkt=1e-9):
-    return pairwise.solve(known, Y, divergence, max_iter=max_iter, tol=tol, tol_kkt=tol_kkt)
+    return descent.descend(known, Y, divergence, Stopping(max_iter, tol, tol_kkt))
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
@@ -57,7 +59,7 @@ def test_objective_and_gaps_are_those_of_the_definition(name, weighted, k):
     Y = starts.inside(np.random.default_rng(1).dirichlet(np.ones(k), 20))
     if k == 1:
         return  # y_i'y_j = 1: the divergence is infinite or 0
-    work = pairwise._Work(evidence(Ensemble(labels, weights=weights)), Y, divergence)
+    work = descent._Work(evidence(Ensemble(labels, weights=weights)), Y, divergence)
     assert work.objective() == pytest.approx(naive.objective(c, N, Y, d), rel=1e-9)
     work.measure()
     for i in range(20):
@@ -75,7 +77,7 @@ def test_objective_and_gaps_are_those_of_the_definition(name, weighted, k):
 def test_the_objective_only_falls_to_a_stationary_point(divergence):
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(4), 60))
     known = evidence(labels_of(0, 60, 8, 4))
-    work = pairwise._Work(known, Y, divergence)
+    work = descent._Work(known, Y, divergence)
     before = work.objective()
     for _ in range(10):
         work.visit(work.everyone, 0.0, 0.0, finish=False)
@@ -103,9 +105,9 @@ def test_a_users_own_kl_is_kl():
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(4), 120))
     without = Divergence(kl.value, kl.derivative)
     for known in (evidence(labels), sample_pairs(labels, 20, random_state=0)):
-        best = pairwise.solve(known, Y, kl, max_iter=200, tol=1e-5, tol_kkt=1e-8)
+        best = descent.descend(known, Y, kl, Stopping(200, 1e-5, 1e-8))
         for own in (OWN, without):
-            mine = pairwise.solve(known, Y, own, max_iter=200, tol=1e-5, tol_kkt=1e-8)
+            mine = descent.descend(known, Y, own, Stopping(200, 1e-5, 1e-8))
             assert mine.objective == pytest.approx(best.objective, rel=1e-6)
 
 
@@ -114,8 +116,8 @@ def slots(monkeypatch):
     """Cut sweeps over few objects into slots too; 0: none."""
 
     def cut(number):
-        monkeypatch.setattr(pairwise, "_MANY", 2 if number else 10**9)
-        monkeypatch.setattr(pairwise, "_SLOTS", max(number, 1))
+        monkeypatch.setattr(descent, "_MANY", 2 if number else 10**9)
+        monkeypatch.setattr(descent, "_SLOTS", max(number, 1))
 
     return cut
 
@@ -123,7 +125,7 @@ def slots(monkeypatch):
 @pytest.fixture
 def busy(monkeypatch):
     """Let threads help with few pairs too."""
-    monkeypatch.setattr(pairwise, "_FEW_ENTRIES", 0)
+    monkeypatch.setattr(descent, "_FEW_ENTRIES", 0)
 
 
 def forms_of(labels):
@@ -132,7 +134,7 @@ def forms_of(labels):
 
 @pytest.mark.parametrize("n", [1, 7, 999, 1000, 1001, 4099])
 def test_slots_hold_everyone_once_and_come_from_everywhere(n):
-    size, order = pairwise._slots(n)
+    size, order = descent._slots(n)
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
     assert size == (1 if n < 1000 else -(-n // 32))
     if size > 1:
@@ -144,18 +146,18 @@ def test_slots_hold_everyone_once_and_come_from_everywhere(n):
 def test_objects_of_a_slot_move_as_if_each_were_alone(busy, form, divergence):
     known = forms_of(labels_of(0, 60, 8, 3))[form]
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(3), 60))
-    together = pairwise._Work(known, Y, divergence, threads=2)
+    together = descent._Work(known, Y, divergence, threads=2)
     before = together.Y.copy()
     together.visit(together.everyone, 0.0, 0.0, slot=60)
     for i in range(60):
-        alone = pairwise._Work(known, Y, divergence)
+        alone = descent._Work(known, Y, divergence)
         alone.visit(alone.everyone[i : i + 1], 0.0, 0.0)
         np.testing.assert_array_equal(together.Y[i], alone.Y[i])
         assert (alone.Y[i] != before[i]).any()
     # And the next slot's are visited against what has become of them.
     known_then = together.Y[:, :3].copy()
     together.visit(together.everyone[:1], 0.0, 0.0, slot=60)
-    again = pairwise._Work(known, known_then, divergence)
+    again = descent._Work(known, known_then, divergence)
     again.visit(again.everyone[:1], 0.0, 0.0)
     np.testing.assert_array_equal(together.Y, again.Y)
 
@@ -166,11 +168,11 @@ def test_threads_change_no_bits(busy, form, divergence):
     labels = planted(0, 1100, 12, 4)[1]
     known = forms_of(labels)[form]
     Y = starts.inside(np.eye(4)[labels[:, 0]])
-    how = {"max_iter": 30, "tol": 1e-6, "tol_kkt": 1e-8}
-    one = pairwise.solve(known, Y, divergence, **how)
+    stopping = Stopping(30, 1e-6, 1e-8)
+    one = descent.descend(known, Y, divergence, stopping)
     assert one.n_iter > 4
     for threads in (2, 3, 7):
-        other = pairwise.solve(known, Y, divergence, threads=threads, **how)
+        other = descent.descend(known, Y, divergence, stopping, threads=threads)
         np.testing.assert_array_equal(one.membership, other.membership)
         np.testing.assert_array_equal(one.trace, other.trace)
         assert (one.objective, one.residual) == (other.objective, other.residual)
@@ -210,17 +212,17 @@ def test_where_moving_together_raises_f_objects_move_in_turn(slots, form, diverg
     known = forms_of(np.tile(np.arange(60)[:, None], 5))[form]
     share = np.random.default_rng(0).uniform(0.55, 0.65, 60)
     Y = np.column_stack([share, 1 - share])
-    start = pairwise._Work(known, Y, divergence).objective()
+    start = descent._Work(known, Y, divergence).objective()
     slots(1)
-    together = pairwise._Work(known, Y, divergence)
+    together = descent._Work(known, Y, divergence)
     together.visit(together.everyone, 0.0, 0.0, together.slot)
     assert together.objective() > 1.05 * start
     said = []
-    how = {"tol": 1e-9, "tol_kkt": 1e-9, "report": said.append}
-    found = pairwise.solve(known, Y, divergence, max_iter=max_iter, **how)
+    stopping = Stopping(max_iter, 1e-9, 1e-9)
+    found = descent.descend(known, Y, divergence, stopping, report=said.append)
     assert any("move in turn" in message for message in said)
     assert (np.diff(found.trace[:, 0]) <= 1e-9).all()
-    there = pairwise._Work(known, found.membership, divergence)
+    there = descent._Work(known, found.membership, divergence)
     assert found.objective == pytest.approx(there.objective(), rel=1e-9)
     if max_iter == 1:
         assert found.objective == start
@@ -285,11 +287,15 @@ def test_patterns_that_are_none_are_refused():
     one_sided = good.counts.copy()
     one_sided[0] = 10 - one_sided[0]
     empty = np.zeros(31, dtype=np.int64)
+    for change, message in (
+        ({"counts": one_sided}, "symmetric"),
+        ({"copresence": np.zeros_like(good.copresence)}, "N_ij > 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            replace(good, **change)
     for pairs, message in (
-        (replace(good, counts=one_sided), "symmetric"),
         (sample_pairs(labels[:20], 5, random_state=0), "20 objects"),
         (SparseEvidence(empty, good.indices[:0], good.counts[:0], good.copresence[:0]), "without"),
-        (replace(good, copresence=np.zeros_like(good.copresence)), "N_ij > 0"),
     ):
         with pytest.raises(InputError, match=message):
             PCC(3, pairs=pairs).fit(labels)

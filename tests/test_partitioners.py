@@ -13,6 +13,7 @@ from conclust import CSPA, HBGF, HGPA, MCLA, Ensemble
 from conclust.consensus.graph import partition_graph
 from conclust.consensus.graph.engines import whole_weights
 from conclust.consensus.graph.partition import (
+    Hypergraph,
     part_capacity,
     partition_hypergraph,
 )
@@ -54,11 +55,7 @@ def test_the_lowest_connectivity_is_found():
         columns = rng.integers(0, 3, (7, 5))
         H = Ensemble(columns).indicator
         found = partition_hypergraph(
-            H,
-            k,
-            edge_weights=np.ones(H.shape[1]),
-            vertex_weights=np.ones(7),
-            random_state=trial,
+            Hypergraph(H, np.ones(H.shape[1]), np.ones(7)), k, random_state=trial
         )
         assert found.cut == naive.connectivity(columns, found.labels)
         assert np.bincount(found.labels).max() <= found.capacity

@@ -14,7 +14,7 @@ from tests.naive import least_squares as naive
 import conclust
 from conclust import Ensemble
 from conclust._kernels import FactoredSolver
-from conclust.consensus.probabilistic import factored
+from conclust.consensus.probabilistic.placements import factored_model
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError, UnseenLabelWarning
 
 # The factored solver's tests; the other divergences and solvers: test_pairwise.py.
@@ -32,7 +32,7 @@ def random_labels(rng, n, m, k, missing=0.0, noise=0.0):
 
 
 def model_solver(ensemble, k):
-    model = factored.FactoredModel.of(ensemble)
+    model = factored_model.FactoredModel.of(ensemble)
     complete = not (ensemble.has_missing or ensemble.has_noise)
     soft = ensemble.indicator if ensemble.is_soft else None
     return model, model.solver(ensemble.codes, k, complete=complete, soft=soft)
@@ -57,7 +57,7 @@ def test_the_kernel_follows_the_loss_by_its_definition(case, relaxation, weighte
     weights = rng.random(6) + 0.1 if weighted else None
     ensemble = Ensemble(labels, weights=weights)
     _, solver = model_solver(ensemble, k)
-    Y = factored.padded(rng.dirichlet(np.ones(k), 24))
+    Y = factored_model.padded(rng.dirichlet(np.ones(k), 24))
     constant = naive.loss(labels, np.zeros((24, 1)), weights)
     solver.rebuild(Y, 1)
     previous = solver.objective()
@@ -84,7 +84,7 @@ def test_grams_are_those_of_the_memberships(case, k):
     ensemble = Ensemble(random_labels(rng, 40, 5, 3, **CASES[case]))
     model, solver = model_solver(ensemble, k)
     Y = rng.dirichlet(np.ones(k), 40)
-    solver.rebuild(factored.padded(Y), 1)
+    solver.rebuild(factored_model.padded(Y), 1)
     expected = np.empty((model.n_groups, k, k))
     for u, group in enumerate(model.group_of):
         seen = Y[ensemble.present[:, u]]
@@ -209,7 +209,7 @@ def test_rounds_follow_the_loss_and_never_raise_it():
     )
     ensemble = Ensemble(labels)
     _, solver = model_solver(ensemble, 4)
-    Y = factored.padded(rng.dirichlet(np.ones(4), 20_000))
+    Y = factored_model.padded(rng.dirichlet(np.ones(4), 20_000))
     solver.rebuild(Y, 2)
     for _ in range(8):
         before = solver.objective()
@@ -224,7 +224,7 @@ def test_rounds_follow_the_loss_and_never_raise_it():
 
 def cut_solver(ensemble, k, rounds):
     """A solver that works in rounds of simultaneous blocks although the ensemble is small."""
-    model = factored.FactoredModel.of(ensemble)
+    model = factored_model.FactoredModel.of(ensemble)
     complete = not (ensemble.has_missing or ensemble.has_noise)
     return FactoredSolver(
         ensemble.codes, ensemble.offsets, ensemble.weights, model.group_of, model.n_groups, k,
@@ -243,7 +243,7 @@ def test_a_round_that_would_raise_the_loss_is_shortened(case, weighted):
     shortened = 0
     for seed in range(10):
         solver = cut_solver(ensemble, 3, rounds=1)
-        Y = factored.padded(np.random.default_rng(seed).dirichlet(np.full(3, 30.0), 48))
+        Y = factored_model.padded(np.random.default_rng(seed).dirichlet(np.full(3, 30.0), 48))
         constant = naive.loss(labels, np.zeros((48, 1)), weights)
         solver.rebuild(Y, 1)
         for _ in range(6):
@@ -495,7 +495,7 @@ def test_codes_wider_than_one_byte(k):
     part = ensemble._some(np.arange(30))
     model, _ = model_solver(ensemble, 3)
     solver = model.solver(part.codes, 3, complete=True)
-    Y = factored.padded(rng.dirichlet(np.ones(3), 30))
+    Y = factored_model.padded(rng.dirichlet(np.ones(3), 30))
     solver.rebuild(Y, 1)
     constant = naive.loss(labels[:30], np.zeros((30, 1)))
     assert solver.objective() + constant == pytest.approx(

@@ -11,7 +11,9 @@ from sklearn.cluster import KMeans
 from tests.naive import pairs_objective as naive
 
 from conclust import PCC, BaumEagon, Ensemble, WeightedPCC
-from conclust.consensus.probabilistic import factored, greedy, pairwise
+from conclust.consensus.probabilistic import descent
+from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
+from conclust.consensus.probabilistic.solvers import factored, greedy
 from conclust.datasets import planted_ensemble
 from conclust.divergences import i as i_divergence
 from conclust.divergences import kl, l2, mahalanobis, power
@@ -162,23 +164,13 @@ def test_all_pairs_by_counts_pattern_and_sums_are_one_objective():
     ensemble = Ensemble(labels)
     start = np.random.default_rng(0).dirichlet(np.ones(4), 40)
     every = sample_pairs(ensemble, 39, random_state=0)
-    once = {"max_iter": 1, "tol": 0.0, "tol_kkt": 0.0}
-    dense = pairwise.solve(evidence(ensemble), start, l2, **once)
-    sparse = pairwise.solve(every, start, l2, **once)
-    steps = greedy.solve(evidence(ensemble), start, l2, max_iter=1)
+    once = Stopping(1, 0.0, 0.0)
+    dense = descent.descend(evidence(ensemble), start, l2, once)
+    sparse = descent.descend(every, start, l2, once)
+    steps = greedy.steps(evidence(ensemble), start, l2, max_iter=1)
     same = naive.objective(*evidence(ensemble), start, naive.l2)
-    sums = factored.solve(
-        ensemble,
-        4,
-        start=start,
-        n_init=1,
-        max_iter=1,
-        tol=0.0,
-        tol_kkt=0.0,
-        seed=np.random.SeedSequence(0),
-        threads=1,
-        report=lambda line: None,
-    )
+    problem, run = Problem(ensemble, 4, l2), Run(np.random.SeedSequence(0), 1)
+    sums = factored.Factored().solve(problem, start, once, run)
     c, N = evidence(ensemble)
     known = N > 0
     np.fill_diagonal(known, False)
@@ -186,11 +178,15 @@ def test_all_pairs_by_counts_pattern_and_sums_are_one_objective():
         0.5
         * (c - np.divide(c.astype(float) ** 2, N, where=known, out=np.zeros(c.shape)))[known].sum()
     )
+    assert sums.constant == pytest.approx(constant, rel=1e-12)
+    uncounted = factored.Factored(counted=0).solve(problem, start, once, run)
+    assert uncounted.constant is None
     for begin in (
         dense.trace[0][0],
         sparse.trace[0][0],
         steps.trace[0][0],
-        sums.trace[0][0] - constant,
+        sums.trace[0][0],
+        uncounted.trace[0][0] - constant,
     ):
         assert begin == pytest.approx(same, rel=1e-9)
 

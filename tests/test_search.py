@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from conclust import PCC, Ensemble
 from conclust._random import seed_sequence
-from conclust.consensus.probabilistic import pairwise, search, solving
-from conclust.consensus.probabilistic.solving import Task
+from conclust.consensus.probabilistic import descent
+from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
+from conclust.consensus.probabilistic.search import multilevel, tries
+from conclust.consensus.probabilistic.solvers import SOLVERS
 from conclust.divergences import kl
 from conclust.evidence import evidence
 
@@ -26,23 +26,23 @@ def noisy(n, m=12, k=4, wrong=0.4, seed=0):
 def spent(monkeypatch):
     """The work of each descent."""
     counted = []
-    real = pairwise.solve
 
-    def solve(*arguments, **how):
-        found = real(*arguments, **how)
+    def descend(*arguments, **how):
+        found = descent.descend(*arguments, **how)
         counted.append(found.spent)
         return found
 
-    monkeypatch.setattr(pairwise, "solve", solve)
+    for module in (multilevel, tries):
+        monkeypatch.setattr(module, "descend", descend)
     return counted
 
 
 def test_an_object_costs_by_the_clusters_it_holds_not_by_the_bound():
     labels = noisy(200)
     start = np.full((200, 4), 0.02) + 0.92 * np.eye(4)[labels[:, 0]]
-    few = pairwise.solve(evidence(labels), start, kl, max_iter=3, tol=0, tol_kkt=0)
+    few = descent.descend(evidence(labels), start, kl, Stopping(3, 0, 0))
     wide = np.pad(start, ((0, 0), (0, 56)))
-    many = pairwise.solve(evidence(labels), wide, kl, max_iter=3, tol=0, tol_kkt=0)
+    many = descent.descend(evidence(labels), wide, kl, Stopping(3, 0, 0))
     assert many.objective <= few.objective  # what one more cluster is good for
     assert many.spent < 5 * few.spent
 
@@ -50,22 +50,22 @@ def test_an_object_costs_by_the_clusters_it_holds_not_by_the_bound():
 def test_what_is_counted_does_not_depend_on_threads():
     known = evidence(noisy(1100))
     start = np.random.default_rng(0).dirichlet(np.ones(6), 1100)
-    how = {"max_iter": 4, "tol": 0, "tol_kkt": 0}
-    assert pairwise.solve(known, start, kl, threads=1, **how).spent == (
-        pairwise.solve(known, start, kl, threads=3, **how).spent
+    stopping = Stopping(4, 0, 0)
+    assert descent.descend(known, start, kl, stopping, threads=1).spent == (
+        descent.descend(known, start, kl, stopping, threads=3).spent
     )
 
 
 @pytest.mark.parametrize("k", [20, 60])
 def test_a_bound_far_above_what_is_needed_costs_no_more_than_the_tries_may(spent, k):
     PCC(k, random_state=0).fit(noisy(60, m=60))
-    assert sum(spent) <= 1.5 * search.BUDGET + 2 * spent[0]
+    assert sum(spent) <= 1.5 * tries.BUDGET + 2 * spent[0]
 
 
 def test_a_larger_problem_is_never_several_times_cheaper(monkeypatch, spent):
     # The sizes at which something changes, made small.
-    monkeypatch.setattr(search, "BUDGET", 20_000_000)
-    monkeypatch.setattr(solving, "_PART", 150)
+    monkeypatch.setattr(tries, "BUDGET", 20_000_000)
+    monkeypatch.setattr(multilevel, "PART", 150)
     labels = noisy(700, k=6)
     work = []
     for n in (60, 90, 120, 145, 155, 200, 300, 450, 590, 610, 700):
@@ -80,11 +80,11 @@ def test_of_many_objects_the_answer_is_that_of_all_pairs_solved_at_once():
     whole = evidence(labels)
     found = PCC(8, random_state=0).fit(labels)
     assert found.objective_ == pytest.approx(
-        pairwise.objective(whole, found.membership_, kl), rel=1e-9
+        descent.objective(whole, found.membership_, kl), rel=1e-9
     )
     for seed in range(2):
         start = np.random.default_rng(seed).dirichlet(np.ones(8), 1500)
-        plain = pairwise.solve(whole, start, kl, max_iter=200, tol=1e-6, tol_kkt=1e-8)
+        plain = descent.descend(whole, start, kl, Stopping(200, 1e-6, 1e-8))
         assert found.objective_ <= 1.001 * plain.objective
 
 
@@ -102,22 +102,22 @@ def test_holding_keeps_one_empty_cluster_of_many():
     Y[:, 1] = 0.5
     Y[:, 4] = 0.4999
     Y[:, 6] = 0.0001
-    kept = search.holding(Y)
+    kept = tries.holding(Y)
     assert kept.shape == (6, 3)
     np.testing.assert_allclose(kept.sum(axis=1), 1)
     np.testing.assert_allclose(kept[:, 2], 0)
-    assert search.holding(kept[:, :2]).shape == (6, 2)
+    assert tries.holding(kept[:, :2]).shape == (6, 2)
     one = np.full((1, 400), 1 / 400)
-    assert search.holding(one).shape == (1, 400)
+    assert tries.holding(one).shape == (1, 400)
 
 
 def test_what_is_found_is_padded_to_the_bound_and_stationary_there():
     labels = noisy(80)
     ensemble = Ensemble(labels)
-    task = Task(ensemble, 30, kl, seed_sequence(0), 1, lambda message: None)
-    found = solving.solve(task, "auto", evidence(labels), None)
+    problem = Problem(ensemble, 30, kl, evidence(labels))
+    found = SOLVERS["pairwise"].solve(problem, None, Stopping(), Run(seed_sequence(0)))
     assert found.membership.shape == (80, 30)
     np.testing.assert_allclose(found.membership.sum(axis=1), 1)
-    again = pairwise._Work(evidence(labels), found.membership, kl)
+    again = descent._Work(evidence(labels), found.membership, kl)
     assert again.measure() == pytest.approx(found.residual, abs=1e-9)
-    assert replace(found, spent=0).objective == pytest.approx(again.objective(), rel=1e-12)
+    assert found.objective == pytest.approx(again.objective(), rel=1e-12)

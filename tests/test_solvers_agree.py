@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from conclust import PCC, EnsembleGenerator
-from conclust.consensus.probabilistic import factored, greedy, pairwise, search, starts
+from conclust.consensus.probabilistic import descent
+from conclust.consensus.probabilistic.problem import Stopping
+from conclust.consensus.probabilistic.search import starts, tries
+from conclust.consensus.probabilistic.solvers import greedy
 from conclust.divergences import Divergence, kl, l2, power
 from conclust.evidence import evidence, sample_pairs
 
@@ -52,7 +55,7 @@ def test_from_one_start_all_solvers_find_the_same_on_easy_data(divergence, seed)
     labels = planted(seed)
     known = evidence(labels)
     Y = starts.inside(np.eye(3)[labels[:, 0]])
-    reference = greedy.solve(known, Y, divergence, tol=1e-6).objective
+    reference = greedy.steps(known, Y, divergence, tol=1e-6).objective
     solvers = ["pairwise", "greedy", "landmark"] + ["factored"] * (divergence is l2)
     for solver in solvers:
         model = PCC(3, divergence=divergence, solver=solver, init=Y, random_state=0).fit(labels)
@@ -67,8 +70,8 @@ def test_on_hard_data_no_start_of_greedy_ends_lower(divergence, make, seed):
     known = evidence(labels)
     found = PCC(5, divergence=divergence, n_init=5, random_state=0).fit(labels).objective_
     for other in range(2):
-        Y = factored.random_membership(len(known[0]), 5, np.random.default_rng(other))
-        assert found <= 1.001 * greedy.solve(known, Y, divergence, tol=1e-6).objective
+        Y = starts.random_membership(len(known[0]), 5, np.random.default_rng(other))
+        assert found <= 1.001 * greedy.steps(known, Y, divergence, tol=1e-6).objective
 
 
 def test_escapes_lead_where_descents_from_random_starts_do_not():
@@ -76,8 +79,8 @@ def test_escapes_lead_where_descents_from_random_starts_do_not():
     known = evidence(labels)
     found = PCC(5, n_init=5, random_state=0).fit(labels).objective_
     for seed in range(5):
-        Y = starts.inside(factored.random_membership(len(known[0]), 5, np.random.default_rng(seed)))
-        plain = pairwise.solve(known, Y, kl, max_iter=200, tol=1e-7, tol_kkt=1e-8)
+        Y = starts.inside(starts.random_membership(len(known[0]), 5, np.random.default_rng(seed)))
+        plain = descent.descend(known, Y, kl, Stopping(200, 1e-7, 1e-8))
         assert plain.converged
         assert plain.objective > 1.001 * found
 
@@ -87,7 +90,7 @@ def test_a_pattern_may_leave_the_last_object_without_pairs():
     labels[29, :5] = labels[:29, 5] = -1  # nobody was seen together with the last one
     pattern = sample_pairs(labels, 2, random_state=0)
     assert 29 not in pattern.indices
-    counted = search._matrices(pattern)
+    counted = tries._matrices(pattern)
     for matrix, entries in zip(counted, (pattern.counts, pattern.copresence), strict=True):
         naive = np.zeros((30, 30))
         for i in range(30):
@@ -111,7 +114,7 @@ def test_what_is_explained_but_for_rounding_is_not_escaped_from(monkeypatch, see
         tried.append(best.objective)
         return best
 
-    monkeypatch.setattr(search, "escape", escape)
+    monkeypatch.setattr(tries, "escape", escape)
     model = PCC(k + 1, random_state=seed).fit(labels)
     assert model.objective_ == pytest.approx(0.0, abs=1e-6)
     assert all(f > 1e-10 * labels.shape[1] * len(truth) for f in tried)
@@ -142,8 +145,8 @@ def test_rows_of_any_length_are_gathered_whole(n, k):
     labels = planted(n, n=n + 1, k=2)
     Y = starts.inside(np.random.default_rng(n).dirichlet(np.ones(k), n + 1))
     c, N = evidence(labels)
-    dense = pairwise._Work((c, N), Y, kl)
-    sparse = pairwise._Work(sample_pairs(labels, n, random_state=0), Y, kl)
+    dense = descent._Work((c, N), Y, kl)
+    sparse = descent._Work(sample_pairs(labels, n, random_state=0), Y, kl)
     for work in (dense, sparse):
         work.visit(work.everyone, 0.0, 0.0, finish=False)
     np.testing.assert_allclose(sparse.Y, dense.Y, atol=1e-10)

@@ -169,7 +169,7 @@ def drop(parts, wanted):
         (lambda parts: parts["indices"].__setitem__(0, 20), "objects from 0 to 19"),
         (lambda parts: parts["indices"].__setitem__(0, 0), "pair an object with itself"),
         (lambda parts: parts["indices"].__setitem__(1, 1), "must be sorted"),
-        (lambda parts: parts.update(counts=parts["counts"][1:]), "no compressed sparse rows"),
+        (lambda parts: parts.update(counts=parts["counts"][1:]), "needs compressed sparse rows"),
     ],
     ids=["asymmetric", "lonely", "range", "itself", "twice", "short"],
 )

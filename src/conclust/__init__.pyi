@@ -20,16 +20,22 @@ from conclust.consensus.graph import HGPA as HGPA
 from conclust.consensus.graph import LWGP as LWGP
 from conclust.consensus.graph import MCLA as MCLA
 from conclust.consensus.graph import best_by_anmi as best_by_anmi
-from conclust.consensus.kmeans import QMI as QMI
-from conclust.consensus.kmeans import InformationTheoreticKMeans as InformationTheoreticKMeans
+from conclust.consensus.label_vectors import QMI as QMI
+from conclust.consensus.label_vectors import (
+    InformationTheoreticKMeans as InformationTheoreticKMeans,
+)
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.linkage import LWEA as LWEA
 from conclust.consensus.linkage import MultiEAC as MultiEAC
 from conclust.consensus.linkage import WeightedEAC as WeightedEAC
+from conclust.consensus.matrix import DyadicAspect as DyadicAspect
+from conclust.consensus.matrix import FuzzyCommunities as FuzzyCommunities
+from conclust.consensus.matrix import FuzzyRows as FuzzyRows
+from conclust.consensus.matrix import LeftStochastic as LeftStochastic
+from conclust.consensus.matrix import WeightedNMF as WeightedNMF
 from conclust.consensus.median import AddRemAdd as AddRemAdd
 from conclust.consensus.median import KernelWeightedPartition as KernelWeightedPartition
 from conclust.consensus.median import MedianPartition as MedianPartition
-from conclust.consensus.median import WeightedNMF as WeightedNMF
 from conclust.consensus.mixture import BayesianEnsemble as BayesianEnsemble
 from conclust.consensus.mixture import MixtureModel as MixtureModel
 from conclust.consensus.mixture import (
@@ -39,10 +45,6 @@ from conclust.consensus.mixture import posterior_coclustering as posterior_coclu
 from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
-from conclust.consensus.probabilistic import DyadicAspect as DyadicAspect
-from conclust.consensus.probabilistic import FuzzyCommunities as FuzzyCommunities
-from conclust.consensus.probabilistic import FuzzyRows as FuzzyRows
-from conclust.consensus.probabilistic import LeftStochastic as LeftStochastic
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["warn_user"]
+__all__ = ["warn"]
 
 # Not the user's: our modules, and scikit-learn's that call them for the user (fit_predict, pipelines).
 _INSIDE = ("conclust", "sklearn")
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
+def warn(message: str, category: type[Warning]) -> None:
     """Warn as of the innermost line that is outside of the library."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _inside(frame.f_globals.get("__name__", "")):

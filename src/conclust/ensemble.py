@@ -34,7 +34,7 @@ from conclust._labels import (
 )
 from conclust._memberships import code_memberships, read_memberships
 from conclust._validation import check_option
-from conclust._warning import warn_caller
+from conclust._warnings import warn
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
 __all__ = ["MISSING", "NOISE", "Ensemble", "MicroClusters", "as_ensemble", "canonical_labels"]
@@ -609,7 +609,7 @@ def as_ensemble(labels: Any, *, missing: str = "unobserved") -> Ensemble:
     ensemble = Ensemble(labels, missing=missing)
     if clusterings_as_rows(labels, *ensemble.shape):
         n, m = ensemble.shape
-        warn_caller(
+        warn(
             f"The labels have {n} rows and {m} columns, and are read as {n} objects in {m} partitions. "
             f"If each row is a clustering of {m} objects, pass the transpose: numpy.transpose(labels). "
             "If the rows are objects, conclust.Ensemble(labels) is read without this hint.",

@@ -96,7 +96,7 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
     talk.step(f"Clustering many times ({arguments.generator}).")
     with warnings.catch_warnings():
         if generator.scale is None:  # said here, where the columns have names
-            warn_of_spread(filled.X, points.names, stacklevel=1)
+            warn_of_spread(filled.X, points.names)
             warnings.simplefilter("ignore", ScaleWarning)
         ensemble = Ensemble(_spread(generator.fit_transform(filled.X), filled.complete))
     weight = None

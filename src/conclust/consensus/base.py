@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from conclust._labels import (
     read_new_labels,
 )
 from conclust._validation import check_column_names, check_int, check_option, refuse
+from conclust._warnings import warn
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, UnsupportedEnsembleError
 
@@ -30,6 +30,7 @@ __all__ = [
     "Method",
     "PlacingClusterer",
     "SoftConsensusClusterer",
+    "spread",
     "whole_or_nothing",
 ]
 
@@ -117,8 +118,14 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Raise ParameterError for parameters that do not fit the ensemble (already observed)."""
 
     @abstractmethod
-    def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
-        """Find the consensus; return one label per object (any integers >= 0)."""
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+        """Find the consensus; return one label per object (any integers >= 0).
+
+        The ensemble is of the observed objects; `observed` says which of the given ones these are.
+        """
+
+    def _finish(self, observed: NDArray[np.bool_]) -> None:
+        """Spread what ``_fit`` left for each observed object over all; ``labels_`` is there."""
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Find the consensus of an ensemble.
@@ -152,16 +159,16 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             self._check_number(kept.n_samples)
             self._check_parameters(kept)
             self._names, self._code_type = kept.names, kept.codes.dtype
-            labels = canonical_labels(self._fit(kept))
+            labels = canonical_labels(self._fit(kept, observed))
             self.n_clusters_ = int(labels.max()) + 1
-            self.labels_ = _spread(labels, observed, -1)
+            self.labels_ = spread(labels, observed, -1)
+            self._finish(observed)
             if not observed.all():
-                warnings.warn(
+                warn(
                     f"{np.count_nonzero(~observed)} objects are missing in every partition (the first is "
                     f"object {np.argmin(observed)}): the ensemble says nothing about them, so their label is "
                     "-1 and their membership, if any, uniform.",
                     EvidenceWarning,
-                    stacklevel=2,
                 )
         return self
 
@@ -225,11 +232,10 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         validate_data(self, X, reset=False, skip_check_array=True)
         codes, unseen = encode_labels(read, self._names, self._code_type, missing=self.missing)
         if unseen:
-            warnings.warn(
+            warn(
                 f"{unseen} labels were not there in fit: those objects are taken as observed by "
                 "the partition and with nobody (noise).",
                 UnseenLabelWarning,
-                stacklevel=3,
             )
         return codes
 
@@ -257,8 +263,10 @@ class SoftConsensusClusterer(ConsensusClusterer):
     _counted: NDArray[np.bool_] | None
 
     @abstractmethod
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        """Find the membership (n_samples, n_clusters), rows on the simplex."""
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Find the membership (n_samples, n_clusters), rows on the simplex; see ``_fit``."""
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         """Keep the state of these clusters only, in this order; some may be left out."""
@@ -267,8 +275,8 @@ class SoftConsensusClusterer(ConsensusClusterer):
         """Return which partitions count, once the membership is found; None: all do."""
         return None if ensemble.weights is None else ensemble.weights > 0
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
-        membership = self._fit_membership(ensemble)
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+        membership = self._fit_membership(ensemble, observed)
         self._counted = self._counting(ensemble)
         if ensemble.has_missing and self._counted is not None:
             unheard = _unheard(ensemble.codes, self._counted)
@@ -276,7 +284,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
                 return self._fit_heard(membership, unheard)
         kept, labels = _column_order(membership)
         self._keep_clusters(kept)
-        self._observed_membership = _columns(membership, kept)
+        self.membership_ = _columns(membership, kept)
         return labels
 
     def _fit_heard(
@@ -293,18 +301,12 @@ class SoftConsensusClusterer(ConsensusClusterer):
         membership = _columns(membership, heaviest)
         kept, labels = _column_order(membership)
         self._keep_clusters(heaviest[kept])
-        self._observed_membership = _columns(membership, kept)
+        self.membership_ = _columns(membership, kept)
         return labels
 
-    def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
-        with whole_or_nothing(self):
-            super().fit(X, y)
-            membership = self._observed_membership
-            del self._observed_membership
-            self.membership_ = _spread(membership, self.labels_ >= 0, 1.0 / membership.shape[1])
-        return self
-
-    fit.__doc__ = ConsensusClusterer.fit.__doc__
+    def _finish(self, observed: NDArray[np.bool_]) -> None:
+        uniform = 1.0 / self.membership_.shape[1]
+        self.membership_ = spread(self.membership_, observed, uniform)
 
 
 class PlacingClusterer(SoftConsensusClusterer):
@@ -449,7 +451,7 @@ def _columns(membership: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArra
     return memory[: n * width].reshape(n, width)
 
 
-def _spread(values: NDArray[Any], observed: NDArray[np.bool_], fill: float) -> NDArray[Any]:
+def spread(values: NDArray[Any], observed: NDArray[np.bool_], fill: float) -> NDArray[Any]:
     """Put the rows of the observed objects back in their places."""
     if len(values) == len(observed):
         return values

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,8 @@ from conclust._kernels import ConceptGrowth
 from conclust._labels import canonical_labels, missing_code, noise_code
 from conclust._progress import reporter
 from conclust._validation import check_option, refuse
-from conclust.consensus.base import ConsensusClusterer, Method, whole_or_nothing
+from conclust._warnings import warn
+from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning
 
@@ -179,38 +179,29 @@ class FCAConsensus(ConsensusClusterer):
                 value,
             )
 
-    def fit(self, X: Any, y: None = None) -> Self:  # noqa: D102  (inherited text)
-        with whole_or_nothing(self):
-            for name in ("thresholds_", "scores_"):
-                if hasattr(self, name):
-                    delattr(self, name)
-            super().fit(X, y)
-            covered = np.zeros(len(self.labels_), dtype=np.bool_)
-            covered[self.labels_ >= 0] = self.covered_
-            self.covered_ = covered
-        return self
+    def _finish(self, observed: NDArray[np.bool_]) -> None:
+        self.covered_ = spread(self.covered_, observed, False)
 
-    fit.__doc__ = ConsensusClusterer.fit.__doc__
-
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         voters = _voters(ensemble)
         units = _units(voters, self.order)
         kernel = ConceptGrowth(units.codes, voters.weights)
         if self.threshold == "auto":
             self.threshold_, found = self._search(voters, units, kernel)
         else:
+            for name in ("thresholds_", "scores_"):  # of an earlier fit
+                self.__dict__.pop(name, None)
             self.threshold_ = _votes(self.threshold, voters)
             found = _run(units, kernel, self.threshold_, voters)
         few = int(
             units.sizes[units.votes(voters.weights) < _lenient(self.threshold_, voters)].sum()
         )
         if few:
-            warnings.warn(
+            warn(
                 f"{few} objects were observed by partitions of fewer votes than the threshold of "
                 f"{self.threshold_:g}: no concept can hold them. They went to the clusters with most "
                 "of their labels; lower the threshold to count them in.",
                 EvidenceWarning,
-                stacklevel=3,
             )
         self.n_iter_ = found.n_passes
         self.covered_ = found.covered

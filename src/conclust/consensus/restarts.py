@@ -14,7 +14,6 @@ Here is also what the estimators that iterate from several starts check and say 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from conclust._random import spawn_generators, spawn_seeds
 from conclust._validation import check_int, check_real
+from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 
 __all__ = [
@@ -173,11 +173,10 @@ def check_iteration(estimator: Any, ensemble: Ensemble) -> None:
     check_real(estimator.tol, "tol", owner)
 
 
-def warn_unfinished(estimator: Any, what: str = "iterations", *, level: int = 0) -> None:
-    """Say that ``max_iter`` ended the fit. `level`: calls on the way here beside ``fit`` and ``_fit``."""
-    warnings.warn(
+def warn_unfinished(estimator: Any, what: str = "iterations") -> None:
+    """Say that ``max_iter`` ended the fit."""
+    warn(
         f"{type(estimator).__name__} stopped after max_iter={estimator.max_iter} {what}. Raise "
         "max_iter, or tol if this is close enough.",
         ConvergenceWarning,
-        stacklevel=4 + level,
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._labels import missing_code
-from conclust._warnings import warn_user
+from conclust._warnings import warn
 from conclust.consensus.linkage.agglomeration import single_tree
 from conclust.consensus.linkage.dendrogram import cut
 from conclust.ensemble import Ensemble
@@ -35,7 +35,7 @@ def warn_of_misfit(ensemble: Ensemble, n_clusters: int | None, owner: str) -> No
     """
     found = misfit(ensemble, n_clusters, least=1 if owner == "Voting" else _VERY_MANY)
     if found:
-        warn_user(found.format(owner=owner), EnsembleWarning)
+        warn(found.format(owner=owner), EnsembleWarning)
 
 
 def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str:
@@ -67,7 +67,7 @@ def warn_of_merged(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int, ow
     """Warn in one sentence of a consensus that merged what all finer partitions hold apart."""
     groups, merged = merged_groups(ensemble, labels, n_clusters)
     if merged and groups <= n_clusters:
-        warn_user(
+        warn(
             f"{owner} put groups of objects together that the partitions of more clusters hold apart "
             f"({groups} groups in {len(np.unique(labels))} clusters), as the others merge them: use "
             "LWEA or EAC, or leave partitions of few clusters out.",

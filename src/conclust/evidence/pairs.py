@@ -15,6 +15,7 @@ from conclust._threads import thread_count
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence.dense import frequencies, unsigned, weighted_indicator
+from conclust.evidence.form import check_form
 from conclust.exceptions import InputError
 
 __all__ = ["SparseEvidence", "pair_counts", "sample_pairs"]
@@ -79,7 +80,7 @@ class SparseEvidence:
     """Counts c_ij and N_ij on a symmetric pattern of pairs, in compressed sparse rows.
 
     Each pair is there once per direction; columns are sorted within a row; no pair has N_ij = 0,
-    and no object is paired with itself.
+    and no object is paired with itself. All of that is checked here, once.
 
     Attributes
     ----------
@@ -91,12 +92,49 @@ class SparseEvidence:
         c_ij: int32, or float64 if the ensemble has weights or is soft.
     copresence : ndarray of shape (n_entries,)
         N_ij: int32, or float64 if the ensemble has weights.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not of this form.
     """
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     counts: NDArray[Any]
     copresence: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        """Check the form."""
+        check_form(self.indptr, self.indices, self.counts, self.copresence)
+
+    @classmethod
+    def _of(
+        cls,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        counts: NDArray[Any],
+        copresence: NDArray[Any],
+    ) -> SparseEvidence:
+        """Return evidence whose form is known to be right."""
+        made = object.__new__(cls)
+        for name, part in zip(
+            ("indptr", "indices", "counts", "copresence"),
+            (indptr, indices, counts, copresence),
+            strict=True,
+        ):
+            object.__setattr__(made, name, part)
+        return made
+
+    def of_objects(self, kept: NDArray[np.bool_]) -> SparseEvidence:
+        """Return the evidence of some objects, renumbered; the others are in no pair."""
+        number = np.cumsum(kept) - 1
+        return SparseEvidence._of(
+            np.concatenate([[0], self.indptr[1:][kept]]).astype(np.int64),
+            number[self.indices].astype(np.int32),
+            self.counts,
+            self.copresence,
+        )
 
     @property
     def n_samples(self) -> int:
@@ -194,7 +232,7 @@ def sample_pairs(
         kept = np.concatenate([[0], np.cumsum(known)])
         indptr = kept[indptr].astype(np.int64)
         indices, c, present = indices[known], c[known], present[known]
-    return SparseEvidence(indptr, indices, c, present)
+    return SparseEvidence._of(indptr, indices, c, present)
 
 
 def _sums(ensemble: Ensemble, count: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -15,7 +15,6 @@ import os
 import stat
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 
 from conclust._storage import PathLike, atomic_write, open_regular, read_json, read_npy, write_json
 from conclust._validation import refuse
+from conclust._warnings import warn
 from conclust.ensemble import NOISE
 from conclust.exceptions import CacheWarning, FileFormatError, ParameterError
 from conclust.generation.members import Labelled, Task
@@ -59,10 +59,10 @@ class CacheReport:
         self.n_read += other.n_read
         self.damaged += other.damaged
 
-    def warn(self, stacklevel: int) -> None:
+    def tell(self) -> None:
         """Warn of each damaged member."""
         for sentence in self.damaged:
-            warnings.warn(sentence, CacheWarning, stacklevel=stacklevel + 1)
+            warn(sentence, CacheWarning)
 
 
 def points_digest(points: NDArray[np.float64]) -> str:

@@ -19,6 +19,7 @@ from conclust._progress import reporter
 from conclust._random import RandomStateLike
 from conclust._threads import thread_count
 from conclust._validation import check_column_names, check_option, refuse
+from conclust._warnings import warn
 from conclust.exceptions import InputError
 from conclust.generation.cache import open_cache, points_digest
 from conclust.generation.crew import Crew
@@ -277,12 +278,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._check_plain()
         check_column_names(X)
         raw = read_points(self, X, ensure_min_samples=2)
-        depth = (
-            4 if wanted is None else 5
-        )  # to the user; fit_transform is wrapped once by set_output
         if self.scale is None and not _scales_itself(self.method):
             names = getattr(self, "feature_names_in_", None)
-            warn_of_spread(raw, names, stacklevel=depth - 1)
+            warn_of_spread(raw, names)
         scaler = None if self.scale is None else _SCALERS[self.scale]().fit(raw)
         self.scaler_ = scaler
         points = self._scaled(raw)
@@ -325,8 +323,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.n_cached_ = report.n_read
         self._seen = dict(sorted(seen.items()))
         self._seen_digest = points_digest(raw) if seen else None
-        report.warn(depth - 1)
-        self._warn_of_fewer(plan, depth)
+        report.tell()
+        self._warn_of_fewer(plan)
 
     def _check_plain(self) -> None:
         if isinstance(self.method, str) and self.method not in METHODS:
@@ -347,7 +345,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _scaled(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return raw if self.scaler_ is None else np.ascontiguousarray(self.scaler_.transform(raw))
 
-    def _warn_of_fewer(self, plan: Plan, stacklevel: int) -> None:
+    def _warn_of_fewer(self, plan: Plan) -> None:
         if self.n_clusters is None or not isinstance(self.method, str):
             return
         short = sum(
@@ -356,12 +354,11 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             for u, asked in zip(task.columns, task.n_clusters, strict=True)
         )
         if short:
-            warnings.warn(
+            warn(
                 f"{short} of {plan.n_partitions} members found fewer clusters than were asked of "
                 "them, probably because the points drawn have fewer distinct ones. members_ says "
                 "how many each found; a smaller 'n_clusters' avoids this.",
                 ConvergenceWarning,
-                stacklevel=stacklevel,
             )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._warnings import warn
 from conclust.exceptions import ScaleWarning
 
 __all__ = ["warn_of_spread"]
@@ -16,9 +16,7 @@ _FACTOR = 20.0  # a column narrower by it has 1/400 of the widest one's share in
 _SHARE = 0.1  # of such columns, from which it is said
 
 
-def warn_of_spread(
-    points: NDArray[np.float64], names: Sequence[str] | None, *, stacklevel: int
-) -> None:
+def warn_of_spread(points: NDArray[np.float64], names: Sequence[str] | None) -> None:
     """Warn once if many columns count for next to nothing beside the widest.
 
     Narrow is a column whose standard deviation and range are both below a twentieth of the
@@ -44,11 +42,10 @@ def warn_of_spread(
         return repr(str(names[column])) if names is not None else f"{column} (from 0)"
 
     widest, least = int(spread.argmax()), int(spread.argmin())
-    warnings.warn(
+    warn(
         f"The columns of X differ much in spread: column {told(widest)} has standard deviation "
         f"{spread[widest] * largest:.3g}, column {told(least)} {spread[least] * largest:.3g}. Without "
         f"scaling, {n_narrow} of {len(varying)} columns count for next to nothing. Give "
         'scale="standard" (or "minmax") to bring them to one scale.',
         ScaleWarning,
-        stacklevel=stacklevel + 1,
     )

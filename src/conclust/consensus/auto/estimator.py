@@ -149,7 +149,9 @@ class AutoConsensus(PlacingClusterer):
         check_int(self.max_samples, "max_samples", "AutoConsensus", low=2)
         thread_count(self.n_jobs, "AutoConsensus")
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         self._voices, self._offsets = ensemble._each_weight, ensemble.offsets
         part = self._part(ensemble)
         if part is None:  # all is noise: nobody is with anybody

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,13 +10,15 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
 from conclust._threads import thread_count
-from conclust._validation import check_int, check_option, check_real, refuse
+from conclust._validation import check_int, check_option, check_real
+from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import partition_graph
 from conclust.consensus.linkage.agglomeration import starting_clusters
+from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import Ensemble
-from conclust.evidence import SparseEvidence, evidence, frequencies, sample_pairs
-from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
+from conclust.evidence import SparseEvidence, evidence, frequencies
+from conclust.exceptions import DenseLimitError, EvidenceWarning
 
 __all__ = ["CSPA"]
 
@@ -46,9 +46,10 @@ class CSPA(ConsensusClusterer):
         How many more objects than the mean a part may have. That clusters are about equally large is
         an assumption of the model: where it is wrong, large clusters are split and small ones joined;
         raise `balance` or use "spectral" then.
-    pairs : int or SparseEvidence, default=None
+    pairs : int, float or SparseEvidence, default=None
         Cut the graph of some pairs only, for more objects than a matrix of all pairs allows: an int
-        draws at least that many partners for each object, at random; a SparseEvidence is
+        draws at least that many partners for each object, at random; a float in (0, 1] that share
+        of all pairs, rounded up to whole partners; a SparseEvidence is
         ``conclust.evidence.sample_pairs``'s. None: all pairs.
     max_dense : int, default=20000
         Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry).
@@ -124,7 +125,7 @@ class CSPA(ConsensusClusterer):
         *,
         partitioner: str = "internal",
         balance: float = 0.05,
-        pairs: int | SparseEvidence | None = None,
+        pairs: int | float | SparseEvidence | None = None,
         max_dense: int = 20000,
         n_init: int = 10,
         missing: str = "unobserved",
@@ -141,36 +142,29 @@ class CSPA(ConsensusClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _read(self, X: Any) -> Ensemble:
-        ensemble = super()._read(X)
-        # The base hands on the observed objects only; given pairs number all of them.
-        self._observed = ensemble.observed
-        return ensemble
-
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.partitioner, "partitioner", "CSPA", ("internal", "spectral", "metis"))
         check_real(self.balance, "balance", "CSPA")
         check_int(self.max_dense, "max_dense", "CSPA")
         check_int(self.n_init, "n_init", "CSPA")
         thread_count(self.n_jobs, "CSPA")
-        if not (
-            self.pairs is None or isinstance(self.pairs, SparseEvidence) or _counts(self.pairs)
-        ):
-            refuse(
-                "pairs",
-                "CSPA",
-                "an int in the range [1, inf), a SparseEvidence or None",
-                self.pairs,
-            )
+        check_pairs(self.pairs, "CSPA")
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        observed = self._observed
-        del self._observed
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         W: Any
-        if self.pairs is None:
+        given = read_pairs(
+            self.pairs,
+            ensemble,
+            observed,
+            "CSPA",
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            apart=True,
+        )
+        if given is None:
             W, sizes, vertex = self._all_pairs(ensemble)
         else:
-            W = self._some_pairs(ensemble, observed)
+            W = given.to_scipy()
             sizes, vertex = np.ones(ensemble.n_samples), np.arange(ensemble.n_samples)
         found = partition_graph(
             W,
@@ -200,11 +194,10 @@ class CSPA(ConsensusClusterer):
         np.fill_diagonal(p, 0.0)
         unseen = np.isnan(p)
         if unseen.any():
-            warnings.warn(
+            warn(
                 f"Of {np.count_nonzero(unseen) // 2} pairs of distinct rows of labels no partition saw "
                 "both: without evidence they have no edge.",
                 EvidenceWarning,
-                stacklevel=4,
             )
             p[unseen] = 0.0
         sizes = same.counts.astype(np.float64)
@@ -212,26 +205,3 @@ class CSPA(ConsensusClusterer):
         p *= sizes
         few = np.count_nonzero(p) < _SPARSE * p.size
         return (sp.csr_array(p) if few else p), sizes, same.inverse
-
-    def _some_pairs(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> sp.csr_array:
-        if isinstance(self.pairs, SparseEvidence):
-            if self.pairs.n_samples != len(observed):
-                raise InputError(
-                    f"The 'pairs' of CSPA are evidence on {self.pairs.n_samples} objects, but the "
-                    f"labels are of {len(observed)}. Draw the pairs from the same ensemble."
-                )
-            W = self.pairs.to_scipy()
-            if not observed.all():
-                kept = np.flatnonzero(observed)
-                W = sp.csr_array(W[kept][:, kept])
-        else:
-            per_object = check_int(self.pairs, "pairs", "CSPA")
-            W = sample_pairs(
-                ensemble, per_object, random_state=self.random_state, n_jobs=self.n_jobs
-            ).to_scipy()
-        return W
-
-
-def _counts(value: Any) -> bool:
-    """Whether a value is a whole number from 1 on."""
-    return isinstance(value, Integral) and value is not True and int(value) >= 1

@@ -139,7 +139,7 @@ class HBGF(ConsensusClusterer):
         check_real(self.balance, "balance", "HBGF")
         check_int(self.n_init, "n_init", "HBGF")
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         if hasattr(self, "singular_values_"):
             del self.singular_values_
         edges = edge_weights(ensemble)

@@ -12,7 +12,7 @@ from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.hbgf import edge_weights
-from conclust.consensus.graph.partition import partition_hypergraph
+from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
 from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.ensemble import Ensemble, MicroClusters
 
@@ -147,15 +147,17 @@ class HGPA(ConsensusClusterer):
         check_real(self.balance, "balance", "HGPA")
         check_int(self.n_init, "n_init", "HGPA")
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         edges = _hyperedges(ensemble)
         same = edges.same
         found = partition_hypergraph(
-            sp.csr_array(edges.members[same.representatives]),
+            Hypergraph(
+                sp.csr_array(edges.members[same.representatives]),
+                edges.weights,
+                same.counts.astype(np.float64),
+                sp.csr_array(edge_weights(ensemble)[same.representatives]),
+            ),
             min(self.n_clusters, len(same)),
-            edge_weights=edges.weights,
-            vertex_weights=same.counts.astype(np.float64),
-            ties=sp.csr_array(edge_weights(ensemble)[same.representatives]),
             balance=self.balance,
             method=self.partitioner,
             n_init=self.n_init,

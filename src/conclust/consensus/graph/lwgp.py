@@ -127,7 +127,7 @@ class LWGP(ConsensusClusterer):
         check_bool(self.normalized, "normalized", "LWGP")
         check_int(self.n_init, "n_init", "LWGP")
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         if hasattr(self, "singular_values_"):
             del self.singular_values_
         seed = seed_sequence(self.random_state, "LWGP")

@@ -146,7 +146,9 @@ class MCLA(PlacingClusterer):
         check_option(self.cluster_weight, "cluster_weight", "MCLA", ("unit", "size"))
         check_int(self.n_init, "n_init", "MCLA")
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         B = ensemble.indicator
         T = B.shape[1]
         weights = ensemble._each_weight

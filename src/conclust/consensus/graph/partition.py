@@ -26,6 +26,7 @@ from conclust.exceptions import InputError
 
 __all__ = [
     "GraphPartition",
+    "Hypergraph",
     "connectivity",
     "cut_weight",
     "part_capacity",
@@ -161,13 +162,33 @@ def partition_graph(
     return GraphPartition(labels, cut, capacity)
 
 
+@dataclass(frozen=True)
+class Hypergraph:
+    """Vertices, hyperedges and their weights.
+
+    Attributes
+    ----------
+    members : csr_array of shape (n, m)
+        Which vertex is in which hyperedge (the stored entries).
+    edge_weights : ndarray of shape (m,)
+        Non-negative weights of the hyperedges.
+    vertex_weights : ndarray of shape (n,)
+        Non-negative weights of the vertices in the balance.
+    ties : csr_array of shape (n, T) or None
+        Weights of the bipartite graph that spectral starts embed. None: `members`, with its entries
+        as weights.
+    """
+
+    members: sp.csr_array
+    edge_weights: NDArray[np.float64]
+    vertex_weights: NDArray[np.float64]
+    ties: sp.csr_array | None = None
+
+
 def partition_hypergraph(
-    H: sp.csr_array,
+    hypergraph: Hypergraph,
     k: int,
     *,
-    edge_weights: NDArray[np.float64],
-    vertex_weights: NDArray[np.float64],
-    ties: sp.csr_array | None = None,
     balance: float = 0.05,
     method: str = "internal",
     n_init: int = 10,
@@ -177,17 +198,10 @@ def partition_hypergraph(
 
     Parameters
     ----------
-    H : csr_array of shape (n, m)
-        Which vertex is in which hyperedge (the stored entries).
+    hypergraph : Hypergraph
+        Vertices, hyperedges, weights.
     k : int
         Number of parts, at most n.
-    edge_weights : ndarray of shape (m,)
-        Non-negative weights of the hyperedges.
-    vertex_weights : ndarray of shape (n,)
-        Non-negative weights of the vertices in the balance.
-    ties : csr_array of shape (n, T), default=None
-        Weights of the bipartite graph that spectral starts embed. None: H, with its entries as
-        weights.
     balance : float, default=0.05
         As for :func:`partition_graph`.
     method : {"internal", "mtkahypar"}, default="internal"
@@ -204,6 +218,8 @@ def partition_hypergraph(
     GraphPartition
         Parts, none of them empty.
     """
+    H, ties = hypergraph.members, hypergraph.ties
+    edge_weights, vertex_weights = hypergraph.edge_weights, hypergraph.vertex_weights
     n = H.shape[0]
     capacity = part_capacity(vertex_weights, k, balance)
     root = seed_sequence(random_state, "partition_hypergraph")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, refuse
+from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import (
     dense_tree,
@@ -20,9 +17,10 @@ from conclust.consensus.linkage.agglomeration import (
     unseen_pairs,
 )
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
+from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import Ensemble
-from conclust.evidence import SparseEvidence, sample_pairs
-from conclust.exceptions import EvidenceWarning, InputError
+from conclust.evidence import SparseEvidence
+from conclust.exceptions import EvidenceWarning
 
 __all__ = ["EAC"]
 
@@ -56,10 +54,10 @@ class EAC(ConsensusClusterer):
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Dissimilarity of two clusters. "single" is found from the labels without a matrix of all
         pairs, for any number of objects; the others need one of all distinct rows of labels.
-    pairs : int or SparseEvidence, default=None
+    pairs : int, float or SparseEvidence, default=None
         Evidence of some pairs only, for single and average linkage on more objects than a matrix of
-        all pairs allows: an int draws at least that many partners for each object, at random;
-        a SparseEvidence is ``conclust.evidence.sample_pairs``'s. Single linkage takes the
+        all pairs allows: an int draws at least that many partners for each object, at random; a
+        float in (0, 1] that share of all pairs, rounded up to whole partners; a SparseEvidence is ``conclust.evidence.sample_pairs``'s. Single linkage takes the
         maximum spanning forest of the pairs; average linkage merges the two clusters with the
         highest (sum of c) / (sum of N) over the pairs between them. What no chain of pairs
         connects joins at height 1. None: all pairs.
@@ -143,7 +141,7 @@ class EAC(ConsensusClusterer):
         n_clusters: int | None = None,
         *,
         linkage: str = "average",
-        pairs: int | SparseEvidence | None = None,
+        pairs: int | float | SparseEvidence | None = None,
         max_dense: int = 20000,
         missing: str = "unobserved",
         random_state: RandomStateLike = None,
@@ -157,51 +155,38 @@ class EAC(ConsensusClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _read(self, X: Any) -> Ensemble:
-        ensemble = super()._read(X)
-        self._given_pairs = None
-        if isinstance(self.pairs, SparseEvidence):
-            _check_pairs(self.pairs, ensemble.n_samples)
-            # The base hands on the observed objects only; given pairs number all of them.
-            self._given_pairs = _restrict(self.pairs, ensemble.observed)
-        return ensemble
-
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.linkage, "linkage", "EAC", ("single", "average", "complete", "ward"))
         check_int(self.max_dense, "max_dense", "EAC")
         thread_count(self.n_jobs, "EAC")
-        if self.pairs is None:
-            return
-        whole = isinstance(self.pairs, Integral) and not isinstance(self.pairs, bool)
-        if not isinstance(self.pairs, SparseEvidence) and not (whole and self.pairs >= 1):
-            refuse(
-                "pairs", "EAC", "an int in the range [1, inf), a SparseEvidence or None", self.pairs
-            )
-        if self.linkage not in ("single", "average"):
+        check_pairs(self.pairs, "EAC")
+        if self.pairs is not None and self.linkage not in ("single", "average"):
             refuse("linkage", "EAC with pairs=", "'single' or 'average'", self.linkage)
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        tree, doubt = self._tree(ensemble)
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        tree, doubt = self._tree(ensemble, observed)
         if doubt:
-            warnings.warn(doubt, EvidenceWarning, stacklevel=3)
+            warn(doubt, EvidenceWarning)
         self.linkage_matrix_ = tree
         self.lifetimes_ = lifetimes(tree)
         return cut(tree, longest_lifetime(tree) if self.n_clusters is None else self.n_clusters)
 
-    def _tree(self, ensemble: Ensemble) -> tuple[NDArray[np.float64], str]:
+    def _tree(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], str]:
         """Return the linkage matrix, and what the user should know of its evidence."""
-        given = self._given_pairs
-        del self._given_pairs
         if ensemble.n_samples == 1:
             return np.empty((0, 4)), ""
-        if self.pairs is not None:
-            if given is None:
-                given = sample_pairs(
-                    ensemble,
-                    check_int(self.pairs, "pairs", "EAC"),
-                    random_state=self.random_state,
-                    n_jobs=self.n_jobs,
-                )
+        given = read_pairs(
+            self.pairs,
+            ensemble,
+            observed,
+            "EAC",
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            apart=True,
+        )
+        if given is not None:
             tree, pieces = sparse_tree(given, self.linkage)
             return tree, _PIECES.format(pieces) if pieces > 1 else ""
         unseen: int | None
@@ -218,40 +203,3 @@ class EAC(ConsensusClusterer):
         if unseen == 0:
             return tree, ""
         return tree, _UNCOUNTED if unseen is None else _UNSEEN.format(unseen)
-
-
-def _check_pairs(pairs: SparseEvidence, n: int) -> None:
-    """Refuse what the kernels could not read: a SparseEvidence may be made by hand."""
-    if pairs.n_samples != n:
-        raise InputError(
-            f"The 'pairs' of EAC are evidence on {pairs.n_samples} objects, but the labels are of "
-            f"{n}. Draw the pairs from the same ensemble."
-        )
-    entries = len(pairs.indices)
-    ends = pairs.indptr[0] == 0 and pairs.indptr[-1] == entries
-    aligned = len(pairs.counts) == len(pairs.copresence) == entries
-    if not (ends and aligned and (np.diff(pairs.indptr) >= 0).all()):
-        raise InputError(
-            "The 'pairs' of EAC are no compressed sparse rows: indptr must rise from 0 to the number "
-            f"of entries, of which there are {entries} indices, {len(pairs.counts)} counts and "
-            f"{len(pairs.copresence)} copresences. Use conclust.evidence.sample_pairs."
-        )
-    if entries and not 0 <= pairs.indices.min() <= pairs.indices.max() < n:
-        raise InputError(
-            f"The 'pairs' of EAC must join objects from 0 to {n - 1}. Got {pairs.indices.min()} to "
-            f"{pairs.indices.max()} instead."
-        )
-
-
-def _restrict(pairs: SparseEvidence, observed: NDArray[np.bool_]) -> SparseEvidence:
-    """Renumber the evidence to the observed objects; the others are in no pair."""
-    if observed.all():
-        return pairs
-    if np.diff(pairs.indptr)[~observed].any():
-        raise InputError(
-            "The 'pairs' of EAC hold evidence on objects that are missing in every partition. Draw "
-            "the pairs from the same ensemble."
-        )
-    number = np.cumsum(observed) - 1
-    indptr = np.concatenate([[0], pairs.indptr[1:][observed]])
-    return SparseEvidence(indptr, number[pairs.indices], pairs.counts, pairs.copresence)

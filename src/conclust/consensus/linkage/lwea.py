@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real
+from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import (
     cluster_dissimilarities,
@@ -150,7 +149,7 @@ class LWEA(ConsensusClusterer):
         check_option(self.linkage, "linkage", "LWEA", ("single", "average", "complete", "ward"))
         check_int(self.max_dense, "max_dense", "LWEA")
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         start = starting_clusters(ensemble)
         if len(start) > self.max_dense:
             raise DenseLimitError(
@@ -165,7 +164,6 @@ class LWEA(ConsensusClusterer):
             normalized=self.normalized,
             linkage=self.linkage,
             start=start,
-            stacklevel=4,
         )
         self.linkage_matrix_ = tree
         self.lifetimes_ = lifetimes(tree)
@@ -184,13 +182,13 @@ def certain_tree(
     normalized: bool,
     linkage: str = "average",
     start: MicroClusters | None = None,
-    stacklevel: int | None = None,
+    tell: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[NDArray[np.float64], float]:
     """Agglomerate on 1 - S, in which clusters count by their certainty.
 
     Returns the linkage matrix, and the height from which the distinct rows of labels live: the
-    largest 1 - S_ii. `stacklevel` of the warning of pairs that no partition saw; None: no warning.
+    largest 1 - S_ii. `tell`: warn of pairs that no partition saw.
     """
     start = starting_clusters(ensemble) if start is None else start
     seen = ensemble.present.astype(np.float64)
@@ -199,12 +197,11 @@ def certain_tree(
     scale = 1.0 / own.max() if normalized and own.max() > 0 else 1.0
     with one_library_thread():
         D, unseen = cluster_dissimilarities(ensemble, scale * certainty, None, start, n_jobs=n_jobs)
-    if unseen and stacklevel is not None:
-        warnings.warn(
+    if unseen and tell:
+        warn(
             f"Of {unseen} pairs of objects no partition saw both: without evidence they count as "
             "dissimilarity 1.",
             EvidenceWarning,
-            stacklevel=stacklevel,
         )
     born = max(0.0, 1.0 - scale * float(own.min()))
     return linkage_of(D, start, linkage), float(np.sqrt(born)) if linkage == "ward" else born

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from conclust._ensemble_input import within_range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, check_real
+from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import (
     cluster_dissimilarities,
@@ -199,7 +199,7 @@ class MultiEAC(ConsensusClusterer):
         check_option(self.linkage, "linkage", "MultiEAC", _LINKAGES)
         check_int(self.max_dense, "max_dense", "MultiEAC")
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.cluster_weights_ = self._weights(ensemble)
         start = starting_clusters(ensemble)
         if len(start) > self.max_dense:
@@ -214,11 +214,10 @@ class MultiEAC(ConsensusClusterer):
                 ensemble, self.cluster_weights_, _voices(ensemble, self.cluster_weights_), start
             )
         if unseen:
-            warnings.warn(
+            warn(
                 f"Of {unseen} pairs of objects no partition speaks that has both in clusters of some "
                 "weight: without evidence they count as dissimilarity 1.",
                 EvidenceWarning,
-                stacklevel=4,
             )
         tree = linkage_of(D, start, self.linkage)
         self.linkage_matrix_ = tree
@@ -359,33 +358,23 @@ class WeightedEAC(ConsensusClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _read(self, X: Any) -> Ensemble:
-        ensemble = super()._read(X)
-        self._data = None
-        if self.data is not None:
-            data = np.asarray(self.data)
-            if data.ndim != 2 or len(data) != ensemble.n_samples:
-                raise InputError(
-                    f"The data of WeightedEAC must be of shape ({ensemble.n_samples}, n_features), a "
-                    f"row for each object of the ensemble. Got shape {data.shape} instead."
-                )
-            # The base hands on the observed objects only; the data is of all of them.
-            self._data = data[ensemble.observed]
-        return ensemble
-
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.linkage, "linkage", "WeightedEAC", _LINKAGES)
         check_int(self.max_dense, "max_dense", "WeightedEAC")
         thread_count(self.n_jobs, "WeightedEAC")
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        data = self._data
-        del self._data
-        if data is None:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        if self.data is None:
             weights = agreement_weights(ensemble)
         else:
+            data = np.asarray(self.data)
+            if data.ndim != 2 or len(data) != len(observed):
+                raise InputError(
+                    f"The data of WeightedEAC must be of shape ({len(observed)}, n_features), a row for "
+                    f"each object of the ensemble. Got shape {data.shape} instead."
+                )
             weights = validity_weights(
-                ensemble, data, indices=self.indices, random_state=self.random_state
+                ensemble, data[observed], indices=self.indices, random_state=self.random_state
             )
         if ensemble.weights is not None:
             weights = weights * ensemble.weights

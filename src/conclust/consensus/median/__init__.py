@@ -3,6 +3,5 @@
 from conclust.consensus.median.addremadd import AddRemAdd
 from conclust.consensus.median.fusion_transfer import MedianPartition
 from conclust.consensus.median.kernel_weighted import KernelWeightedPartition
-from conclust.consensus.median.nmf import WeightedNMF
 
-__all__ = ["AddRemAdd", "KernelWeightedPartition", "MedianPartition", "WeightedNMF"]
+__all__ = ["AddRemAdd", "KernelWeightedPartition", "MedianPartition"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any
 
@@ -14,9 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from conclust._kernels import add_rem_add
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.search import (
     Evidence,
+    Wanted,
     best_partition,
     degrees,
     evidence_of,
@@ -195,7 +196,7 @@ class AddRemAdd(ConsensusClusterer):
         check_int(self.n_init, "n_init", owner, low=0)
         check_int(self.max_iter, "max_iter", owner)
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
         draw = generator(self.random_state, "AddRemAdd")
         units = units_of(ensemble)
         together = np.ones(int(ensemble.offsets[-1]))
@@ -219,23 +220,24 @@ class AddRemAdd(ConsensusClusterer):
                 units,
                 evidence,
                 draw,
-                criterion="averaged" if self.n_clusters else "explained",
-                n_clusters=self.n_clusters,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                chosen=chosen,
-                given=extraction,
+                Wanted(
+                    "averaged" if self.n_clusters else "explained",
+                    self.n_clusters,
+                    self.n_init,
+                    self.max_iter,
+                ),
+                chosen,
+                extraction,
             )
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.objective_ = found.objective
         labels = found.labels[units.of_object]
         self.semi_average_ = semi_average(ensemble, labels, together)
         if not found.converged:
-            warnings.warn(
+            warn(
                 f"AddRemAdd stopped after max_iter={self.max_iter} passes with objects still "
                 "moving. Raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return labels
 

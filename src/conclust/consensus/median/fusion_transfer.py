@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int
+from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.median.search import best_partition, evidence_of, sample, units_of
+from conclust.consensus.median.search import Wanted, best_partition, evidence_of, sample, units_of
 from conclust.ensemble import Ensemble
 
 __all__ = ["MedianPartition"]
@@ -133,7 +133,7 @@ class MedianPartition(ConsensusClusterer):
         check_int(self.n_init, "n_init", "MedianPartition", low=0)
         check_int(self.max_iter, "max_iter", "MedianPartition")
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
         draw = generator(self.random_state, "MedianPartition")
         units = units_of(ensemble)
         twice = np.full(int(ensemble.offsets[-1]), 2.0)
@@ -142,20 +142,16 @@ class MedianPartition(ConsensusClusterer):
             units,
             evidence_of(ensemble, units, twice, 1.0),
             draw,
-            criterion="additive",
-            n_clusters=None,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            chosen=sample(units, draw),
+            Wanted("additive", None, self.n_init, self.max_iter),
+            sample(units, draw),
         )
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.objective_ = _together(ensemble) - found.objective
         if not found.converged:
-            warnings.warn(
+            warn(
                 f"MedianPartition stopped after max_iter={self.max_iter} passes with objects still "
                 "moving. Raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return found.labels[units.of_object]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +13,9 @@ from conclust._kernels import ResemblanceSearch
 from conclust._labels import canonical_labels, over_partitions
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._validation import check_bool, check_int, check_option
+from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.kmeans.label_rows import nearest
+from conclust.consensus.label_rows import nearest
 from conclust.consensus.median.resemblance import (
     Tables,
     log_joined,
@@ -199,7 +199,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         check_int(self.n_init, "n_init", owner)
         check_int(self.max_iter, "max_iter", owner)
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
         self.weights_ = self._weights(ensemble)
         units = units_of(ensemble)
         labels = self._search(ensemble, units)[units.of_object]
@@ -214,11 +214,10 @@ class KernelWeightedPartition(ConsensusClusterer):
         self._offsets = ensemble.offsets
         self._label_cost, self._block_cost = _placing_costs(tables, self.kernel, self.weights_)
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"KernelWeightedPartition stopped after max_iter={self.max_iter} passes with objects "
                 "still moving. Raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return labels
 

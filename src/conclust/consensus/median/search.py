@@ -22,6 +22,7 @@ __all__ = [
     "Evidence",
     "Found",
     "Units",
+    "Wanted",
     "best_partition",
     "degrees",
     "evidence_of",
@@ -172,24 +173,44 @@ def sample(units: Units, generator: np.random.Generator, least: int = 0) -> NDAr
     return np.sort(drawn[np.argsort(first)[:size]])
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What a local search looks for.
+
+    Attributes
+    ----------
+    criterion : {"additive", "averaged", "explained"}
+        See ``_kernels/median.h``.
+    n_clusters : int or None
+        Clusters; None: as many as are best.
+    n_init : int
+        Partitions of the ensemble, and random ones, to start from.
+    max_iter : int
+        The most passes from one start.
+    """
+
+    criterion: str
+    n_clusters: int | None
+    n_init: int
+    max_iter: int
+
+
 def best_partition(
     ensemble: Ensemble,
     units: Units,
     evidence: Evidence,
     generator: np.random.Generator,
-    *,
-    criterion: str,
-    n_clusters: int | None,
-    n_init: int,
-    max_iter: int,
+    wanted: Wanted,
     chosen: NDArray[np.int64],
     given: NDArray[np.int64] | None = None,
 ) -> Found:
-    """Return the best partition that the local search finds from all starts.
+    """Return the best partition that the local search finds from all starts on the chosen units.
 
     The starts: single objects, fused; the `n_init` best partitions of the ensemble; `n_init`
     random ones; and a given partition of the chosen units.
     """
+    criterion, n_clusters = wanted.criterion, wanted.n_clusters
+    n_init, max_iter = wanted.n_init, wanted.max_iter
     part = evidence.some(chosen)
     search = part.search(criterion, n_clusters)
     m = len(chosen)
@@ -335,10 +356,7 @@ def least_squares_labels(
         units,
         evidence_of(ensemble, units, np.ones(int(ensemble.offsets[-1])), 0.0),
         draw,
-        criterion="averaged",
-        n_clusters=n_clusters,
-        n_init=n_init,
-        max_iter=100,
-        chosen=sample(units, draw, n_clusters),
+        Wanted("averaged", n_clusters, n_init, 100),
+        sample(units, draw, n_clusters),
     )
     return found.labels[units.of_object]

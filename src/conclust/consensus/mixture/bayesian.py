@@ -15,7 +15,7 @@ from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_bool, check_real
 from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.kmeans.label_rows import seeded, trusted
+from conclust.consensus.label_rows import seeded, trusted
 from conclust.consensus.restarts import (
     Rows,
     best_of_restarts,
@@ -182,7 +182,9 @@ class BayesianEnsemble(PlacingClusterer):
         check_bool(self.learn_alpha, "learn_alpha", owner)
         check_real(self.smoothing, "smoothing", owner, closed="neither")
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "BayesianEnsemble")
         threads = thread_count(self.n_jobs, "BayesianEnsemble")
         alpha = np.full(
@@ -199,7 +201,7 @@ class BayesianEnsemble(PlacingClusterer):
         self.n_iter_ = len(best.trace) - 1
         self.converged_ = best.converged
         if not best.converged:
-            warn_unfinished(self, level=2)
+            warn_unfinished(self)
         return best.model.membership(best.mass)[rows.inverse]
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:

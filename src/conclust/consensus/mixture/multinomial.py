@@ -15,7 +15,7 @@ from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_real
 from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.kmeans.label_rows import seeded, trusted
+from conclust.consensus.label_rows import seeded, trusted
 from conclust.consensus.restarts import (
     Rows,
     best_of_restarts,
@@ -166,7 +166,9 @@ class MixtureModel(PlacingClusterer):
         check_iteration(self, ensemble)
         check_real(self.smoothing, "smoothing", "MixtureModel")
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
@@ -189,7 +191,7 @@ class MixtureModel(PlacingClusterer):
         self.n_iter_ = len(best.trace) - 1
         self.converged_ = best.converged
         if not best.converged:
-            warn_unfinished(self, "iterations of EM", level=3)
+            warn_unfinished(self, "iterations of EM")
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         parts = self._components

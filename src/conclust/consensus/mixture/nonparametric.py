@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +13,7 @@ from conclust._kernels import gibbs_sweep
 from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real
-from conclust.consensus.base import ConsensusClusterer, Method, whole_or_nothing
+from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 
@@ -146,17 +145,10 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         check_int(self.n_burn_in, "n_burn_in", owner, low=0)
         check_int(self.n_draws, "n_draws", owner)
 
-    def fit(self, X: Any, y: None = None) -> NonparametricBayesianEnsemble:  # noqa: D102
-        with whole_or_nothing(self):
-            super().fit(X, y)
-            draws = np.full((len(self.labels_), self.n_draws), -1, dtype=np.int32)
-            draws[self.labels_ >= 0] = self.draws_
-            self.draws_ = draws
-        return self
+    def _finish(self, observed: NDArray[np.bool_]) -> None:
+        self.draws_ = spread(self.draws_, observed, -1)
 
-    fit.__doc__ = ConsensusClusterer.fit.__doc__
-
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         rng = generator(self.random_state, "NonparametricBayesianEnsemble")
         n = ensemble.n_samples
         codes = np.ascontiguousarray(ensemble.codes)

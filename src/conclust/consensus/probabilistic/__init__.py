@@ -1,10 +1,6 @@
 """Probabilistic consensus: memberships whose inner products explain the co-associations."""
 
 from conclust.consensus.probabilistic.baum_eagon import BaumEagon
-from conclust.consensus.probabilistic.communities import FuzzyCommunities
-from conclust.consensus.probabilistic.dyadic import DyadicAspect
-from conclust.consensus.probabilistic.fuzzy import FuzzyRows
-from conclust.consensus.probabilistic.left_stochastic import LeftStochastic
 from conclust.consensus.probabilistic.pcc import PCC
 from conclust.consensus.probabilistic.peace import PEACE
 from conclust.consensus.probabilistic.weighted import WeightedPCC
@@ -13,9 +9,5 @@ __all__ = [
     "PCC",
     "PEACE",
     "BaumEagon",
-    "DyadicAspect",
-    "FuzzyCommunities",
-    "FuzzyRows",
-    "LeftStochastic",
     "WeightedPCC",
 ]

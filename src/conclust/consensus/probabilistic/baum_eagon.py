@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from conclust._progress import reporter
-from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._threads import one_library_thread, thread_count
+from conclust._random import RandomStateLike, spawn_generators
+from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_real
+from conclust._warnings import warn
+from conclust.consensus.acceleration import Path, follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.probabilistic.acceleration import Path, follow
-from conclust.consensus.probabilistic.factored_model import FactoredModel, random_membership
+from conclust.consensus.probabilistic.estimator import bound_of, run_of
 from conclust.consensus.probabilistic.objective import squared
+from conclust.consensus.probabilistic.placements import FactoredModel
+from conclust.consensus.probabilistic.search.starts import random_membership
 from conclust.ensemble import Ensemble
 
 __all__ = ["BaumEagon"]
@@ -173,41 +174,38 @@ class BaumEagon(SoftConsensusClusterer):
         check_bool(self.diagonal, "diagonal", "BaumEagon")
         check_bool(self.accelerate, "accelerate", "BaumEagon")
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        threads = thread_count(self.n_jobs, "BaumEagon")
-        seed = seed_sequence(self.random_state, "BaumEagon")
-        report = reporter(self.verbose, "BaumEagon")
-        n, k = ensemble.n_samples, self.n_clusters
-        if k is None:
-            k = max(1, min(n, int(ensemble.cluster_counts.max())))
-        self.n_clusters_max_ = int(k)
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        run = run_of(self)
+        threads = run.threads
+        self.n_clusters_max_ = bound_of(self, ensemble)
 
-        def run(generator: np.random.Generator) -> Path:
-            start = random_membership(n, self.n_clusters_max_, generator)
+        def grow(generator: np.random.Generator) -> Path:
+            start = random_membership(ensemble.n_samples, self.n_clusters_max_, generator)
             found = _grow(pairs, start, self.max_iter, self.tol, accelerate=self.accelerate)
-            report(f"objective {found.trace[-1]:.10g} after {len(found.trace) - 1} iterations")
+            run.report(f"objective {found.trace[-1]:.10g} after {len(found.trace) - 1} iterations")
             return found
 
-        generators = spawn_generators(seed, self.n_init)
+        generators = spawn_generators(run.seed, self.n_init)
         # Products of one thread each: BLAS may sum in another order with more.
         with one_library_thread():
             pairs = _Pairs(ensemble, self.diagonal, threads)
             if threads > 1 and len(generators) > 1:
                 with ThreadPoolExecutor(min(threads, len(generators))) as pool:
-                    runs = list(pool.map(run, generators))
+                    runs = list(pool.map(grow, generators))
             else:
-                runs = [run(generator) for generator in generators]
+                runs = [grow(generator) for generator in generators]
         best = min(runs, key=lambda found: found.trace[-1])
         self.objective_ = best.trace[-1]
         self.n_iter_ = len(best.trace) - 1
         self.converged_ = best.converged
         self.trace_ = np.array(best.trace)
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"BaumEagon stopped after max_iter={self.max_iter} iterations. Raise max_iter, or tol "
                 "if this is close enough.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         return best.point
 

@@ -22,8 +22,9 @@ from conclust import divergences
 from conclust._ensemble_input import within_range
 from conclust._kernels import FactoredSolver, cluster_sizes
 from conclust._labels import missing_code, noise_code
-from conclust.consensus.probabilistic import pairwise
-from conclust.consensus.probabilistic.factored_model import FactoredModel, padded
+from conclust.consensus.probabilistic.descent import descend
+from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
+from conclust.consensus.probabilistic.problem import Stopping
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, pair_counts
 
@@ -110,7 +111,7 @@ class AllPairs:
     def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
         self._measure.rebuild(padded(Y), self.threads)
-        self.model.keep(self._measure, self.n_clusters)
+        self.model = self.model.kept(self._measure, self.n_clusters)
         grams = (self.model.grams**2).sum(axis=(1, 2))[self.model.group_of]
         sums = self._per_partition((self.model.sums**2).sum(axis=1))
         fourths, own = self._self_pairs((Y**2).sum(axis=1))
@@ -124,7 +125,7 @@ class AllPairs:
         times the mean of the other.
         """
         self._measure.rebuild(padded(Y), self.threads)
-        self.model.keep(self._measure, self.n_clusters)
+        self.model = self.model.kept(self._measure, self.n_clusters)
         norms = (Y**2).sum(axis=1)
         squares = (self.model.grams**2).sum(axis=(1, 2))[self.model.group_of]
         squares = squares - self._self_pairs(norms)[0]
@@ -250,16 +251,9 @@ class PairPattern:
         self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
     ) -> NDArray[np.float64]:
         """Visit the objects with the pairwise solver."""
-        solution = pairwise.solve(
-            self._evidence(weights),
-            Y,
-            divergences.l2,
-            max_iter=max_iter,
-            tol=tol,
-            tol_kkt=1e-9,
-            threads=self.threads,
-        )
-        return solution.membership
+        stopping = Stopping(max_iter, tol, 1e-9)
+        known = self._evidence(weights)
+        return descend(known, Y, divergences.l2, stopping, threads=self.threads).membership
 
     def _evidence(self, weights: NDArray[np.float64]) -> SparseEvidence:
         """Return the weighted counts of the pattern, less the pairs that no weight is left of."""
@@ -271,7 +265,7 @@ class PairPattern:
         if not known.all():
             kept = np.concatenate([[0], np.cumsum(known)])
             indptr, indices, c, N = kept[indptr], indices[known], c[known], N[known]
-        return SparseEvidence(indptr, indices, c, N)
+        return SparseEvidence._of(indptr, indices, c, N)
 
 
 def _scale(n: int, pairs: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, TypeAlias
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from conclust._progress import reporter
-from conclust._random import RandomStateLike, seed_sequence
-from conclust._threads import thread_count
+from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
-from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.probabilistic import factored
-from conclust.consensus.probabilistic.anchors import Anchors
-from conclust.consensus.probabilistic.factored import FactoredModel
-from conclust.consensus.probabilistic.landmark import LandmarkModel
-from conclust.consensus.probabilistic.objective import squared, together
-from conclust.consensus.probabilistic.patterns import check_pairs, restricted
-from conclust.consensus.probabilistic.solution import PairSolution
-from conclust.consensus.probabilistic.solving import (
-    Task,
-    choose,
-    evidence_of,
-    model_of,
-    solve,
-    solve_by_landmarks,
-    spectral_evidence,
-    start_of,
+from conclust.consensus.base import Method
+from conclust.consensus.pairs import check_pairs
+from conclust.consensus.probabilistic.estimator import PairObjectiveClusterer, bound_of, run_of
+from conclust.consensus.probabilistic.placements import placement_of
+from conclust.consensus.probabilistic.problem import (
+    PairEvidence,
+    Problem,
+    Run,
+    Solution,
+    Stopping,
 )
-from conclust.consensus.probabilistic.starts import STARTS, given_start, spectral_start
+from conclust.consensus.probabilistic.search.starts import STARTS, starts_of
+from conclust.consensus.probabilistic.solvers import SOLVERS, choose
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.divergences import Divergence, read_divergence
 from conclust.ensemble import Ensemble
@@ -39,13 +27,8 @@ from conclust.evidence import SparseEvidence
 
 __all__ = ["PCC"]
 
-# Up to this many objects the part of the objective that no membership changes is counted too.
-_COUNTED = 20_000
-_SOLVERS = ("auto", "factored", "pairwise", "landmark", "greedy")
-_Model: TypeAlias = FactoredModel | LandmarkModel | Anchors
 
-
-class PCC(PlacingClusterer):
+class PCC(PairObjectiveClusterer):
     """Probabilistic consensus clustering by evidence accumulation.
 
     Finds a membership Y, one distribution over clusters per object, whose inner products y_i'y_j
@@ -213,17 +196,9 @@ class PCC(PlacingClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _read(self, X: Any) -> Ensemble:
-        ensemble = super()._read(X)
-        self._pairs = self.pairs
-        if isinstance(self.pairs, SparseEvidence):
-            # The base hands on the observed objects only; given pairs number all of them.
-            self._pairs = restricted(self.pairs, ensemble.observed, "PCC")
-        return ensemble
-
     def _check_parameters(self, ensemble: Ensemble) -> None:
         divergence = read_divergence(self.divergence, "PCC")
-        check_option(self.solver, "solver", "PCC", _SOLVERS)
+        check_option(self.solver, "solver", "PCC", ("auto", *SOLVERS))
         check_pairs(self.pairs, "PCC")
         check_int(self.n_init, "n_init", "PCC")
         check_int(self.max_iter, "max_iter", "PCC")
@@ -233,103 +208,41 @@ class PCC(PlacingClusterer):
             check_option(self.init, "init", "PCC", STARTS)
         choose(self.solver, divergence, self.pairs, ensemble.n_samples, "PCC")
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        threads = thread_count(self.n_jobs, "PCC")
-        seed = seed_sequence(self.random_state, "PCC")
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         warn_of_misfit(ensemble, self.n_clusters, "PCC")
-        k = self.n_clusters
-        if k is None:
-            k = max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
-        self.n_clusters_max_ = int(k)
+        run = run_of(self)
+        k = self.n_clusters_max_ = bound_of(self, ensemble)
         divergence = read_divergence(self.divergence, "PCC")
-        task = Task(
-            ensemble,
-            self.n_clusters_max_,
-            divergence,
-            seed,
-            threads,
-            reporter(self.verbose, "PCC"),
-            self.n_init,
-            self.max_iter,
-            self.tol,
-            self.tol_kkt,
-        )
-        given = None
-        if not isinstance(self.init, str):
-            given = given_start(
-                self.init, ensemble.n_samples, self.n_clusters_max_, seed, "PCC", level=6
-            )
-        pairs = self._pairs
-        del self._pairs
-        solver, self.solver_ = choose(self.solver, divergence, pairs, ensemble.n_samples, "PCC")
-        if solver == "factored":
-            return self._judged(ensemble, self._fit_factored(task, given))
-        if solver == "landmark":
-            if given is None and self.init != "auto":
-                given = start_of(task, self.init, spectral_evidence(task), None)
-            placed = solve_by_landmarks(task, given)
-            solution: PairSolution = placed
-            self._model: _Model = placed.model
-        else:
-            known = evidence_of(task, pairs, "PCC")
-            solution = solve(task, self.init, known, given, solver)
-            self._model = model_of(task, solution.membership)
-        self.objective_constant_: float | None = None
+        n = ensemble.n_samples
+        name, self.solver_ = choose(self.solver, divergence, self.pairs, n, "PCC")
+        known: PairEvidence | None = self._some_pairs(ensemble, observed, run)
+        if known is None and SOLVERS[name].forms_pairs:
+            known = self._all_pairs(ensemble, run)
+        problem = Problem(ensemble, k, divergence, known)
+        solution = self._solve(name, problem, run)
         self.objective_ = solution.objective
+        self.objective_constant_ = solution.constant
         self.trace_ = solution.trace
-        self._finished(solution.residual, solution.n_iter, solution.converged)
-        return self._judged(ensemble, solution.membership)
-
-    def _judged(self, ensemble: Ensemble, Y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the membership; warn if it merged what fine partitions hold apart."""
-        warn_of_merged(ensemble, Y.argmax(axis=1), self.n_clusters_max_, "PCC")
+        self.kkt_residual_ = solution.residual
+        self.n_iter_ = solution.n_iter
+        self.converged_ = solution.converged
+        Y = solution.membership
+        self._placement = solution.placement or placement_of(problem, Y, run)
+        if not solution.converged:
+            self._warn_unconverged(solution.residual)
+        warn_of_merged(ensemble, Y.argmax(axis=1), k, "PCC")
         return Y
 
-    def _fit_factored(self, task: Task, given: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        if given is None and self.init == "spectral":
-            given = spectral_start(spectral_evidence(task), task.n_clusters, task.seed)
-        solution = factored.solve(
-            task.ensemble,
-            task.n_clusters,
-            start=given,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            tol_kkt=self.tol_kkt,
-            seed=task.seed,
-            threads=task.threads,
-            report=task.report,
-        )
-        constant = None
-        if task.ensemble.n_samples <= _COUNTED:
-            constant = together(task.ensemble) - squared(task.ensemble, task.threads)
-        kernel = task.divergence._kernel
-        assert kernel is not None
-        scale = kernel.scale
-        self.objective_constant_ = None if constant is None else scale * constant
-        self.objective_ = scale * (solution.loss - (constant or 0.0))
-        self.trace_ = scale * (np.array(solution.trace) - [constant or 0.0, 0.0])
-        self._model = solution.model
-        self._finished(scale * solution.residual, solution.n_iter, solution.converged)
-        return solution.membership
+    def _solve(self, name: str, problem: Problem, run: Run) -> Solution:
+        """Return the solution of lowest objective over the starts asked for."""
+        stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
+        solver = SOLVERS[name]
+        starts = starts_of(self.init, problem, run, "PCC", own=solver.draws_starts)
+        found = (solver.solve(problem, start, stopping, run) for start in starts)
+        return min(found, key=lambda solution: solution.objective)
 
-    def _finished(self, residual: float, n_iter: int, converged: bool) -> None:
-        self.kkt_residual_ = residual
-        self.n_iter_ = n_iter
-        self.converged_ = converged
-        if not converged:
-            warnings.warn(
-                f"PCC stopped after max_iter={self.max_iter} sweeps with a KKT residual of "
-                f"{residual:.3g}. Raise max_iter, or tol if this is close enough.",
-                ConvergenceWarning,
-                stacklevel=6,
-            )
-
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        model = self._model.keep_clusters(kept)
-        self._model = self._model if model is None else model
-
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        threads = thread_count(self.n_jobs, "PCC")
-        placed = self._model.place(codes, min(1e-9, self.tol_kkt), threads)
-        return placed if isinstance(placed, np.ndarray) else placed[0]
+    @property
+    def _placed_to(self) -> float:
+        return min(1e-9, self.tol_kkt)

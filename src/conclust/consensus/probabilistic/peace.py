@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
-from sklearn.exceptions import ConvergenceWarning
 
-from conclust._progress import reporter
-from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._threads import thread_count
+from conclust._random import RandomStateLike, spawn_seeds
 from conclust._validation import check_int, check_real
-from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.probabilistic.landmark import N_LANDMARKS, LandmarkModel
-from conclust.consensus.probabilistic.pairwise import PairEvidence, objective
-from conclust.consensus.probabilistic.patterns import check_pairs, restricted
-from conclust.consensus.probabilistic.solution import PairSolution
-from conclust.consensus.probabilistic.solving import (
-    Task,
-    evidence_of,
-    model_of,
-    solve,
-    solve_by_landmarks,
-    start_of,
+from conclust.consensus.base import Method
+from conclust.consensus.pairs import check_pairs
+from conclust.consensus.probabilistic.descent import objective
+from conclust.consensus.probabilistic.estimator import PairObjectiveClusterer, bound_of, run_of
+from conclust.consensus.probabilistic.placements import placement_of
+from conclust.consensus.probabilistic.problem import (
+    PairEvidence,
+    Problem,
+    Run,
+    Solution,
+    Stopping,
 )
+from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.solvers import SOLVERS
+from conclust.consensus.probabilistic.solvers.factored import near_solution
+from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS
 from conclust.divergences import kl
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
@@ -40,7 +39,7 @@ _ROUGH = 1e-4
 _AT_ONCE = 1 << 20
 
 
-class PEACE(PlacingClusterer):
+class PEACE(PairObjectiveClusterer):
     """Probabilistic evidence accumulation for clustering ensembles.
 
     Each of the N_ij partitions that observed two objects puts them together with probability
@@ -171,14 +170,6 @@ class PEACE(PlacingClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _read(self, X: Any) -> Ensemble:
-        ensemble = super()._read(X)
-        self._pairs = self.pairs
-        if isinstance(self.pairs, SparseEvidence):
-            # The base hands on the observed objects only; given pairs number all of them.
-            self._pairs = restricted(self.pairs, ensemble.observed, "PEACE")
-        return ensemble
-
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_pairs(self.pairs, "PEACE")
         check_int(self.n_init, "n_init", "PEACE")
@@ -186,34 +177,17 @@ class PEACE(PlacingClusterer):
         check_real(self.tol, "tol", "PEACE")
         check_real(self.tol_kkt, "tol_kkt", "PEACE")
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        threads = thread_count(self.n_jobs, "PEACE")
-        seed = seed_sequence(self.random_state, "PEACE")
-        k = self.n_clusters
-        if k is None:
-            k = max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
-        self.n_clusters_max_ = int(k)
-        report = reporter(self.verbose, "PEACE")
-        task = Task(
-            ensemble,
-            self.n_clusters_max_,
-            kl,
-            seed,
-            threads,
-            report,
-            1,
-            self.max_iter,
-            self.tol,
-            self.tol_kkt,
-        )
-        pairs = self._pairs
-        del self._pairs
-        known = evidence_of(task, pairs, "PEACE")
-        runs = [
-            replace(task, seed=np.random.SeedSequence(child))
-            for child in spawn_seeds(seed, self.n_init)
-        ]
-        found, losses = _selected(task, runs, known)
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        run = run_of(self)
+        self.n_clusters_max_ = bound_of(self, ensemble)
+        known: PairEvidence | None = self._some_pairs(ensemble, observed, run)
+        if known is None:
+            known = self._all_pairs(ensemble, run)
+        problem = Problem(ensemble, self.n_clusters_max_, kl, known)
+        stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
+        found, losses = _selected(problem, stopping, run)
         best = _best_likelihood(known)
         self.log_likelihoods_ = best - losses
         self.log_likelihood_ = best - found.objective
@@ -221,41 +195,39 @@ class PEACE(PlacingClusterer):
         self.kkt_residual_ = found.residual
         self.n_iter_ = found.n_iter
         self.converged_ = found.converged
-        self._model = model_of(task, found.membership)
+        self._placement = placement_of(problem, found.membership, run)
         if not found.converged:
-            warnings.warn(
-                f"PEACE stopped after max_iter={self.max_iter} sweeps with a KKT residual of "
-                f"{found.residual:.3g}. Raise max_iter, or tol if this is close enough.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            self._warn_unconverged(found.residual)
         return found.membership
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self._model = self._model.keep_clusters(kept)
-
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        assert isinstance(self._model, LandmarkModel)
-        tol = min(1e-9, self.tol_kkt)
-        return self._model.place(codes, tol, thread_count(self.n_jobs, "PEACE"))[0]
+    @property
+    def _placed_to(self) -> float:
+        return min(1e-9, self.tol_kkt)
 
 
 def _selected(
-    task: Task, runs: list[Task], known: PairEvidence
-) -> tuple[PairSolution, NDArray[np.float64]]:
+    problem: Problem, stopping: Stopping, run: Run
+) -> tuple[Solution, NDArray[np.float64]]:
     """Return the best solution, and the objective of each run."""
+    known = problem.evidence
+    assert known is not None
+    pairwise, landmark = SOLVERS["pairwise"], SOLVERS["landmark"]
+    runs = [
+        replace(run, seed=np.random.SeedSequence(child), n_init=1)
+        for child in spawn_seeds(run.seed, run.n_init)
+    ]
     if isinstance(known, SparseEvidence) or len(known[0]) <= N_LANDMARKS:
-        found = [solve(run, "auto", known, None) for run in runs]
+        found = [pairwise.solve(problem, None, stopping, one) for one in runs]
         losses = np.array([solution.objective for solution in found])
         return found[int(losses.argmin())], losses
     placed = []
-    for run in runs:
-        start = start_of(run, "auto", known, None)
-        rough = replace(run, tol=max(run.tol, _ROUGH))
-        placed.append(solve_by_landmarks(rough, start).membership)
-    losses = np.array([objective(known, Y, kl, task.threads) for Y in placed])
+    for one in runs:
+        start = inside(near_solution(problem, one))
+        rough = landmark.solve(problem, start, stopping.roughly(_ROUGH), one)
+        placed.append(rough.membership)
+    losses = np.array([objective(known, Y, kl, run.threads) for Y in placed])
     best = int(losses.argmin())
-    finished = solve(task, "auto", known, placed[best])
+    finished = pairwise.solve(problem, inside(placed[best]), stopping, replace(run, n_init=1))
     losses[best] = finished.objective
     return finished, losses
 

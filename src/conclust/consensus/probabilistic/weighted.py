@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from conclust import divergences
 from conclust._ensemble_input import within_range
-from conclust._progress import reporter
-from conclust._random import RandomStateLike, seed_sequence
-from conclust._threads import thread_count
+from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real, refuse
-from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.probabilistic import factored
+from conclust._warnings import warn
+from conclust.consensus.base import Method
+from conclust.consensus.pairs import check_pairs
 from conclust.consensus.probabilistic.distances import AllPairs, PairPattern, PairSet
-from conclust.consensus.probabilistic.patterns import check_pairs, draw_pairs, restricted
+from conclust.consensus.probabilistic.estimator import PairObjectiveClusterer, bound_of, run_of
+from conclust.consensus.probabilistic.placements import FactoredModel
+from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
+from conclust.consensus.probabilistic.solvers.factored import Factored
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
@@ -76,7 +79,7 @@ def ridge_weights(
     return project_simplex(near, scale=len(d) * shares)
 
 
-class WeightedPCC(PlacingClusterer):
+class WeightedPCC(PairObjectiveClusterer):
     """Probabilistic consensus that learns a weight for every partition.
 
     Finds a membership Y and weights alpha (at least 0, with sum 1) of the partitions together::
@@ -237,6 +240,8 @@ class WeightedPCC(PlacingClusterer):
     True
     """
 
+    _placement: FactoredModel
+
     method = Method(
         title="Robust evidence accumulation (weighted partitions)",
         n_clusters="upper bound",
@@ -279,14 +284,6 @@ class WeightedPCC(PlacingClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _read(self, X: Any) -> Ensemble:
-        ensemble = super()._read(X)
-        self._pairs = self.pairs
-        if isinstance(self.pairs, SparseEvidence):
-            # The base hands on the observed objects only; given pairs number all of them.
-            self._pairs = restricted(self.pairs, ensemble.observed, "WeightedPCC")
-        return ensemble
-
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "WeightedPCC"
         check_option(self.regularization, "regularization", owner, ("simplex", "l2"))
@@ -308,17 +305,14 @@ class WeightedPCC(PlacingClusterer):
                 "rho", owner, f"a float in the range [1/{m}, 1] ({m} partitions) or None", self.rho
             )
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        threads = thread_count(self.n_jobs, "WeightedPCC")
-        seed = seed_sequence(self.random_state, "WeightedPCC")
-        report = reporter(self.verbose, "WeightedPCC")
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         warn_of_misfit(ensemble, self.n_clusters, "WeightedPCC")
-        k = self.n_clusters
-        if k is None:
-            k = max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
-        self.n_clusters_max_ = int(k)
-        everyone = AllPairs(ensemble, self.n_clusters_max_, threads)
-        pairs = self._pattern(ensemble, seed, threads) or everyone
+        run = run_of(self)
+        k = self.n_clusters_max_ = bound_of(self, ensemble)
+        everyone = AllPairs(ensemble, k, run.threads)
+        pairs = self._pattern(ensemble, observed, run) or everyone
         shares = self._shares(ensemble, pairs)
         informative = shares > 0
         corrected = self.distance == "corrected"
@@ -327,50 +321,37 @@ class WeightedPCC(PlacingClusterer):
             weights = weights * certainty_weights(ensemble)
         # With equal weights this is PCC itself, to the bit. (All 0: there is no pair.)
         equal = ensemble.weights is None and np.ptp(pairs.scale) == 0 and not corrected
-        Y = factored.solve(
-            ensemble if equal or not weights.any() else ensemble.reweighted(within_range(weights)),
-            self.n_clusters_max_,
-            start=None,
-            n_init=self.n_init,
-            max_iter=_FIRST_SWEEPS,
-            tol=1e-5,
-            tol_kkt=1e-8,
-            seed=seed,
-            threads=threads,
-            report=report,
-        ).membership
+        plain = equal or not weights.any()
+        weighted = ensemble if plain else ensemble.reweighted(within_range(weights))
+        squares = Problem(weighted, k, divergences.l2)
+        Y = Factored(counted=0).solve(squares, None, Stopping(_FIRST_SWEEPS), run).membership
         if pairs is not everyone and weights.any():
             Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
-        Y, alpha, d, expected = self._alternate(pairs, Y, shares, report)
+        Y, alpha, d, expected = self._alternate(pairs, Y, shares, run.report)
         self.weights_ = alpha
         self.effective_n_partitions_ = float(1.0 / (alpha @ alpha))
         self.distances_ = np.where(pairs.scale > 0, d, np.nan)
         if pairs is not everyone:
             everyone.distances(Y)  # leaves the sums of Y in the model
-        self._model = everyone.model
-        self._model.weights = alpha * pairs.scale / expected
+        self._placement = replace(everyone.model, weights=alpha * pairs.scale / expected)
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"WeightedPCC stopped after max_iter={self.max_iter} rounds with the objective "
                 f"still falling or the weights still moving ({np.count_nonzero(alpha[informative])} "
                 "of them positive). Raise max_iter, or tol if this is close enough.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         warn_of_merged(ensemble, Y.argmax(axis=1), self.n_clusters_max_, "WeightedPCC")
         return Y
 
     def _pattern(
-        self, ensemble: Ensemble, seed: np.random.SeedSequence, threads: int
+        self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
     ) -> PairPattern | None:
         """Return the pattern of `pairs`, if there is one."""
-        pairs = self._pairs
-        del self._pairs
-        if pairs is None or ensemble.n_samples == 1:
+        if ensemble.n_samples == 1:
             return None
-        if not isinstance(pairs, SparseEvidence):
-            pairs = draw_pairs(ensemble, pairs, seed, threads)
-        return PairPattern(ensemble, pairs, threads)
+        pairs = self._some_pairs(ensemble, observed, run)
+        return None if pairs is None else PairPattern(ensemble, pairs, run.threads)
 
     def _shares(self, ensemble: Ensemble, pairs: PairSet) -> NDArray[np.float64]:
         """Return the weights to start from, 0 for a partition that says nothing of any pair."""
@@ -378,12 +359,11 @@ class WeightedPCC(PlacingClusterer):
         w = ensemble._each_weight
         shares = np.where(mute, 0.0, w)
         if (mute & (w > 0)).any():
-            warnings.warn(
+            warn(
                 f"{np.count_nonzero(mute & (w > 0))} partitions (the first is partition "
                 f"{np.argmax(mute & (w > 0))}) observed no pair of objects: they say nothing, and get "
                 "the weight 0.",
                 EvidenceWarning,
-                stacklevel=6,
             )
         if not shares.any():  # nothing is known of any pair
             shares = w
@@ -467,14 +447,8 @@ class WeightedPCC(PlacingClusterer):
             )
         return value
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self._model.keep_clusters(kept)
-
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        return self._model.place(codes, 1e-9, thread_count(self.n_jobs, "WeightedPCC"))
-
     def _counting(self, ensemble: Ensemble) -> NDArray[np.bool_] | None:
-        counted = self._model.weights
+        counted = self._placement.weights
         return None if counted is None else counted > 0
 
 

@@ -134,7 +134,9 @@ class CumulativeVoting(VotingClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.scheme, "scheme", "CumulativeVoting", _SCHEMES)
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         order = _by_entropy(ensemble, self.n_clusters)
         self.reference_ = int(order[0])
         with one_library_thread():

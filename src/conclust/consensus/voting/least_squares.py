@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -12,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real
+from conclust._warnings import warn
 from conclust.consensus.base import Method
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import (
@@ -173,7 +172,9 @@ class Voting(VotingClusterer):
         check_int(self.max_iter, "max_iter", "Voting")
         check_real(self.tol, "tol", "Voting")
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         warn_of_misfit(ensemble, self.n_clusters, "Voting")
         with one_library_thread():
             best, membership = self._solve(ensemble)
@@ -183,11 +184,10 @@ class Voting(VotingClusterer):
         self.converged_ = best.converged
         self.trace_ = np.array(best.trace)
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"Voting stopped after max_iter={self.max_iter} sweeps with partitions still "
                 "changing their matching. Raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         warn_of_merged(ensemble, membership.argmax(axis=1), self.n_clusters, "Voting")
         return membership

@@ -125,7 +125,9 @@ class PositionalVoting(VotingClusterer):
         check_option(self.count, "count", owner, ("borda", "condorcet"))
         check_option(self.reference, "reference", owner, ("least_squares", "first"))
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "PositionalVoting")
         with one_library_thread():
             if self.reference == "first":

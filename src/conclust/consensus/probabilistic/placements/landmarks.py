@@ -1,9 +1,7 @@
-"""The landmark solver: a few objects solved on all their pairs, all others placed against them.
+"""Landmarks: some solved objects, pooled, that all others are placed against.
 
-A sample of pairs gives each object too few of them: thirty pairs fit K - 1 parameters badly. Here a
-sample of objects, the landmarks, is solved on all its pairs; then every other object is a convex
-problem of its own against all landmarks. Landmarks with nearly the same membership are pooled into
-prototypes (``_kernels/landmark.h``), so that an object costs O(m G + G K^2), G the prototypes.
+Landmarks with nearly the same membership are pooled into prototypes (``_kernels/landmark.h``), so that
+placing an object costs O(m G + G K^2), G the prototypes.
 """
 
 from __future__ import annotations
@@ -18,19 +16,13 @@ from numpy.typing import NDArray
 
 from conclust._kernels import place_objects
 from conclust._labels import missing_code, noise_code
-from conclust._random import spawn_generators
 from conclust._validation import refuse
-from conclust.consensus.probabilistic import factored, pairwise
-from conclust.consensus.probabilistic.solution import PairSolution
-from conclust.consensus.probabilistic.starts import inside
+from conclust.consensus.probabilistic.problem import silent
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
-from conclust.evidence.dense import narrow_evidence
 
-__all__ = ["LandmarkModel", "LandmarkSolution", "solve"]
+__all__ = ["LandmarkModel"]
 
-# Landmarks: their own solution costs its square a sweep, and all others' accuracy grows with it.
-N_LANDMARKS = 2000
 # Prototypes: the memberships of the landmarks are told apart this finely.
 N_PROTOTYPES = 128
 _LLOYD_STEPS = 8
@@ -80,7 +72,7 @@ class LandmarkModel:
         if divergence._kernel is None:
             refuse(
                 "divergence",
-                "landmark.solve",
+                "landmarks",
                 "a built-in divergence (solver='pairwise' takes the user's own)",
                 divergence,
             )
@@ -105,11 +97,15 @@ class LandmarkModel:
             divergence=divergence,
         )
 
-    def keep_clusters(self, kept: NDArray[np.int64]) -> LandmarkModel:
+    def reordered(self, kept: NDArray[np.int64]) -> LandmarkModel:
         """Return the model with these clusters only, in this order."""
         return replace(self, prototypes=np.ascontiguousarray(self.prototypes[:, kept]))
 
-    def place(
+    def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
+        """Return the memberships of objects from their codes, each to a gap of `tol`."""
+        return self.placed(codes, tol, threads)[0]
+
+    def placed(
         self,
         codes: NDArray[Any],
         tol: float,
@@ -117,7 +113,7 @@ class LandmarkModel:
         *,
         objects: NDArray[np.int64] | None = None,
         soft: sp.csr_array | None = None,
-        report: Callable[[str], None] = lambda message: None,
+        report: Callable[[str], None] = silent,
     ) -> tuple[NDArray[np.float64], float, float]:
         """Return the memberships of objects, their loss and the largest gap per unit of evidence.
 
@@ -162,118 +158,6 @@ class LandmarkModel:
             worst = max(worst, kernel.scale * residual)
             report(f"placed {part.stop:,} of {n:,} objects")
         return Y, total, worst
-
-
-@dataclass(frozen=True)
-class LandmarkSolution(PairSolution):
-    """A membership of all objects, and the model that places further ones.
-
-    Attributes
-    ----------
-    membership : ndarray of shape (n_samples, n_clusters)
-        Rows on the simplex: the landmarks' solution, and each other object placed against it.
-    objective : float
-        What was minimised: f over the pairs of landmarks, plus for each other object the sum of
-        N_g d(c_g / N_g, y'm_g) over the prototypes.
-    residual : float
-        Largest gap per unit of evidence: of the landmarks among themselves, and of each other object
-        against the prototypes.
-    n_iter : int
-        Iterations for the landmarks.
-    converged : bool
-        Whether a tolerance ended them.
-    trace : ndarray of shape (n_rows, 2)
-        Objective and residual of the landmarks now and then.
-    model : LandmarkModel
-        For ``place``.
-    landmarks : ndarray of shape (n_landmarks,), int64
-        The objects taken as landmarks, sorted.
-    """
-
-    model: LandmarkModel
-    landmarks: NDArray[np.int64]
-
-
-def solve(
-    ensemble: Ensemble,
-    n_clusters: int,
-    divergence: Divergence,
-    *,
-    seed: np.random.SeedSequence,
-    start: NDArray[np.float64] | None = None,
-    n_landmarks: int = N_LANDMARKS,
-    n_prototypes: int = N_PROTOTYPES,
-    n_init: int = 5,
-    max_iter: int = 200,
-    tol: float = 1e-5,
-    tol_kkt: float = 1e-8,
-    threads: int = 1,
-    report: Callable[[str], None] = lambda message: None,
-) -> LandmarkSolution:
-    """Minimise the divergence over all pairs of landmarks, then of every object with them.
-
-    `start` is a membership of all objects; None: the landmarks' own least-squares solution with
-    `n_init` random starts. Landmarks are drawn uniformly from the objects that some partition
-    observed; `tol`, `tol_kkt` and `max_iter` are for their solution.
-    """
-    n = ensemble.n_samples
-    drawer, other = spawn_generators(seed, 2)
-    chosen = np.sort(drawer.permutation(n)[: min(n, n_landmarks)]).astype(np.int64)
-    landmarks = ensemble._some(chosen)
-    if start is None:
-        first = factored.solve(
-            landmarks,
-            n_clusters,
-            start=None,
-            n_init=n_init,
-            max_iter=max_iter,
-            tol=tol,
-            tol_kkt=tol_kkt,
-            seed=np.random.SeedSequence(int(other.integers(2**63))),
-            threads=threads,
-            report=lambda message: None,
-        ).membership
-    else:
-        first = start[chosen]
-    c, N = narrow_evidence(landmarks, threads)
-    solved = pairwise.solve(
-        (c, N),
-        inside(first),
-        divergence,
-        max_iter=max_iter,
-        tol=tol,
-        tol_kkt=tol_kkt,
-        threads=threads,
-        report=report,
-    )
-    report(
-        f"{len(chosen):,} landmarks: objective {solved.objective:.10g}, {solved.n_iter} iterations"
-    )
-    model = LandmarkModel.of(landmarks, solved.membership, divergence, n_prototypes)
-    rest = np.delete(np.arange(n), chosen)
-    Y = np.empty((n, n_clusters))
-    Y[chosen] = solved.membership
-    objective, residual = solved.objective, solved.residual
-    soft = ensemble.indicator if ensemble.is_soft else None
-    placed, loss, gap = model.place(
-        ensemble.codes,
-        max(tol_kkt, 1e-9),
-        threads,
-        objects=rest,
-        soft=soft,
-        report=report,
-    )
-    Y[rest] = placed
-    return LandmarkSolution(
-        membership=Y,
-        objective=objective + loss,
-        residual=max(residual, gap),
-        n_iter=solved.n_iter,
-        converged=solved.converged,
-        trace=solved.trace,
-        model=model,
-        landmarks=chosen,
-    )
 
 
 def _pool(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:

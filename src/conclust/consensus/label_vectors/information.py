@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.consensus.base import Method
-from conclust.consensus.kmeans.estimator import LabelVectorKMeans
-from conclust.consensus.kmeans.label_rows import Centroids
+from conclust.consensus.label_rows import Centroids
+from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
 
 __all__ = ["InformationTheoreticKMeans"]

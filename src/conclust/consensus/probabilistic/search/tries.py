@@ -1,7 +1,7 @@
 """Where the pairwise solver ends, bettered: other starts and escapes, as many as some work pays for.
 
 A first solution is given. Random starts may end lower, and so may the best solution with two clusters
-merged and a third split (``escapes.py``). Of few objects all that is worth trying is tried; of more,
+merged and a third split (``merge_split.py``). Of few objects all that is worth trying is tried; of more,
 what a fixed amount of work allows (`BUDGET`, counted by the kernel: the same on every machine), so that
 the time does not depend on where a limit of the size lies.
 """
@@ -9,7 +9,6 @@ the time does not depend on where a limit of the size lies.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,17 +17,15 @@ from scipy.sparse import csr_array
 
 from conclust._random import spawn_generators
 from conclust._threads import one_library_thread
-from conclust.consensus.probabilistic import factored, pairwise, starts
-from conclust.consensus.probabilistic.escapes import escape, ways_out
-from conclust.consensus.probabilistic.pairwise import PairEvidence
-from conclust.consensus.probabilistic.solution import PairSolution
-from conclust.consensus.probabilistic.task import Task
-from conclust.divergences import is_squared
+from conclust.consensus.probabilistic.descent import descend
+from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
+from conclust.consensus.probabilistic.search.starts import inside, random_starts
 from conclust.evidence import SparseEvidence
 
-__all__ = ["descend", "holding", "random_starts", "search"]
+__all__ = ["better_of_tries", "holding"]
 
-# What the tries of five starts may do: multiplications and additions, about (`PairSolution.spent`). Random
+# What the tries of five starts may do: multiplications and additions, about (`Solution.spent`). Random
 # starts take at most half of it. It is some tenths of a second.
 BUDGET = 2_000_000_000
 # Escapes are tried until so many in a row have not helped for each cluster that holds anything.
@@ -44,48 +41,29 @@ _ROUNDING = 1e-10
 _EMPTY = 0.01
 
 
-def descend(task: Task, known: PairEvidence, Y0: NDArray[np.float64]) -> PairSolution:
-    """Descend from Y0 by the pairwise solver."""
-    return pairwise.solve(
-        known,
-        Y0,
-        task.divergence,
-        max_iter=task.max_iter,
-        tol=task.tol,
-        tol_kkt=task.tol_kkt,
-        threads=task.threads,
-        report=task.report,
-    )
-
-
-def random_starts(task: Task) -> list[NDArray[np.float64]]:
-    """Return `n_init` random memberships."""
-    n = task.ensemble.n_samples
-    drawers = spawn_generators(task.seed, task.n_init)
-    return [factored.random_membership(n, task.n_clusters, drawer) for drawer in drawers]
-
-
-def search(task: Task, known: PairEvidence, first: PairSolution) -> PairSolution:
+def better_of_tries(problem: Problem, first: Solution, stopping: Stopping, run: Run) -> Solution:
     """Return the best of a first solution, of random starts, and of where escapes lead.
 
     Its membership may lack columns of empty clusters.
     """
+    known = problem.evidence
+    assert known is not None
     present = known.copresence if isinstance(known, SparseEvidence) else known[1]
     nothing = _ROUNDING * float(present.sum(dtype=np.float64))
-    tries = _Tries(task, known, BUDGET * task.n_init // 5)
+    tries = _Tries(problem, stopping, run)
     best = first
     if not tries.affords(0.5 * first.spent):
         return best
     c, N = _matrices(known)
-    for Y in random_starts(task):
+    for Y in random_starts(problem, run):
         if best.objective <= nothing or not tries.affords(first.spent, 0.5):
             break
-        best = min(best, tries.run(Y, best), key=lambda solution: solution.objective)
+        best = min(best, tries.descend(Y, best), key=lambda solution: solution.objective)
     if best.objective <= nothing:
         return best
-    generator = spawn_generators(task.seed, task.n_init + 1)[-1]
+    generator = spawn_generators(run.seed, run.n_init + 1)[-1]
 
-    def ways(at: PairSolution) -> Iterator[NDArray[np.float64]]:
+    def ways(at: Solution) -> Iterator[NDArray[np.float64]]:
         Y = holding(at.membership)
         together, present = Y.T @ (c @ Y), Y.T @ (N @ Y)
         against = present - together
@@ -94,40 +72,50 @@ def search(task: Task, known: PairEvidence, first: PairSolution) -> PairSolution
                 return
             yield way
 
-    def run(Y: NDArray[np.float64], best: PairSolution) -> PairSolution:
-        return tries.run(Y if is_squared(task.divergence) else starts.inside(Y), best)
+    def down(Y: NDArray[np.float64], best: Solution) -> Solution:
+        return tries.descend(Y if problem.is_squared else inside(Y), best)
 
-    def better(other: PairSolution, best: PairSolution) -> bool:
+    def better(other: Solution, best: Solution) -> bool:
         return other.objective < best.objective - max(_GAIN * best.objective, nothing)
 
     patience = PATIENCE * holding(best.membership).shape[1]
     with one_library_thread():
-        best = escape(best, ways, run, better, patience)
-    task.report(f"{tries.made} more descents: objective {best.objective:.10g}")
+        best = escape(best, ways, down, better, patience)
+    run.report(f"{tries.made} more descents: objective {best.objective:.10g}")
     return best
 
 
 class _Tries:
     """Descents that cost at most so much work all together."""
 
-    def __init__(self, task: Task, known: PairEvidence, budget: int) -> None:
-        self.task, self.known = task, known
-        self.rough = replace(task, tol=max(task.tol, _ROUGH), report=lambda message: None)
-        self.budget, self.left = budget, budget
+    def __init__(self, problem: Problem, stopping: Stopping, run: Run) -> None:
+        self.problem, self.stopping, self.run = problem, stopping, run
+        self.budget = self.left = BUDGET * run.n_init // 5
         self.made = 0
 
     def affords(self, work: float, kept: float = 0.0) -> bool:
         """Whether there is so much left, but for a share that is to be kept."""
         return self.left - work >= kept * self.budget
 
-    def run(self, Y: NDArray[np.float64], best: PairSolution) -> PairSolution:
+    def descend(self, Y: NDArray[np.float64], best: Solution) -> Solution:
         """Descend; to the end only near the best."""
         self.made += 1
-        found = descend(self.rough, self.known, Y)
-        self.left -= found.spent
+        found = self._descend(Y, self.stopping.roughly(_ROUGH), self.run.silently())
         if found.objective <= (1 + _NEAR) * best.objective:
-            found = descend(self.task, self.known, found.membership)
-            self.left -= found.spent
+            found = self._descend(found.membership, self.stopping, self.run)
+        return found
+
+    def _descend(self, Y: NDArray[np.float64], stopping: Stopping, run: Run) -> Solution:
+        assert self.problem.evidence is not None
+        found = descend(
+            self.problem.evidence,
+            Y,
+            self.problem.divergence,
+            stopping,
+            threads=run.threads,
+            report=run.report,
+        )
+        self.left -= found.spent
         return found
 
 

@@ -7,22 +7,24 @@ visits, how many are made at once and when to stop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import PairwiseSolver
-from conclust.consensus.probabilistic.factored import padded
-from conclust.consensus.probabilistic.solution import PairSolution
+from conclust.consensus.probabilistic.placements.factored_model import padded
+from conclust.consensus.probabilistic.problem import (
+    PairEvidence,
+    Solution,
+    Stopping,
+    silent,
+)
 from conclust.divergences import Divergence
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import unsigned
 
-__all__ = ["PairEvidence", "objective", "solve"]
-
-PairEvidence: TypeAlias = SparseEvidence | tuple[NDArray[Any], NDArray[Any]]
-"""Evidence of a pattern of pairs, or the matrices (c, N) of all."""
+__all__ = ["descend", "objective", "place_against"]
 
 # Entries of evidence visited between two looks at Ctrl-C: some tenths of a second.
 _AT_ONCE = 1 << 25
@@ -45,26 +47,25 @@ _LEAP_EVERY = 4
 _MOST_SHRINK = 0.95
 
 
-def solve(
+def descend(
     evidence: PairEvidence,
     Y0: NDArray[np.float64],
     divergence: Divergence,
+    stopping: Stopping,
     *,
-    max_iter: int,
-    tol: float,
-    tol_kkt: float,
     threads: int = 1,
-    report: Callable[[str], None] = lambda message: None,
-) -> PairSolution:
+    report: Callable[[str], None] = silent,
+) -> Solution:
     """Minimise f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j) from Y0.
 
-    Ends when a sweep over all objects lowers f by less than `tol` of it, or when no gap met in it is
-    above `tol_kkt`. Now and then the step of a whole sweep is tried at greater length. Objects that are
+    Ends when a sweep over all objects lowers f by less than ``stopping.tol`` of it, or when no gap met in it is
+    above ``stopping.tol_kkt``. Now and then the step of a whole sweep is tried at greater length. Objects that are
     stuck are then finished, largest gap first. f is known, and is in the trace, where it is needed: at
     the start, at every fourth sweep and at the end. It never rises there: if moving many objects at the
     same time raised it, they go back to where it was known last and move in turn from then on.
     `Y0` should lie inside the simplex unless the divergence is l2 (``starts.inside``).
     """
+    tol, tol_kkt, max_iter = stopping.tol, stopping.tol_kkt, stopping.max_iter
     work = _Work(evidence, Y0, divergence, threads)
     f = work.objective()
     trace = [(f, np.nan)]
@@ -95,7 +96,7 @@ def solve(
     Y = work.Y[:, : work.k]
     Y = Y / Y.sum(axis=1, keepdims=True)
     converged = converged or residual <= tol_kkt
-    return PairSolution(Y, f, residual, n_iter, converged, np.array(trace), spent=work.spent)
+    return Solution(Y, f, residual, n_iter, converged, np.array(trace), spent=work.spent)
 
 
 def _finish(
@@ -295,7 +296,7 @@ def place_against(
     starts = np.full(new + fixed + 1, new * fixed, dtype=np.int64)
     starts[: new + 1] = np.arange(new + 1) * fixed
     partners = np.tile(np.arange(new, new + fixed, dtype=np.int32), new)
-    pattern = SparseEvidence(starts, partners, c.ravel(), N.ravel())
+    pattern = SparseEvidence._of(starts, partners, c.ravel(), N.ravel())
     Y0 = np.vstack([np.full((new, k), 1.0 / k), membership])
     work = _Work(pattern, Y0, divergence)
     work.visit(work.everyone[:new], tol, 0.0, finish=True)

@@ -12,10 +12,10 @@ from conclust._kernels import aspect_pairs
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._validation import check_int
+from conclust.consensus.acceleration import follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.kmeans.label_rows import start_labels, trusted
-from conclust.consensus.probabilistic.acceleration import follow
-from conclust.consensus.probabilistic.factored_model import padded
+from conclust.consensus.label_rows import start_labels, trusted
+from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.restarts import Rows, check_iteration, distinct_rows, warn_unfinished
 from conclust.ensemble import Ensemble
 from conclust.evidence.dense import coassociation, copresence
@@ -169,7 +169,9 @@ class DyadicAspect(SoftConsensusClusterer):
                 "no matrix of pairs."
             )
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         k = self.n_clusters
         labels = start_labels(ensemble, k, self.n_init, self.random_state, "DyadicAspect")
         rows = distinct_rows(ensemble)
@@ -190,7 +192,7 @@ class DyadicAspect(SoftConsensusClusterer):
         self.objective_ = float(self.trace_[-1])
         self.n_iter_, self.converged_ = len(path.trace) - 1, path.converged
         if not path.converged:
-            warn_unfinished(self, level=2)
+            warn_unfinished(self)
         own = joint.sum(axis=1, keepdims=True)
         alone = np.zeros_like(joint)
         alone[np.arange(len(alone)), first] = 1.0

@@ -12,7 +12,7 @@ from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.kmeans.label_rows import Centroids, cluster_rows, nearest
+from conclust.consensus.label_rows import Centroids, RowMoves, cluster_rows, nearest
 from conclust.consensus.restarts import check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 
@@ -57,17 +57,14 @@ class LabelVectorKMeans(ConsensusClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
 
-    def _fit(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         owner = type(self).__name__
         found = cluster_rows(
             ensemble,
-            self.n_clusters,
-            entropic=self._entropic,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            seed=seed_sequence(self.random_state, owner),
-            threads=thread_count(self.n_jobs, owner),
+            RowMoves(self.n_clusters, self._entropic, self.max_iter, self.tol),
+            self.n_init,
+            seed_sequence(self.random_state, owner),
+            thread_count(self.n_jobs, owner),
         )
         labels = np.asarray(canonical_labels(found.labels), dtype=np.int64)
         self.objective_ = self._objective(ensemble, found.losses[-1])

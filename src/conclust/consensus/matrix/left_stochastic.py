@@ -13,7 +13,7 @@ from scipy.sparse.linalg import svds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.kmeans.label_rows import (
+from conclust.consensus.label_rows import (
     normalized_gram,
     normalized_norm,
     normalized_rows,
@@ -172,7 +172,9 @@ class LeftStochastic(SoftConsensusClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "LeftStochastic")
         A = normalized_rows(ensemble)
         with one_library_thread():
@@ -192,7 +194,7 @@ class LeftStochastic(SoftConsensusClusterer):
         self.objective_, self.trace_ = best.trace[-1], np.array(best.trace)
         self.n_iter_, self.converged_ = len(best.trace), best.converged
         if not best.converged:
-            warn_unfinished(self, level=2)
+            warn_unfinished(self)
         return P
 
 

@@ -8,6 +8,7 @@ point, however slowly.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,27 +16,64 @@ from numpy.typing import NDArray
 
 from conclust._kernels import GreedySolver
 from conclust._validation import refuse
-from conclust.consensus.probabilistic.pairwise import PairEvidence
-from conclust.consensus.probabilistic.solution import PairSolution
+from conclust.consensus.probabilistic.problem import (
+    PairEvidence,
+    Problem,
+    Run,
+    Solution,
+    Stopping,
+    silent,
+)
+from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.solvers.factored import near_solution
 from conclust.divergences import Divergence
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import unsigned
 
-__all__ = ["solve"]
+__all__ = ["Greedy", "steps"]
 
 # The kernel comes back for Ctrl-C and progress after so many visits of a pair: about 0.2 s.
 _VISITS = 10_000_000
 
 
-def solve(
+@dataclass(frozen=True)
+class Greedy:
+    """Minimise f by the papers' Algorithm 1.
+
+    A sweep of ``stopping`` is a step for each object, and the larger of its tolerances that of the
+    gaps. Without a start it begins near the least-squares solution.
+    """
+
+    forms_pairs = True
+    draws_starts = False
+
+    def solve(
+        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+    ) -> Solution:
+        """Return the solution that a start leads to."""
+        assert problem.evidence is not None
+        if start is None:
+            start = near_solution(problem, run)
+            start = start if problem.is_squared else inside(start)
+        return steps(
+            problem.evidence,
+            start,
+            problem.divergence,
+            tol=max(stopping.tol, stopping.tol_kkt),
+            max_iter=stopping.max_iter * problem.ensemble.n_samples,
+            report=run.report,
+        )
+
+
+def steps(
     evidence: PairEvidence,
     Y0: NDArray[np.float64],
     divergence: Divergence,
     *,
     tol: float = 1e-6,
     max_iter: int | None = None,
-    report: Callable[[str], None] = lambda message: None,
-) -> PairSolution:
+    report: Callable[[str], None] = silent,
+) -> Solution:
     """Minimise f(Y) = sum over pairs with N_ij > 0 of N_ij d(c_ij / N_ij, y_i'y_j).
 
     Parameters
@@ -56,7 +94,7 @@ def solve(
 
     Returns
     -------
-    PairSolution
+    Solution
         ``n_iter`` counts steps, each of one object and two clusters. ``trace`` has a row at the
         start, at the end, and each time all was computed from scratch between.
 
@@ -74,12 +112,12 @@ def solve(
     Examples
     --------
     >>> import numpy as np
-    >>> from conclust.consensus.probabilistic.greedy import solve
+    >>> from conclust.consensus.probabilistic.solvers.greedy import steps
     >>> from conclust.divergences import l2
     >>> from conclust.evidence import evidence
     >>> c, N = evidence([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
     >>> start = np.array([[0.6, 0.4], [0.6, 0.4], [0.5, 0.5], [0.3, 0.7]])
-    >>> solve((c, N), start, l2, tol=1e-9).membership.round(3)[2]
+    >>> steps((c, N), start, l2, tol=1e-9).membership.round(3)[2]
     array([0.333, 0.667])
     """
     kernel = divergence._kernel
@@ -114,7 +152,7 @@ def solve(
     membership, gradients = np.empty_like(Y), np.empty_like(Y)
     solver.read(membership, gradients)
     objective, residual = trace[-1]
-    return PairSolution(
+    return Solution(
         membership=membership,
         objective=float(objective),
         residual=float(residual),

@@ -11,7 +11,7 @@ from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.median.factors import Criterion, Solution, solve
+from conclust.consensus.matrix.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
 from conclust.consensus.restarts import Rows, best_of_restarts, distinct_rows, warn_unfinished
 from conclust.ensemble import Ensemble
@@ -186,7 +186,9 @@ class WeightedNMF(SoftConsensusClusterer):
     def _takes_missing(self) -> bool:
         return self.learn_weights is not True
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "WeightedNMF")
         rows = distinct_rows(ensemble)
         with one_library_thread():
@@ -197,7 +199,7 @@ class WeightedNMF(SoftConsensusClusterer):
         self.weights_ = found.weights
         self.factors_ = H = found.H[rows.inverse]
         if not found.converged:
-            warn_unfinished(self, "updates", level=2)
+            warn_unfinished(self, "updates")
         sums = H.sum(axis=1, keepdims=True)
         return np.asarray(
             np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)

@@ -12,12 +12,32 @@ from conclust._kernels import FactoredSolver, factored_stride, presence_signatur
 from conclust._labels import noise_code
 from conclust.ensemble import Ensemble
 
-__all__ = ["FactoredModel", "padded", "random_membership", "uniform", "whole_grams"]
+__all__ = ["FactoredModel", "padded", "uniform", "whole_grams"]
 
 
-@dataclass
+@dataclass(frozen=True)
 class FactoredModel:
-    """What the solver knows of an ensemble besides the labels; enough to place new objects."""
+    """What the solver knows of an ensemble besides the labels.
+
+    With the sums of a solution (`kept`) it is a Placement.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n_partitions + 1,)
+        Column of the indicator at which each partition begins.
+    weights : ndarray of shape (n_partitions,) or None
+        Weight of each partition.
+    group_of : ndarray of shape (n_partitions,), int32
+        Partitions of one group observed the same objects.
+    n_groups : int
+        How many groups there are.
+    sums : ndarray of shape (T, n_clusters)
+        Sums of memberships over each cluster of the ensemble.
+    grams : ndarray of shape (n_groups, n_clusters, n_clusters)
+        Y'Y over the objects that each group observed.
+    group_sizes : ndarray of shape (n_groups,)
+        How many these are.
+    """
 
     offsets: NDArray[np.int64]
     weights: NDArray[np.float64] | None
@@ -61,20 +81,22 @@ class FactoredModel:
             *posteriors,
         )
 
-    def keep(self, solver: FactoredSolver, n_clusters: int) -> None:
-        """Remember the sums of a finished solver."""
+    def kept(self, solver: FactoredSolver, n_clusters: int) -> FactoredModel:
+        """Return the model with the sums of a solver."""
         stride = factored_stride(n_clusters)
-        self.sums = solver.sums.reshape(-1, stride)[:, :n_clusters].copy()
-        self.grams = whole_grams(solver, n_clusters)
-        self.group_sizes = solver.group_sizes.copy()
+        return replace(
+            self,
+            sums=solver.sums.reshape(-1, stride)[:, :n_clusters].copy(),
+            grams=whole_grams(solver, n_clusters),
+            group_sizes=solver.group_sizes.copy(),
+        )
 
-    def keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        """Keep these clusters only, in this order."""
-        self.sums = self.sums[:, kept]
-        self.grams = self.grams[:, kept][:, :, kept]
+    def reordered(self, kept: NDArray[np.int64]) -> FactoredModel:
+        """Return the model with these clusters only, in this order."""
+        return replace(self, sums=self.sums[:, kept], grams=self.grams[:, kept][:, :, kept])
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
-        """Return the memberships of new objects: each a convex problem against the sums."""
+        """Return the memberships of objects from their codes, each to a gap of `tol`."""
         k = self.sums.shape[1]
         stride = factored_stride(k)
         complete = not (codes >= noise_code(codes.dtype)).any()
@@ -105,15 +127,6 @@ def whole_grams(solver: FactoredSolver, n_clusters: int) -> NDArray[np.float64]:
     grams = np.empty((len(solver.group_sizes), n_clusters, n_clusters))
     solver.read_grams(grams.reshape(-1))
     return grams
-
-
-def random_membership(
-    n: int, n_clusters: int, generator: np.random.Generator
-) -> NDArray[np.float64]:
-    """Return rows drawn uniformly from the simplex."""
-    Y = generator.standard_exponential((n, n_clusters))
-    Y /= Y.sum(axis=1, keepdims=True)
-    return Y
 
 
 def padded(Y: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.kmeans.label_rows import (
+from conclust.consensus.label_rows import (
     normalized_norm,
     normalized_rows,
     start_labels,
@@ -162,7 +161,9 @@ class FuzzyCommunities(SoftConsensusClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         owner, k = "FuzzyCommunities", self.n_clusters
         labels = start_labels(ensemble, k, self.n_init, self.random_state, owner)
         rows = distinct_rows(ensemble)
@@ -171,15 +172,12 @@ class FuzzyCommunities(SoftConsensusClusterer):
         with one_library_thread():
             U = self._descend(_Evidence.of(ensemble, rows), trusted(first, k))
         if not self.converged_:
-            warn_unfinished(self, level=2)
+            warn_unfinished(self)
         return U[rows.inverse]
 
-    def fit(self, X: Any, y: None = None) -> FuzzyCommunities:  # noqa: D102  (inherited text)
-        super().fit(X, y)
+    def _finish(self, observed: NDArray[np.bool_]) -> None:
+        super()._finish(observed)
         self.bridgeness_ = bridgeness(self.membership_)
-        return self
-
-    fit.__doc__ = SoftConsensusClusterer.fit.__doc__
 
     def _descend(self, evidence: _Evidence, U: NDArray[np.float64]) -> NDArray[np.float64]:
         dot = evidence.dot

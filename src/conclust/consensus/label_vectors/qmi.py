@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from conclust._labels import noise_code, over_partitions
 from conclust.consensus.base import Method
-from conclust.consensus.kmeans.estimator import LabelVectorKMeans
-from conclust.consensus.kmeans.label_rows import Centroids
+from conclust.consensus.label_rows import Centroids
+from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
 
 __all__ = ["QMI"]

@@ -14,7 +14,7 @@ from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._validation import check_option, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.kmeans.label_rows import normalized_rows, start_labels
+from conclust.consensus.label_rows import normalized_rows, start_labels
 from conclust.consensus.restarts import check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble
 from conclust.gram import is_held
@@ -175,7 +175,9 @@ class FuzzyRows(SoftConsensusClusterer):
     def _takes_missing(self) -> bool:
         return self.kind != "cmedoids"
 
-    def _fit_membership(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         k, power = self.n_clusters, self.fuzziness
         labels = start_labels(ensemble, k, self.n_init, self.random_state, "FuzzyRows")
         rows = _Rows.of(ensemble)
@@ -201,7 +203,7 @@ class FuzzyRows(SoftConsensusClusterer):
         self.objective_, self.trace_ = trace[-1], np.array(trace)
         self.n_iter_, self.converged_ = len(trace), converged
         if not converged:
-            warn_unfinished(self, level=2)
+            warn_unfinished(self)
         return Y
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:

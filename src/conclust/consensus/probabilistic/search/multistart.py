@@ -1,7 +1,7 @@
 """Where to begin: random starts on a part of the objects, and escapes from the best of them.
 
 An escape merges the two clusters that cost least to merge and splits one with much disagreement
-inside (``escapes.py``).
+inside (``merge_split.py``).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver
-from conclust.consensus.probabilistic.escapes import escape, ways_out
-from conclust.consensus.probabilistic.factored_model import (
+from conclust.consensus.probabilistic.placements.factored_model import (
     FactoredModel,
     padded,
-    random_membership,
     whole_grams,
 )
+from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
+from conclust.consensus.probabilistic.search.starts import random_membership
 from conclust.ensemble import Ensemble
 
 __all__ = ["Start", "best_start"]

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._labels import indicator_of, missing_code
-from conclust.consensus.probabilistic.pairwise import place_against
+from conclust.consensus.probabilistic.descent import place_against
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 
@@ -39,7 +39,7 @@ class Anchors:
         indicator = sp.csr_array(few.indicator.multiply(scale))
         return cls(indicator, present, membership, np.asarray(few.offsets), divergence)
 
-    def keep_clusters(self, kept: NDArray[np.int64]) -> Anchors:
+    def reordered(self, kept: NDArray[np.int64]) -> Anchors:
         """Return the same with these clusters only, in this order."""
         return replace(self, membership=np.ascontiguousarray(self.membership[:, kept]))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,20 +12,49 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from conclust._labels import canonical_labels
 from conclust._random import spawn_generators
 from conclust._validation import refuse
-from conclust.consensus.probabilistic import factored
-from conclust.ensemble import Ensemble
-from conclust.evidence import SparseEvidence
+from conclust._warnings import warn
+from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run
+from conclust.evidence import SparseEvidence, sample_pairs
+from conclust.evidence.dense import narrow_evidence
 from conclust.exceptions import EvidenceWarning
 
-__all__ = ["STARTS", "given_start", "inside", "least_squares_start", "spectral_start"]
+__all__ = [
+    "STARTS",
+    "given_start",
+    "inside",
+    "random_membership",
+    "random_starts",
+    "spectral_evidence",
+    "spectral_start",
+    "starts_of",
+]
 
 STARTS = ("auto", "random", "spectral")
 
 _ROW_SUM_TOLERANCE = 1e-6
 # A start strictly inside the simplex has this share of the uniform membership.
 _UNIFORM = 0.02
+# A spectral start of up to so many objects sees all pairs, of more so many drawn by each object.
+_ALL_PAIRS = 8000
+_PAIRS_OF_EACH = 30
 # Up to this size all eigenvectors are computed.
 _FEW = 200
+
+
+def random_membership(
+    n: int, n_clusters: int, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return rows drawn uniformly from the simplex."""
+    Y = generator.standard_exponential((n, n_clusters))
+    Y /= Y.sum(axis=1, keepdims=True)
+    return Y
+
+
+def random_starts(problem: Problem, run: Run) -> list[NDArray[np.float64]]:
+    """Return `n_init` random memberships."""
+    n = problem.ensemble.n_samples
+    drawers = spawn_generators(run.seed, run.n_init)
+    return [random_membership(n, problem.n_clusters, drawer) for drawer in drawers]
 
 
 def inside(Y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -36,10 +63,27 @@ def inside(Y: NDArray[np.float64]) -> NDArray[np.float64]:
     return moved
 
 
-def given_start(
-    init: Any, n: int, k: int, seed: np.random.SeedSequence, owner: str, level: int
-) -> NDArray[np.float64]:
+def starts_of(
+    init: Any, problem: Problem, run: Run, owner: str, *, own: bool
+) -> list[NDArray[np.float64] | None]:
+    """Return the memberships to start from, as an estimator's `init` asks; None: the solver's own.
+
+    `own`: random starts are the solver's own too, which compares them on a part of the objects.
+    """
+    if not isinstance(init, str):
+        start = given_start(init, problem, run, owner)
+    elif init == "auto" or (init == "random" and own):
+        return [None]
+    elif init == "random":
+        return list(random_starts(problem, run))
+    else:
+        start = spectral_start(spectral_evidence(problem, run), problem.n_clusters, run.seed)
+    return [start if problem.is_squared else inside(start)]
+
+
+def given_start(init: Any, problem: Problem, run: Run, owner: str) -> NDArray[np.float64]:
     """Read a partition or a membership that the user gave."""
+    n, k = problem.ensemble.n_samples, problem.n_clusters
     start: NDArray[Any] = np.asarray(init)
     if start.ndim == 1 and start.shape == (n,) and start.dtype.kind in "iu":
         labels = canonical_labels(start)
@@ -63,36 +107,27 @@ def given_start(
         refuse("init", owner, "a membership: rows at least 0 that sum to 1", init)
     start = np.pad(start / start.sum(axis=1, keepdims=True), ((0, 0), (0, k - start.shape[1])))
     if k > 1 and (start == start[0]).all():
-        warnings.warn(
+        warn(
             "All objects start with the same membership, which is a stationary point of the "
             "objective: it was perturbed by 1 % at random.",
             EvidenceWarning,
-            stacklevel=level,
         )
-        noise = factored.random_membership(n, k, spawn_generators(seed, 1)[0])
+        noise = random_membership(n, k, spawn_generators(run.seed, 1)[0])
         start = 0.99 * start + 0.01 * noise
     return start
 
 
-def least_squares_start(
-    ensemble: Ensemble,
-    k: int,
-    *,
-    n_init: int,
-    seed: np.random.SeedSequence,
-    threads: int,
-    report: Callable[[str], None],
-) -> NDArray[np.float64]:
-    """Return nearly the l2 solution over all pairs: what the other solvers start from."""
-    return factored.near_solution(
-        ensemble, k, n_init=n_init, seed=seed, threads=threads, report=report
-    )
+def spectral_evidence(problem: Problem, run: Run) -> PairEvidence:
+    """Return evidence enough for a spectral start: the problem's, all pairs, of many objects some."""
+    if problem.evidence is not None:
+        return problem.evidence
+    if problem.ensemble.n_samples <= _ALL_PAIRS:
+        return narrow_evidence(problem.ensemble, run.threads)
+    return sample_pairs(problem.ensemble, _PAIRS_OF_EACH, random_state=run.seed, n_jobs=run.threads)
 
 
 def spectral_start(
-    evidence: SparseEvidence | tuple[NDArray[Any], NDArray[Any]],
-    k: int,
-    seed: np.random.SeedSequence,
+    evidence: PairEvidence, k: int, seed: np.random.SeedSequence
 ) -> NDArray[np.float64]:
     """Return the way out of the uniform membership along which the objective falls most.
 

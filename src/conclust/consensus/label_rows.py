@@ -19,6 +19,7 @@ from conclust.gram import scaled_gram_norm
 __all__ = [
     "Centroids",
     "RowClusters",
+    "RowMoves",
     "cluster_rows",
     "nearest",
     "normalized_gram",
@@ -44,25 +45,32 @@ class RowClusters:
 
 def cluster_rows(
     ensemble: Ensemble,
-    n_clusters: int,
-    *,
-    entropic: bool,
+    search: RowMoves,
     n_init: int,
-    max_iter: int,
-    tol: float,
     seed: np.random.SeedSequence,
-    threads: int,
+    threads: int = 1,
 ) -> RowClusters:
-    """Minimise the quadratic or the entropic loss of ``_kernels/labelvec.h``."""
-    search = _Search(n_clusters, entropic, max_iter, tol)
+    """Minimise the quadratic or the entropic loss of ``_kernels/labelvec.h`` from several starts."""
     rows = distinct_rows(ensemble)
     best = best_of_restarts(search, rows, n_init, seed, threads)
     return replace(best, labels=best.labels[rows.inverse])
 
 
 @dataclass(frozen=True)
-class _Search:
-    """Moves rows until no move lowers the loss, from several starts: see `best_of_restarts`."""
+class RowMoves:
+    """Moves rows until no move lowers the loss: see `best_of_restarts`.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Clusters.
+    entropic : bool
+        The entropic loss; else the quadratic one.
+    max_iter : int
+        The most passes over all rows.
+    tol : float
+        Stop when a pass lowers the loss by less than this share of it.
+    """
 
     n_clusters: int
     entropic: bool
@@ -94,16 +102,8 @@ def start_labels(
     ensemble: Ensemble, n_clusters: int, n_init: int, random_state: Any, owner: str
 ) -> NDArray[np.int64]:
     """Return a partition of at most so many clusters for a method to start at: that of least squares."""
-    return cluster_rows(
-        ensemble,
-        n_clusters,
-        entropic=False,
-        n_init=n_init,
-        max_iter=100,
-        tol=1e-6,
-        seed=seed_sequence(random_state, owner),
-        threads=1,
-    ).labels
+    moves = RowMoves(n_clusters, entropic=False, max_iter=100, tol=1e-6)
+    return cluster_rows(ensemble, moves, n_init, seed_sequence(random_state, owner)).labels
 
 
 _Arguments: TypeAlias = tuple[

@@ -1,13 +1,13 @@
-"""The factored least-squares solver: starts on a subset, extension, sweeps over all objects.
+"""The factored solver, of least squares: starts on a subset, extension, sweeps over all objects.
 
 The mathematics and the kernel are in ``_kernels/factored.h``. This module decides how to use it;
-``multistart.py`` finds where to begin.
+``multistart.py`` finds where to begin. Sums are of F, which is f plus the constant `together` - `squared`
+of ``objective.py``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,25 +15,17 @@ from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver, factored_stride
 from conclust._random import spawn_generators
-from conclust.consensus.probabilistic.factored_model import (
+from conclust.consensus.probabilistic.objective import squared, together
+from conclust.consensus.probabilistic.placements.factored_model import (
     FactoredModel,
     padded,
-    random_membership,
     uniform,
 )
-from conclust.consensus.probabilistic.multistart import best_start
-from conclust.consensus.probabilistic.objective import squared, together
+from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search.multistart import best_start
 from conclust.ensemble import Ensemble
 
-__all__ = [
-    "FactoredModel",
-    "FactoredSolution",
-    "near_solution",
-    "padded",
-    "random_membership",
-    "solve",
-    "uniform",
-]
+__all__ = ["Factored", "near_solution"]
 
 # Starts are compared, and the paper's objective is estimated, on this many objects a cluster, within
 # bounds: more changes the choice rarely and costs each time.
@@ -54,93 +46,100 @@ RELAXATION = (1.2, 1.5)
 VISIBLE = 1e-8
 
 
+# Up to this many objects the constant is counted, which takes all pairs.
+COUNTED = 20_000
+
+
 @dataclass(frozen=True)
-class FactoredSolution:
-    """A stationary membership and how it was reached."""
+class Factored:
+    """Minimise f for a multiple of squared l2, over all pairs, none of them formed.
 
-    membership: NDArray[np.float64]
-    loss: float
-    residual: float
-    n_iter: int
-    converged: bool
-    trace: tuple[tuple[float, float], ...]
-    model: FactoredModel
+    Without a start `n_init` random ones are descended on a subset of the objects, and the best of
+    them is extended to all.
 
-
-def solve(
-    ensemble: Ensemble,
-    n_clusters: int,
-    *,
-    start: NDArray[np.float64] | None,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    tol_kkt: float,
-    seed: np.random.SeedSequence,
-    threads: int,
-    report: Callable[[str], None],
-) -> FactoredSolution:
-    """Minimise F over all pairs (``_kernels/factored.h``).
-
-    `start` is a membership (n_samples, n_clusters), or None: `n_init` random starts are descended
-    on a subset, and the best of them is extended to all objects. `loss` and `trace` are of F.
+    Attributes
+    ----------
+    counted : int, default=20,000
+        The most objects for which the constant in F is counted.
     """
-    n = ensemble.n_samples
-    task = _Task(ensemble, n_clusters, n_init, seed, threads, report)
-    Y = task.begin() if start is None else padded(start)
-    solver = task.solver(ensemble)
-    sample = task.solver(task.few)
+
+    counted: int = COUNTED
+    forms_pairs = False
+    draws_starts = True
+
+    def solve(
+        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+    ) -> Solution:
+        """Return the solution that a start leads to; None: the best of several."""
+        work = _Work(problem, run)
+        Y = work.begin() if start is None else padded(start)
+        trace, residual, n_iter, converged = _descend(work, Y, stopping)
+        ensemble = problem.ensemble
+        constant = None
+        if ensemble.n_samples <= self.counted:
+            constant = together(ensemble) - squared(ensemble, run.threads)
+        kernel = problem.divergence._kernel
+        scale = 1.0 if kernel is None else kernel.scale
+        less = constant or 0.0
+        return Solution(
+            membership=Y[:, : problem.n_clusters],
+            objective=scale * (trace[-1][0] - less),
+            residual=scale * residual,
+            n_iter=n_iter,
+            converged=converged,
+            trace=scale * (np.array(trace) - [less, 0.0]),
+            constant=None if constant is None else scale * constant,
+            placement=work.model,
+        )
+
+
+def near_solution(problem: Problem, run: Run) -> NDArray[np.float64]:
+    """Return a membership (n_samples, n_clusters) near that of least squares: solved on a part only.
+
+    Each object is at its best against the solution of the part.
+    """
+    Y = _Work(problem, run).begin()
+    run.report(f"begin near the least-squares solution for {len(Y):,} objects")
+    return Y[:, : problem.n_clusters]
+
+
+def _descend(
+    work: _Work, Y: NDArray[np.float64], stopping: Stopping
+) -> tuple[list[tuple[float, float]], float, int, bool]:
+    """Sweep over all objects; return the trace of F, the residual, the sweeps, whether it converged."""
+    n, threads = len(Y), work.run.threads
+    n_clusters = work.problem.n_clusters
+    solver, sample = work.solver(work.ensemble), work.solver(work.few)
     solver.rebuild(Y, threads)
-    constant = _together(ensemble, solver, n_clusters)
+    constant = _together(work.ensemble, solver, n_clusters)
     loss = solver.objective() + constant
     trace = [(loss, np.nan)]
     converged = False
     residual = np.inf
     n_iter = 0
-    while n_iter < max_iter and not converged:
+    while n_iter < stopping.max_iter and not converged:
         # Relative to f itself: the loss has a large part that no membership changes.
-        sample.rebuild(Y[task.chosen], threads)
-        f = task.per_pair(sample.objective()) * _pairs(n)
-        enough = tol * f
-        change, residual = task.pace.sweep(solver, Y, 0.1 * tol_kkt, enough / n)
+        sample.rebuild(Y[work.chosen], threads)
+        f = work.per_pair(sample.objective()) * _pairs(n)
+        enough = stopping.tol * f
+        change, residual = work.pace.sweep(solver, Y, 0.1 * stopping.tol_kkt, enough / n)
         n_iter += 1
         if n_iter % REBUILD_EVERY == 0:
             solver.rebuild(Y, threads)
         loss = solver.objective() + constant
         trace.append((loss, residual))
-        report(
+        work.run.report(
             f"sweep {n_iter}: loss {loss:.10g}, lowered by {-change:.3g}, residual {residual:.3g}"
         )
-        if residual <= tol_kkt:  # at the visits; objects moved since
+        if residual <= stopping.tol_kkt:  # at the visits; objects moved since
             residual = solver.residual(Y, threads)
-        converged = -change <= enough or residual <= tol_kkt
+        converged = -change <= enough or residual <= stopping.tol_kkt
     if n_iter >= REBUILD_EVERY:
         solver.rebuild(Y, threads)
-        loss = solver.objective() + constant
+        trace[-1] = (solver.objective() + constant, trace[-1][1])
     residual = solver.residual(Y, threads)
-    converged = converged or residual <= tol_kkt
-    task.model.keep(solver, n_clusters)
-    return FactoredSolution(
-        Y[:, :n_clusters], loss, residual, n_iter, converged, tuple(trace), task.model
-    )
-
-
-def near_solution(
-    ensemble: Ensemble,
-    n_clusters: int,
-    *,
-    n_init: int,
-    seed: np.random.SeedSequence,
-    threads: int,
-    report: Callable[[str], None],
-) -> NDArray[np.float64]:
-    """Return a membership (n_samples, n_clusters) near that of `solve`: solved on a part only.
-
-    Each object is at its best against the solution of the part.
-    """
-    Y = _Task(ensemble, n_clusters, n_init, seed, threads, report).begin()
-    report(f"begin near the least-squares solution for {len(Y):,} objects")
-    return Y[:, :n_clusters]
+    work.model = work.model.kept(solver, n_clusters)
+    return trace, residual, n_iter, converged or residual <= stopping.tol_kkt
 
 
 class _Pace:
@@ -181,36 +180,27 @@ class _Pace:
         return change, residual
 
 
-class _Task:
-    """What is to be solved, and the subset of the objects that the starts are compared on."""
+class _Work:
+    """A problem, and the subset of the objects that the starts are compared on."""
 
-    def __init__(
-        self,
-        ensemble: Ensemble,
-        n_clusters: int,
-        n_init: int,
-        seed: np.random.SeedSequence,
-        threads: int,
-        report: Callable[[str], None],
-    ) -> None:
-        self.ensemble, self.n_clusters = ensemble, n_clusters
-        self.threads, self.report = threads, report
-        self.model = FactoredModel.of(ensemble)
-        self.pace = _Pace(threads)
-        chooser, self._escaper, *self._drawers = spawn_generators(seed, n_init + 2)
-        order = chooser.permutation(ensemble.n_samples)
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self.problem, self.run, self.ensemble = problem, run, problem.ensemble
+        self.model = FactoredModel.of(self.ensemble)
+        self.pace = _Pace(run.threads)
+        chooser, self._escaper, *self._drawers = spawn_generators(run.seed, run.n_init + 2)
+        order = chooser.permutation(self.ensemble.n_samples)
         low, high = SUBSET_BOUNDS
         # Shuffled, also if it is all.
-        self.chosen = order[: min(max(SUBSET * n_clusters, low), high)].copy()
+        self.chosen = order[: min(max(SUBSET * problem.n_clusters, low), high)].copy()
         self._order = order[: len(order) // GROWTH].copy()  # of the parts
-        self.few = ensemble._some(self.chosen)
-        self.explained = squared(self.few, threads)
+        self.few = self.ensemble._some(self.chosen)
+        self.explained = squared(self.few, run.threads)
 
     def solver(self, part: Ensemble) -> FactoredSolver:
         """Return the kernel's solver for some of the objects."""
         complete = not (self.ensemble.has_missing or self.ensemble.has_noise)
         soft = part.indicator if part.is_soft else None
-        return self.model.solver(part.codes, self.n_clusters, complete=complete, soft=soft)
+        return self.model.solver(part.codes, self.problem.n_clusters, complete=complete, soft=soft)
 
     def per_pair(self, loss: float) -> float:
         """Return f per pair of the subset, from F less its constant there."""
@@ -221,24 +211,24 @@ class _Task:
         best = best_start(
             self.few,
             self.model,
-            self.n_clusters,
+            self.problem.n_clusters,
             self.explained,
             self._drawers,
             self._escaper,
-            self.threads,
+            self.run.threads,
         )
         n = self.ensemble.n_samples
-        self.report(
+        self.run.report(
             f"{len(self._drawers)} starts on {len(self.chosen):,} of {n:,} objects; {best.escapes} splits "
             "and merges lowered the best"
         )
-        Y = uniform(n, self.n_clusters)
+        Y = uniform(n, self.problem.n_clusters)
         if len(self.chosen) == n:
             Y[self.chosen] = best.Y
         else:
             solver = self.solver(self.ensemble)
             solver.take_sums(self._grown(best.solver, self.per_pair(best.loss)))
-            solver.assign(Y, 1e-3, self.threads)
+            solver.assign(Y, 1e-3, self.run.threads)
         self.pace.begin()
         return Y
 
@@ -255,16 +245,16 @@ class _Task:
             part = self.ensemble._some(np.sort(self._order[:size]))
             before, solver = solver, self.solver(part)
             solver.take_sums(before)
-            Y = uniform(size, self.n_clusters)
-            solver.assign(Y, 1e-3, self.threads)
-            solver.rebuild(Y, self.threads)
+            Y = uniform(size, self.problem.n_clusters)
+            solver.assign(Y, 1e-3, self.run.threads)
+            solver.rebuild(Y, self.run.threads)
             self.pace.begin()
             enough = PART_TOL * f * _pairs(size)
             for _ in range(PART_SWEEPS):
                 change, _ = self.pace.sweep(solver, Y, 1e-7, enough / size)
                 if -change <= enough:
                     break
-            self.report(
+            self.run.report(
                 f"{size:,} of {n:,} objects: the last sweep lowered the loss by {-change:.3g}"
             )
         return solver

@@ -1,0 +1,97 @@
+"""What the estimators of the pair objective do alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from conclust._progress import reporter
+from conclust._random import seed_sequence
+from conclust._threads import thread_count
+from conclust._warnings import warn
+from conclust.consensus.base import PlacingClusterer
+from conclust.consensus.pairs import read_pairs
+from conclust.consensus.probabilistic.problem import PairEvidence, Placement, Run
+from conclust.ensemble import Ensemble
+from conclust.evidence import SparseEvidence
+from conclust.evidence.dense import narrow_evidence
+from conclust.exceptions import DenseLimitError
+
+__all__ = ["PairObjectiveClusterer", "bound_of", "run_of"]
+
+# The most objects for which c and N of all pairs are formed.
+_MAX_DENSE = 20_000
+
+
+def bound_of(estimator: Any, ensemble: Ensemble) -> int:
+    """Return the number of clusters asked for; None: the most that a partition has."""
+    if estimator.n_clusters is not None:
+        return int(estimator.n_clusters)
+    return max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
+
+
+def run_of(estimator: Any) -> Run:
+    """Return how an estimator runs, from its parameters."""
+    owner = type(estimator).__name__
+    return Run(
+        seed_sequence(estimator.random_state, owner),
+        estimator.n_init,
+        thread_count(estimator.n_jobs, owner),
+        reporter(estimator.verbose, owner),
+    )
+
+
+class PairObjectiveClusterer(PlacingClusterer):
+    """Base of the estimators that minimise f over pairs (``problem.py``) and place new objects.
+
+    A subclass leaves a `Placement` in ``_placement``.
+    """
+
+    pairs: Any
+    n_jobs: int | None
+    max_iter: int
+    _placement: Placement
+
+    def _some_pairs(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
+    ) -> SparseEvidence | None:
+        """Return the evidence of the pairs asked for; None: of all."""
+        owner = type(self).__name__
+        return read_pairs(
+            self.pairs, ensemble, observed, owner, random_state=run.seed, n_jobs=run.threads
+        )
+
+    def _all_pairs(self, ensemble: Ensemble, run: Run) -> PairEvidence:
+        """Return the evidence of all pairs, formed."""
+        n = ensemble.n_samples
+        if n > _MAX_DENSE:
+            raise DenseLimitError(
+                f"{type(self).__name__} on all pairs of {n} objects would make two n x n matrices, "
+                f"above {_MAX_DENSE} objects. Give pairs=30 for a sample of the pairs, or use PCC with "
+                "solver='landmark', or with divergence='l2', which takes all pairs into account "
+                "without forming one."
+            )
+        return narrow_evidence(ensemble, run.threads)
+
+    def _warn_unconverged(self, residual: float) -> None:
+        """Say that ``max_iter`` ended the fit."""
+        warn(
+            f"{type(self).__name__} stopped after max_iter={self.max_iter} sweeps with a KKT residual "
+            f"of {residual:.3g}. Raise max_iter, or tol if this is close enough.",
+            ConvergenceWarning,
+        )
+
+    @property
+    def _placed_to(self) -> float:
+        """How near to their optimum new objects are placed, as a gap."""
+        return 1e-9
+
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        self._placement = self._placement.reordered(kept)
+
+    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        threads = thread_count(self.n_jobs, type(self).__name__)
+        return self._placement.place(codes, self._placed_to, threads)

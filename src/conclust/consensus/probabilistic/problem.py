@@ -1,0 +1,194 @@
+"""The pair objective: what is asked of a solver, when it stops, how it runs, and what it returns.
+
+    f(Y) = sum over pairs {i, j} with N_ij > 0 of N_ij d(c_ij / N_ij, y_i'y_j)
+
+is to be minimised over memberships Y (n, K) whose rows y_i lie on the simplex; c_ij is how often the
+partitions put i and j together, N_ij how often they observed both, d a double-convex divergence
+(``conclust.divergences``). Squared l2 is the case that needs no pair of objects: then f follows from
+the sums of Y over the clusters of the ensemble.
+
+To read further: the solvers are in ``solvers/``, each with its mathematics in the C++ header that it
+names; where they start is in ``search/`` (``starts.py``, ``multistart.py``), how a solution is bettered too (``merge_split.py``,
+``tries.py``), and how many objects are begun on few (``multilevel.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._random import spawn_sequences
+from conclust.divergences import Divergence, is_squared
+from conclust.ensemble import Ensemble
+from conclust.evidence import SparseEvidence
+
+__all__ = [
+    "PairEvidence",
+    "Placement",
+    "Problem",
+    "Run",
+    "Solution",
+    "Solver",
+    "Stopping",
+    "silent",
+]
+
+PairEvidence: TypeAlias = SparseEvidence | tuple[NDArray[Any], NDArray[Any]]
+"""Evidence of some pairs, or the matrices (c, N) of all."""
+
+
+def silent(message: str) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is asked: the membership of lowest f.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+        Objects that at least one partition observed.
+    n_clusters : int
+        K, the number of columns of Y.
+    divergence : Divergence
+        d.
+    evidence : SparseEvidence or tuple of two ndarrays of shape (n_samples, n_samples), or None
+        c and N of the pairs that count. None: all pairs count, and none has been formed.
+    """
+
+    ensemble: Ensemble
+    n_clusters: int
+    divergence: Divergence
+    evidence: PairEvidence | None = None
+
+    @property
+    def is_squared(self) -> bool:
+        """Whether the divergence is a multiple of squared l2."""
+        return is_squared(self.divergence)
+
+    def part(self, objects: NDArray[np.int64]) -> Problem:
+        """Return the same question about some of the objects, on all their pairs."""
+        return replace(self, ensemble=self.ensemble._some(objects), evidence=None)
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a solver stops.
+
+    Attributes
+    ----------
+    max_iter : int
+        The most sweeps over all objects.
+    tol : float
+        Stop when a sweep lowers f by less than this share of it.
+    tol_kkt : float
+        Stop when no object's gap, per unit of its evidence, is above this.
+    """
+
+    max_iter: int = 200
+    tol: float = 1e-5
+    tol_kkt: float = 1e-8
+
+    def roughly(self, tol: float) -> Stopping:
+        """Return the same with a tolerance of at least `tol`."""
+        return replace(self, tol=max(self.tol, tol))
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a solver runs.
+
+    Attributes
+    ----------
+    seed : SeedSequence
+        Source of all random choices.
+    n_init : int
+        Random starts, where a solver makes its own.
+    threads : int
+        The result does not depend on it.
+    report : callable
+        Takes lines of progress.
+    """
+
+    seed: np.random.SeedSequence
+    n_init: int = 5
+    threads: int = 1
+    report: Callable[[str], None] = silent
+
+    def silently(self) -> Run:
+        """Return the same without a report."""
+        return replace(self, report=silent)
+
+    def children(self, count: int) -> list[np.random.SeedSequence]:
+        """Return independent seeds."""
+        return spawn_sequences(self.seed, count)
+
+
+class Placement(Protocol):
+    """What places objects that were not there: each is a convex problem of its own."""
+
+    def reordered(self, kept: NDArray[np.int64]) -> Placement:
+        """Return the same with these clusters only, in this order."""
+
+    def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
+        """Return the memberships of objects from their codes (n, m), each to a gap of `tol`."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A stationary membership, and how it was reached.
+
+    Attributes
+    ----------
+    membership : ndarray of shape (n_samples, n_clusters)
+        Y: rows on the simplex.
+    objective : float
+        What was minimised: f, or where counting takes too long a sum that is f plus a constant.
+    residual : float
+        Largest over the objects of ``(max_{k: y_ik > 0} g_ik - min_k g_ik) / sum_j N_ij``, with g the
+        gradient of f (KKT residual): 0 at a stationary point.
+    n_iter : int
+        Iterations: sweeps over the objects, of the greedy solver steps.
+    converged : bool
+        Whether a tolerance ended the iteration, not the largest number of iterations.
+    trace : ndarray of shape (n_rows, 2)
+        Objective and residual now and then; the first row is the start.
+    constant : float or None
+        What was left out of `objective`, of a sum over partitions that no membership changes; None
+        where nothing was, or it was not counted.
+    placement : Placement or None
+        For further objects, where the solver has it at hand; else ``placements.placement_of`` makes one.
+    spent : int
+        Multiplications and additions of the visits, about, by which searches count their effort. The
+        same on any number of threads; 0 where the solver does not count.
+    """
+
+    membership: NDArray[np.float64]
+    objective: float
+    residual: float
+    n_iter: int
+    converged: bool
+    trace: NDArray[np.float64]
+    constant: float | None = None
+    placement: Placement | None = None
+    spent: int = 0
+
+
+class Solver(Protocol):
+    """A way to minimise f."""
+
+    forms_pairs: bool
+    """Whether ``Problem.evidence`` is to hold the pairs."""
+
+    draws_starts: bool
+    """Whether it compares random starts of its own, `n_init` of them, where it is given none."""
+
+    def solve(
+        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+    ) -> Solution:
+        """Return the solution that a start leads to; None: from where the solver begins best."""

@@ -1,0 +1,1 @@
+"""Where the solvers start, and how what they find is bettered."""

@@ -1,0 +1,111 @@
+"""Many objects begun on few: the pairwise solver on a part, and what it found carried to all.
+
+A sweep over all pairs of n objects costs n^2. All pairs of more than 1,000 objects are solved from where
+a quarter of them lead, which in turn begin where a quarter of those lead; a sweep over all is then a
+near one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._random import spawn_generators
+from conclust.consensus.probabilistic.descent import descend
+from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
+from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search.tries import better_of_tries
+from conclust.evidence import SparseEvidence
+from conclust.evidence.dense import narrow_evidence
+
+__all__ = ["best_descent"]
+
+# All pairs of more objects than this are solved from where some of the objects lead: at least so many, and
+# a quarter of all; in turn from where a quarter of those lead.
+PART = 1000
+_GROWTH = 4
+# Some of the objects are solved until a sweep lowers the objective by less than this share of it, and the
+# others are placed to within this gap.
+_PART_TOL = 1e-4
+_PLACED = 1e-3
+# Where two solutions of the part lead shows after so many sweeps over all objects.
+_LOOK = 2
+
+
+def best_descent(
+    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
+) -> Solution:
+    """Descend from a start or from better ones; of many objects, from where some of them lead.
+
+    The membership may lack columns of empty clusters, as the start may.
+    """
+    # Only by a built-in divergence are objects placed.
+    all_pairs = not isinstance(problem.evidence, SparseEvidence)
+    if not all_pairs or problem.divergence._kernel is None or problem.ensemble.n_samples <= PART:
+        return _candidates(problem, start, stopping, run)[-1]
+    extended = _extended(problem, start, stopping, run)
+    if len(extended) > 1:
+        look = replace(stopping, max_iter=min(_LOOK, stopping.max_iter))
+        begun = [_descend(problem, Y, look, run) for Y in extended]
+        extended = [min(begun, key=lambda solution: solution.objective).membership]
+    return _descend(problem, extended[0], stopping, run)
+
+
+def _descend(problem: Problem, Y: NDArray[np.float64], stopping: Stopping, run: Run) -> Solution:
+    assert problem.evidence is not None
+    return descend(
+        problem.evidence,
+        Y,
+        problem.divergence,
+        stopping,
+        threads=run.threads,
+        report=run.report,
+    )
+
+
+def _candidates(
+    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
+) -> list[Solution]:
+    """Return where a start leads, and what tries find that is better."""
+    first = _descend(problem, start, stopping, run)
+    if run.n_init == 1:
+        return [first]
+    best = better_of_tries(problem, first, stopping, run)
+    return [first] if best.objective == first.objective else [first, best]
+
+
+def _extended(
+    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
+) -> list[NDArray[np.float64]]:
+    """Solve some of the objects on all their pairs and place the others against them.
+
+    What is best for the smallest part need not be best for all: then there are two solutions of it.
+    """
+    ensemble = problem.ensemble
+    n = ensemble.n_samples
+    size = max(PART, n // _GROWTH)
+    drawer, other = spawn_generators(run.seed, 2)
+    chosen = np.sort(drawer.permutation(n)[:size])
+    rest = np.delete(np.arange(n), chosen)
+    part = problem.part(chosen)
+    part = replace(part, evidence=narrow_evidence(part.ensemble, run.threads))
+    of_part = replace(run, seed=np.random.SeedSequence(int(other.integers(2**63))))
+    soft = ensemble.indicator if ensemble.is_soft else None
+    among = _candidates if size <= PART else _only
+    extended = []
+    for solved in among(part, start[chosen], stopping.roughly(_PART_TOL), of_part):
+        run.report(f"{size:,} of {n:,} objects: objective {solved.objective:.10g}")
+        model = LandmarkModel.of(part.ensemble, solved.membership, problem.divergence)
+        Y = np.empty((n, solved.membership.shape[1]))
+        Y[chosen] = solved.membership
+        Y[rest] = model.placed(ensemble.codes, _PLACED, run.threads, objects=rest, soft=soft)[0]
+        extended.append(Y)
+    return extended
+
+
+def _only(
+    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
+) -> list[Solution]:
+    return [best_descent(problem, start, stopping, run)]

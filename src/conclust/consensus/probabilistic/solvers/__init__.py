@@ -1,0 +1,65 @@
+"""The solvers of the pair objective, by the names that users give them.
+
+| solver | what it does | mathematics |
+|---|---|---|
+| factored | least squares over all pairs, none of them formed | ``_kernels/factored.h`` |
+| pairwise | block coordinate descent over objects, any divergence, all pairs or some | ``_kernels/pairwise.h`` |
+| greedy | the papers' Algorithm 1, one object and two clusters a step | ``_kernels/greedy.h`` |
+| landmark | some objects on all their pairs, each other one against them | ``_kernels/landmark.h`` |
+
+A further one is a :class:`conclust.consensus.probabilistic.problem.Solver` in `SOLVERS`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conclust.consensus.probabilistic.problem import Solver
+from conclust.consensus.probabilistic.solvers.factored import Factored
+from conclust.consensus.probabilistic.solvers.greedy import Greedy
+from conclust.consensus.probabilistic.solvers.landmark import Landmark
+from conclust.consensus.probabilistic.solvers.pairwise import Pairwise
+from conclust.divergences import Divergence, is_squared
+from conclust.exceptions import ParameterError
+
+__all__ = ["DENSE_LIMIT", "SOLVERS", "choose"]
+
+SOLVERS: dict[str, Solver] = {
+    "factored": Factored(),
+    "pairwise": Pairwise(),
+    "greedy": Greedy(),
+    "landmark": Landmark(),
+}
+
+# Up to this many objects all pairs are formed where a solver needs pairs.
+DENSE_LIMIT = 8000
+
+
+def choose(solver: str, divergence: Divergence, pairs: Any, n: int, owner: str) -> tuple[str, str]:
+    """Return the solver to use, and that with the reason; refuse one that does not fit."""
+    known = divergence._kernel is not None
+    if solver == "factored" and (pairs is not None or not is_squared(divergence)):
+        raise ParameterError(
+            f"The solver 'factored' of {owner} takes all pairs of squared differences: it needs "
+            f"divergence='l2' or 'mahalanobis' and pairs=None. Got {divergence.name!r} and "
+            f"pairs={pairs!r}: use solver='pairwise'."
+        )
+    if solver == "landmark" and pairs is not None:
+        raise ParameterError(
+            f"The solver 'landmark' of {owner} takes all pairs of some objects: leave out pairs=, or use "
+            "solver='pairwise'."
+        )
+    if solver in ("landmark", "greedy") and not known:
+        raise ParameterError(
+            f"The solver {solver!r} of {owner} knows the built-in divergences only. For your own "
+            f"divergence {divergence.name!r} use solver='pairwise'."
+        )
+    if solver != "auto":
+        return solver, f"{solver}: as asked"
+    if pairs is not None:
+        return "pairwise", "pairwise: only some pairs are asked for"
+    if is_squared(divergence):
+        return "factored", f"factored: exact for {divergence.name} over all pairs"
+    if n <= DENSE_LIMIT or not known:
+        return "pairwise", f"pairwise: {divergence.name} over all pairs of {n:,} objects"
+    return "landmark", f"landmark: {divergence.name} and more than {DENSE_LIMIT:,} objects ({n:,})"

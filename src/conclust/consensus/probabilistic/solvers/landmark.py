@@ -1,0 +1,106 @@
+"""The landmark solver: a few objects solved on all their pairs, all others placed against them.
+
+A sample of pairs gives each object too few of them: thirty pairs fit K - 1 parameters badly. Here a
+sample of objects, the landmarks, is solved on all its pairs; then every other object is a convex
+problem of its own against all landmarks (``placements/landmarks.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust import divergences
+from conclust._random import spawn_generators
+from conclust.consensus.probabilistic.descent import descend
+from conclust.consensus.probabilistic.placements.landmarks import N_PROTOTYPES, LandmarkModel
+from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.solvers.factored import Factored
+from conclust.evidence.dense import narrow_evidence
+
+__all__ = ["N_LANDMARKS", "Landmark"]
+
+# Landmarks: their own solution costs its square a sweep, and all others' accuracy grows with it.
+N_LANDMARKS = 2000
+
+
+@dataclass(frozen=True)
+class Landmark:
+    """Minimise f over all pairs of landmarks, then of every object with them.
+
+    Landmarks are drawn uniformly from the objects; ``stopping`` is for their solution. Without a start
+    they begin at their own least-squares solution. Of the `Solution`, the objective is f over the
+    pairs of landmarks, plus for each other object the sum of N_g d(c_g / N_g, y'm_g) over the
+    prototypes; the residual the largest gap, of the landmarks among themselves and of each other
+    object against the prototypes; iterations and trace are the landmarks'.
+
+    Attributes
+    ----------
+    n_landmarks : int, default=2000
+        How many.
+    n_prototypes : int, default=128
+        Into how many they are pooled at most.
+    """
+
+    n_landmarks: int = N_LANDMARKS
+    n_prototypes: int = N_PROTOTYPES
+    forms_pairs = False
+    draws_starts = False
+
+    def landmarks(self, problem: Problem, run: Run) -> NDArray[np.int64]:
+        """Return the objects taken as landmarks, sorted."""
+        n = problem.ensemble.n_samples
+        drawer, _ = spawn_generators(run.seed, 2)
+        return np.sort(drawer.permutation(n)[: min(n, self.n_landmarks)]).astype(np.int64)
+
+    def solve(
+        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+    ) -> Solution:
+        """Return the solution that a start of all objects leads to; None: the best of several."""
+        n = problem.ensemble.n_samples
+        chosen = self.landmarks(problem, run)
+        part = problem.part(chosen)
+        first = self._begin(part, stopping, run) if start is None else start[chosen]
+        solved = descend(
+            narrow_evidence(part.ensemble, run.threads),
+            first,
+            problem.divergence,
+            stopping,
+            threads=run.threads,
+            report=run.report,
+        )
+        run.report(
+            f"{len(chosen):,} landmarks: objective {solved.objective:.10g}, {solved.n_iter} iterations"
+        )
+        model = LandmarkModel.of(
+            part.ensemble, solved.membership, problem.divergence, self.n_prototypes
+        )
+        rest = np.delete(np.arange(n), chosen)
+        Y = np.empty((n, problem.n_clusters))
+        Y[chosen] = solved.membership
+        ensemble = problem.ensemble
+        Y[rest], loss, gap = model.placed(
+            ensemble.codes,
+            max(stopping.tol_kkt, 1e-9),
+            run.threads,
+            objects=rest,
+            soft=ensemble.indicator if ensemble.is_soft else None,
+            report=run.report,
+        )
+        return replace(
+            solved,
+            membership=Y,
+            objective=solved.objective + loss,
+            residual=max(solved.residual, gap),
+            placement=model,
+        )
+
+    def _begin(self, part: Problem, stopping: Stopping, run: Run) -> NDArray[np.float64]:
+        """Return the landmarks' least-squares solution, moved inside the simplex."""
+        _, other = spawn_generators(run.seed, 2)
+        own = replace(run.silently(), seed=np.random.SeedSequence(int(other.integers(2**63))))
+        squares = replace(part, divergence=divergences.l2)
+        return inside(Factored(counted=0).solve(squares, None, stopping, own).membership)

@@ -1,0 +1,52 @@
+"""The pairwise solver: block coordinate descents from several starts, for any divergence.
+
+One descent is in ``descent.py``, its mathematics in ``_kernels/pairwise.h``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.consensus.probabilistic.descent import descend
+from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search.multilevel import best_descent
+from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.search.tries import holding
+from conclust.consensus.probabilistic.solvers.factored import near_solution
+
+__all__ = ["Pairwise"]
+
+
+@dataclass(frozen=True)
+class Pairwise:
+    """Minimise f by visiting the objects, each in turn a convex problem given all others.
+
+    Without a start: from near the least-squares solution, or from where random starts, merged and
+    split clusters lead (``search/tries.py``); of many objects from where some of them lead
+    (``search/multilevel.py``).
+    """
+
+    forms_pairs = True
+    draws_starts = False
+
+    def solve(
+        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+    ) -> Solution:
+        """Return the solution that a start leads to; None: the best of several."""
+        assert problem.evidence is not None
+        if start is not None:
+            return descend(
+                problem.evidence,
+                start,
+                problem.divergence,
+                stopping,
+                threads=run.threads,
+                report=run.report,
+            )
+        begin = holding(near_solution(problem, run))
+        found = best_descent(problem, begin if problem.is_squared else inside(begin), stopping, run)
+        surplus = problem.n_clusters - found.membership.shape[1]
+        return replace(found, membership=np.pad(found.membership, ((0, 0), (0, surplus))))

@@ -1,0 +1,96 @@
+"""The door to the solvers: what is asked, what comes back, and a fifth one without a line in PCC."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from tests.cases import E1, planted
+
+from conclust import PCC
+from conclust.consensus.probabilistic import problem as door
+from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.solvers import SOLVERS
+from conclust.divergences import l2
+from conclust.ensemble import Ensemble
+from conclust.evidence import evidence
+from conclust.exceptions import ParameterError
+
+
+class Twice:
+    """The pairwise solver, run on from where it ended."""
+
+    forms_pairs = True
+    draws_starts = False
+
+    def solve(self, problem, start, stopping, run):
+        first = SOLVERS["pairwise"].solve(problem, start, stopping, run)
+        return SOLVERS["pairwise"].solve(problem, first.membership, stopping, run)
+
+
+@pytest.fixture
+def fifth(monkeypatch):
+    monkeypatch.setitem(SOLVERS, "twice", Twice())
+
+
+def test_a_fifth_solver_needs_no_line_in_pcc(fifth):
+    labels = planted(0, 80, 10)[0]
+    model = PCC(3, solver="twice", random_state=0).fit(labels)
+    once = PCC(3, solver="pairwise", random_state=0).fit(labels)
+    assert model.solver_ == "twice: as asked"
+    assert model.objective_ <= once.objective_ * (1 + 1e-12)
+    np.testing.assert_array_equal(model.labels_, once.labels_)
+    assert (model.predict(labels) == model.labels_).mean() > 0.95
+    with pytest.raises(ParameterError, match="'twice'"):
+        PCC(3, solver="thrice").fit(labels)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_takes_and_gives_the_same(name):
+    solver = SOLVERS[name]
+    ensemble = Ensemble(planted(1, 60, 8, flip=0.3)[0])
+    known = evidence(ensemble) if solver.forms_pairs else None
+    problem = Problem(ensemble, 4, l2, known)
+    rng = np.random.default_rng(0)
+    said = []
+    run = Run(np.random.SeedSequence(0), 2, 1, said.append)
+    for start in (None, inside(rng.dirichlet(np.ones(4), 60))):
+        before = None if start is None else start.copy()
+        found = solver.solve(problem, start, Stopping(50, 1e-6, 1e-8), run)
+        assert isinstance(found, Solution)
+        assert found.membership.shape == (60, 4)
+        np.testing.assert_allclose(found.membership.sum(axis=1), 1, atol=1e-12)
+        assert found.trace.ndim == 2
+        assert found.trace.shape[1] == 2
+        assert found.trace[-1, 0] <= found.trace[0, 0]
+        assert (found.constant is not None) == (name == "factored")
+        if start is not None:
+            np.testing.assert_array_equal(start, before)
+        if found.placement is not None:
+            placed = found.placement.reordered(np.array([2, 0, 1, 3])).place(
+                ensemble.codes, 1e-9, 1
+            )
+            # Placed by the others' sums, each object is about where it was.
+            assert np.abs(placed - found.membership[:, [2, 0, 1, 3]]).mean() < 0.05
+    assert said
+
+
+def test_the_solvers_find_one_optimum():
+    ensemble = Ensemble(E1)
+    found = {}
+    for name, solver in SOLVERS.items():
+        known = evidence(ensemble) if solver.forms_pairs else None
+        problem = Problem(ensemble, 2, l2, known)
+        run = Run(np.random.SeedSequence(0))
+        found[name] = solver.solve(problem, None, Stopping(500, 1e-9, 1e-9), run).objective
+    assert list(found.values()) == pytest.approx([0.0] * len(SOLVERS), abs=1e-6)
+
+
+def test_what_is_asked_is_read_in_one_place():
+    """The noun of the folder has its words in one module, which imports none of the others."""
+    text = inspect.getsource(door)
+    assert "consensus.probabilistic" not in text.split("from __future__")[1]
+    for name in ("Problem", "Stopping", "Run", "Solution", "Solver", "Placement"):
+        assert name in door.__all__
