@@ -68,8 +68,7 @@ for form in sorted(FORMS):
 
 SETTINGS = [
     {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-    {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
-    {"OMP_NUM_THREADS": "4", "OPENBLAS_NUM_THREADS": "1"},
+    {"OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "2"},
     {"OMP_NUM_THREADS": "4", "OPENBLAS_NUM_THREADS": "4", "OMP_DYNAMIC": "true"},
 ]
 
