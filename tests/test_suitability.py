@@ -9,7 +9,17 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from tests.cases import E1, E2, planted
 
-from conclust import EAC, LWEA, PCC, Ensemble, EnsembleGenerator, Voting, WeightedPCC, weighting
+from conclust import (
+    EAC,
+    LWEA,
+    PCC,
+    Ensemble,
+    EnsembleGenerator,
+    MultiEAC,
+    Voting,
+    WeightedPCC,
+    weighting,
+)
 from conclust.consensus.suitability import merged_groups, misfit
 from conclust.exceptions import EnsembleWarning
 from conclust.metrics import adjusted_rand_index, contingency
@@ -110,6 +120,8 @@ def test_degenerate_partitions():
     for n_clusters in (4, None):
         with pytest.warns(EnsembleWarning, match=f"{message} WeightedPCC merge"):
             WeightedPCC(n_clusters, random_state=0).fit(mixed)
+        with pytest.warns(EnsembleWarning, match=f"{message} MultiEAC merge"):
+            MultiEAC(n_clusters).fit(mixed)
     good = ~weighting.degenerate_partitions(mixed)
     found = PCC(4, random_state=0).fit(Ensemble(mixed).subset(partitions=good))
     assert adjusted_rand_index(truth, found.labels_) > 0.95

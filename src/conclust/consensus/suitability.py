@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from conclust._labels import missing_code
 from conclust._warnings import warn
-from conclust.consensus.linkage.agglomeration import single_tree
-from conclust.consensus.linkage.dendrogram import cut
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EnsembleWarning
 from conclust.weighting.degeneracy import degenerate_partitions
@@ -83,6 +81,10 @@ def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> 
     less than a quarter of the mean size of `n_clusters` clusters, or 2 % of the objects, are left
     out. 2,000 objects at most are looked at.
     """
+    # Here, because MultiEAC, which is in that folder, asks this module too.
+    from conclust.consensus.linkage.agglomeration import single_tree
+    from conclust.consensus.linkage.dendrogram import cut
+
     counts = ensemble.cluster_counts
     found = len(np.unique(labels))
     finer = np.flatnonzero((counts > found) & (ensemble._each_weight > 0))

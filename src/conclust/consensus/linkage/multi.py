@@ -21,6 +21,7 @@ from conclust.consensus.linkage.agglomeration import (
 )
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.linkage.eac import EAC
+from conclust.consensus.suitability import warn_of_misfit
 from conclust.ensemble import Ensemble
 from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
 from conclust.gram import gram_blocks
@@ -135,6 +136,8 @@ class MultiEAC(ConsensusClusterer):
     -----
     EvidenceWarning
         Pairs of objects of which no partition speaks count as dissimilarity 1.
+    EnsembleWarning
+        If many partitions have nearly all objects in one cluster, which is stable and merges all.
 
     Notes
     -----
@@ -200,6 +203,7 @@ class MultiEAC(ConsensusClusterer):
         check_int(self.max_dense, "max_dense", "MultiEAC")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        warn_of_misfit(ensemble, None, "MultiEAC")
         self.cluster_weights_ = self._weights(ensemble)
         start = starting_clusters(ensemble)
         if len(start) > self.max_dense:

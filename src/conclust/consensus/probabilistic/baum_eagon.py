@@ -24,6 +24,8 @@ __all__ = ["BaumEagon"]
 
 # An iteration that changes no membership by more than this is the last.
 _STILL = 1e-5
+# Objects times clusters times groups of partitions that are worked on at a time.
+_CELLS = 1 << 18
 # Below this share of its value without any clusters the objective counts as zero.
 _NOTHING = 1e-6
 
@@ -237,9 +239,12 @@ class _Pairs:
         """Return f(Y) and H, the sums h_ik."""
         found = self.B @ (self.weighted @ Y) - self.own_c * Y
         fitted = -self.own_N * (Y**2).sum(axis=1, keepdims=True) * Y
-        for weight, present in zip(self.group_weights, self.present.T, strict=True):
-            seen = Y * present[:, None]
-            fitted += seen @ (weight * (seen.T @ seen))
+        step = max(1, _CELLS // Y.size)
+        for begin in range(0, len(self.group_weights), step):
+            some = slice(begin, begin + step)
+            seen = self.present.T[some, :, None] * Y
+            grams = self.group_weights[some, None, None] * (seen.transpose(0, 2, 1) @ seen)
+            fitted += (seen @ grams).sum(axis=0)
         total = self.ceiling - 2.0 * float(np.vdot(found, Y)) + float(np.vdot(fitted, Y))
         # Not negative but for rounding.
         return max(0.5 * total, 0.0), np.maximum(self.degree[:, None] + found - fitted, 0.0)
