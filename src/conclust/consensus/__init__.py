@@ -6,16 +6,22 @@ The estimators are names of ``conclust`` itself; the families load at first use.
 from importlib import import_module
 
 __all__ = [
+    "acceleration",
+    "auto",
     "base",
     "fca",
     "graph",
-    "kmeans",
+    "label_vectors",
+    "label_rows",
     "linkage",
+    "matrix",
     "median",
     "mixture",
+    "pairs",
     "probabilistic",
     "registry",
     "restarts",
+    "suitability",
     "voting",
 ]
 
