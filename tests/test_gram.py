@@ -13,7 +13,7 @@ from conclust.agreement import partition_similarities
 from conclust.consensus.graph import spectral
 from conclust.consensus.graph.mcla import jaccard_graph
 from conclust.consensus.linkage import cluster_stability
-from conclust.consensus.probabilistic import fuzzy, left_stochastic
+from conclust.consensus.matrix import fuzzy, left_stochastic
 from conclust.exceptions import DenseLimitError
 from conclust.similarity.certainty import cluster_certainty
 

@@ -164,6 +164,7 @@ class LWEA(ConsensusClusterer):
             normalized=self.normalized,
             linkage=self.linkage,
             start=start,
+            tell=True,
         )
         self.linkage_matrix_ = tree
         self.lifetimes_ = lifetimes(tree)

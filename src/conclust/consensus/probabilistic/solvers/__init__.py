@@ -1,11 +1,10 @@
 """The solvers of the pair objective, by the names that users give them.
 
-| solver | what it does | mathematics |
-|---|---|---|
-| factored | least squares over all pairs, none of them formed | ``_kernels/factored.h`` |
-| pairwise | block coordinate descent over objects, any divergence, all pairs or some | ``_kernels/pairwise.h`` |
-| greedy | the papers' Algorithm 1, one object and two clusters a step | ``_kernels/greedy.h`` |
-| landmark | some objects on all their pairs, each other one against them | ``_kernels/landmark.h`` |
+- factored: least squares over all pairs, none of them formed (``_kernels/factored.h``);
+- pairwise: block coordinate descent over the objects, any divergence, all pairs or some
+  (``_kernels/pairwise.h``);
+- greedy: the papers' Algorithm 1, one object and two clusters a step (``_kernels/greedy.h``);
+- landmark: some objects on all their pairs, each other one against them (``_kernels/landmark.h``).
 
 A further one is a :class:`conclust.consensus.probabilistic.problem.Solver` in `SOLVERS`.
 """
