@@ -1,6 +1,7 @@
 # Everything starts here: each target sets up what it needs, from a fresh clone.
 #   make demo      real data to a consensus, a table and a report
-#   make test      the test suite
+#   make test      the test suite, but for what starts processes
+#   make processes the tests that start processes or run experiments: the shell, caches, signals, threads
 #   make lint      style, types
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
@@ -21,14 +22,21 @@ endif
 
 EXPERIMENT_ARGS ?= --quick
 
-.PHONY: demo test lint bench experiments docs oldest sanitize setup check-tools clean FORCE
+# They take a quarter of the time of all tests.
+PROCESSES := $(addprefix tests/test_,cli_streams.py processes.py generation_cache.py \
+	reproducibility.py scale.py experiments.py)
+
+.PHONY: demo test processes lint bench experiments docs oldest sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
 	$(BIN)/conclust demo --out demo-report --force
 
 test: setup
-	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses=2 $(addprefix --ignore=,$(PROCESSES)) $(PYTEST_ARGS)
+
+processes: setup
+	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS) $(PROCESSES)
 
 lint: setup
 	$(BIN)/ruff check .
