@@ -12,8 +12,8 @@ from conclust import PCC
 from conclust.consensus.probabilistic import problem as door
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import inside
-from conclust.consensus.probabilistic.solvers import SOLVERS
-from conclust.divergences import l2
+from conclust.consensus.probabilistic.solvers import SOLVERS, choose
+from conclust.divergences import Divergence, kl, l2
 from conclust.ensemble import Ensemble
 from conclust.evidence import evidence
 from conclust.exceptions import ParameterError
@@ -94,3 +94,21 @@ def test_what_is_asked_is_read_in_one_place():
     assert "consensus.probabilistic" not in text.split("from __future__")[1]
     for name in ("Problem", "Stopping", "Run", "Solution", "Solver", "Placement"):
         assert name in door.__all__
+
+
+def test_all_pairs_while_their_work_is_small():
+    for n, k, expected in (
+        (8000, 1, "pairwise"),
+        (8001, 1, "landmark"),
+        (3950, 8, "pairwise"),
+        (3960, 8, "landmark"),
+        (1500, 50, "pairwise"),
+        (1600, 50, "landmark"),
+    ):
+        name, reason = choose("auto", kl, None, n, k, "PCC")
+        assert name == expected
+        assert f"{n:,} objects" in reason
+    own = Divergence(kl.value, kl.derivative, name="own")
+    assert choose("auto", own, None, 9000, 50, "PCC")[0] == "pairwise"
+    assert choose("auto", l2, None, 10**6, 50, "PCC")[0] == "factored"
+    assert choose("auto", kl, 10, 10**6, 50, "PCC")[0] == "pairwise"

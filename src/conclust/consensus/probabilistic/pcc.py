@@ -53,8 +53,8 @@ class PCC(PairObjectiveClusterer):
         "factored": l2 over all pairs exactly, without forming one. "pairwise": any divergence, object
         by object, on all pairs or on those of `pairs`. "landmark": 2,000 objects on all their pairs,
         the others placed against them. "greedy": the paper's algorithm, slow. "auto": factored for
-        l2; pairwise where `pairs` is given, up to 8,000 objects, and for divergences of your own;
-        else landmark.
+        l2; pairwise where `pairs` is given, for divergences of your own, and while n_samples squared
+        times n_clusters is at most 125 million (and n_samples 8,000); else landmark.
     pairs : int, float, SparseEvidence or None, default=None
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
         share of all pairs, rounded up to whole partners of each object. Or evidence from
@@ -161,7 +161,7 @@ class PCC(PairObjectiveClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n (N K + K^2) a sweep for l2; n^2 K up to 8,000 objects, then n K^2 for others",
+        cost="n (N K + K^2) a sweep for l2; n^2 K up to 125 million, then n K^2 for others",
         citation="Lourenço et al. 2015, Machine Learning 98",
     )
 
@@ -206,7 +206,8 @@ class PCC(PairObjectiveClusterer):
         check_real(self.tol_kkt, "tol_kkt", "PCC")
         if isinstance(self.init, str):
             check_option(self.init, "init", "PCC", STARTS)
-        choose(self.solver, divergence, self.pairs, ensemble.n_samples, "PCC")
+        k = bound_of(self, ensemble)
+        choose(self.solver, divergence, self.pairs, ensemble.n_samples, k, "PCC")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
@@ -216,7 +217,7 @@ class PCC(PairObjectiveClusterer):
         k = self.n_clusters_max_ = bound_of(self, ensemble)
         divergence = read_divergence(self.divergence, "PCC")
         n = ensemble.n_samples
-        name, self.solver_ = choose(self.solver, divergence, self.pairs, n, "PCC")
+        name, self.solver_ = choose(self.solver, divergence, self.pairs, n, k, "PCC")
         known: PairEvidence | None = self._some_pairs(ensemble, observed, run)
         if known is None and SOLVERS[name].forms_pairs:
             known = self._all_pairs(ensemble, run)
