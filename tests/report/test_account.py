@@ -206,6 +206,20 @@ def test_one_cluster_has_a_page_of_its_own():
     ]
 
 
+def test_one_cluster_without_a_p_value_is_not_said_to_be_by_a_score():
+    found = account(choose_from(np.zeros((12, 4), dtype=int)))
+    decision = found["decision"]
+    assert decision["sentence"].startswith(
+        "1 cluster in 12 objects: at no number are objects of a cluster together more often than others; "
+        "no p-value: without the points"
+    )
+    assert decision["p_value"] is None
+    words = json.dumps(section(found, "why"))
+    assert "One cluster is the answer because pairs do not differ" in words
+    assert "not among the answers" not in words
+    assert "sharp score. The" not in words
+
+
 def test_one_cluster_of_clusterings_shows_what_they_say():
     cloud = np.random.default_rng(3).normal(size=(80, 2))
     model = ConsensusClustering(random_state=0).fit(cloud)

@@ -8,6 +8,7 @@ from typing import Any
 from conclust.report.decision import count, p_text
 from conclust.report.names import shown
 from conclust.report.result import Reported
+from conclust.selection.decision import numbers_tried
 
 __all__ = ["cited", "methods_text"]
 
@@ -145,7 +146,7 @@ def _described(generator: dict[str, Any]) -> str:
 
 def _chosen(selection: Any) -> str:
     settings, ks = selection.settings, selection.k
-    tried = f"K = {ks[0]} to {ks[-1]}" if len(ks) > 1 else f"K = {ks[0]}"
+    tried = numbers_tried([int(k) for k in ks])
     if "n_resamples" not in settings:
         return f"Numbers of clusters {tried} were compared by the stability of the clusterings at hand."
     clusterer = settings.get("clusterer")

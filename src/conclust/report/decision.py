@@ -6,19 +6,10 @@ import math
 from typing import Any
 
 from conclust.report.result import Reported
+from conclust.selection.decision import NO_CONTRAST, NOTHING, REFERENCES
 
 __all__ = ["count", "decision_of", "p_text", "references"]
 
-_REFERENCES = {
-    "rotation": "rotation",
-    "gaussian": "Gaussian reference",
-    "unimodal": "unimodal reference",
-}
-_ALIKE = {
-    "rotation": "one Gaussian cloud of the same covariance",
-    "gaussian": "Gaussian clouds with the deviations of its components",
-    "unimodal": "clouds whose components have one mode each",
-}
 _LABELS_ONLY = "without the points there is nothing to compare with that has no clusters"
 
 
@@ -29,8 +20,8 @@ def count(number: int, noun: str) -> str:
 
 def references(selection: Any) -> str:
     """Return what the p-value rests on: "99 rotations"."""
-    null = selection.settings.get("null") or ""
-    return count(selection.n_references, _REFERENCES.get(null, "reference"))
+    several = REFERENCES.get(selection.settings.get("null") or "", "references")
+    return count(selection.n_references, several.removesuffix("s"))
 
 
 def p_text(selection: Any) -> str:
@@ -86,7 +77,7 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
     head = f"{count(K, 'cluster')} in {count(found.n_samples, 'object')}"
     agree = selection is not None and selection.n_clusters == K
     if tested and agree and K == 1:
-        alike = _ALIKE.get(selection.settings.get("null") or "", "references without clusters")
+        alike = NOTHING.get(selection.settings.get("null") or "", "references without clusters")
         more = f"no number of clusters is more stable than in {alike}"
         return "p-value", f"{head}: {more} ({p_text(selection)}).", None
     if tested and agree:
@@ -97,6 +88,8 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
         )
     if selection is not None and agree:
         why = _why_untested(selection)
+        if K == 1:
+            return "criterion", f"{head}: {NO_CONTRAST}; no p-value: {why}.", why
         return "criterion", f"{head}, by the sharp score; no p-value: {why}.", why
     if tested:
         said = f"of one cluster {p_text(selection)}"

@@ -28,7 +28,7 @@ _DECIDING = (
         "RCSI",
         3,
         "Relative cluster stability (John et al. 2020): mean log PAC of the references less log PAC of the "
-        "points. The largest decides K.",
+        "points. The largest decides K, unless at several next to no pair is ambiguous: then the most of these.",
     ),
     (
         "sharp",
@@ -129,10 +129,11 @@ def _by_selection(found: Reported) -> list[dict[str, Any]]:
             )
         blocks.append({"kind": "text", "text": text})
     else:
-        text = (
-            "There is no p-value, so one cluster was not among the answers. The number is that of the "
-            "largest sharp score."
-        )
+        text = "There is no p-value: whether there is more than one cluster was not tested. "
+        if found.n_clusters > 1:
+            text += "The number is that of the largest sharp score."
+        else:
+            text += "One cluster is the answer because pairs do not differ, whatever the number."
         blocks.append({"kind": "text", "text": text})
     if selection.doubts:
         blocks.append(

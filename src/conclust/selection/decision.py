@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Decision", "decide", "relative_stability"]
+__all__ = [
+    "NOTHING",
+    "NO_CONTRAST",
+    "REFERENCES",
+    "Decision",
+    "decide",
+    "numbers_tried",
+    "relative_stability",
+]
 
 _FEW = 5  # objects
 _LOOSE = 0.8  # cluster consensus
@@ -68,8 +76,9 @@ def decide(
     the largest sharp score. Where next to no pair is ambiguous at the best K, others where that is so
     are as stable: log PAC then tells single objects apart, and the finest of them is taken, whose
     clusters the coarser ones only merge. (Not where one ensemble serves all K: `nested` is false.)
-    A K that most resamples have not as many clusters as is none of them: there are too few different
-    points. One cluster, too, where no K tells pairs within from pairs between clusters.
+    A K is passed over where most resamples hold fewer clusters than that: there are too few different
+    points. Without a p-value the answer is one cluster where pairs within clusters are together no more
+    often than others, at any K.
 
     Parameters
     ----------
@@ -98,7 +107,8 @@ def decide(
     scores = np.where(there, table[main], np.nan)
     at = largest = _largest(scores)
     if not tested and not scores[at] > 0:
-        return Decision(1, ks[at], (), f"1 cluster: {_NO_CONTRAST} ({_range(ks)}).", ())
+        reason = f"1 cluster: {NO_CONTRAST} ({numbers_tried(ks)}); no p-value: {why_no_p}."
+        return Decision(1, ks[at], (), reason, ())
     clean = there & (table["pac"] * np.square(ks) <= _CLEAN)
     if nested and clean[at]:
         at = int(np.flatnonzero(clean)[-1])
@@ -107,20 +117,20 @@ def decide(
     if nested and clean[at]:  # log PAC tells single objects apart: the other votes are to be asked
         within[:] = False
     alternatives = tuple(k for k, near in zip(ks, within, strict=True) if near and k != best)
-    test = f"p = {p_value:.3g}, {n_references} {_REFERENCES.get(null or '', '')}"
+    test = f"p = {p_value:.3g}, {n_references} {REFERENCES.get(null or '', '')}"
     if tested and p_value > alpha:
         reason = (
-            f"1 cluster: {_range(ks)} clusters are not more stable than in {_NOTHING[null or '']} "
+            f"1 cluster: {numbers_tried(ks)} clusters are not more stable than in {NOTHING[null or '']} "
             f"({test})."
         )
         return Decision(1, best, (), reason, ())
     value, error = table[main][at], table[f"{main}_se"][at]
     spread = f" +/- {error:.2g}" if np.isfinite(error) else ""
-    reason = f"{best} clusters: {_NAMES[main]} is largest, {value:.3g}{spread}, of {_range(ks)}"
+    reason = (
+        f"{best} clusters: {_NAMES[main]} is largest, {value:.3g}{spread}, of {numbers_tried(ks)}"
+    )
     if at != largest:
-        reason = (
-            f"{best} clusters: the most of {_range(ks)} at which no pair of objects is ambiguous"
-        )
+        reason = f"{best} clusters: the most of {numbers_tried(ks)} at which next to no pair of objects is ambiguous"
     reason += f"; {test}." if tested else f"; no p-value: {why_no_p}."
     votes = ("sharp", "mean_ari") if tested else ("mean_ari",)
     doubts = []
@@ -148,14 +158,14 @@ def decide(
     return Decision(best, best, alternatives, reason, tuple(doubts))
 
 
-_NO_CONTRAST = "at no number are objects of a cluster together more often than others"
+NO_CONTRAST = "at no number are objects of a cluster together more often than others"
 _NAMES = {"rcsi": "RCSI", "sharp": "the sharp score", "mean_ari": "the mean ARI of resamples"}
-_REFERENCES = {
+REFERENCES = {
     "rotation": "rotations",
     "gaussian": "Gaussian references",
     "unimodal": "unimodal references",
 }
-_NOTHING = {
+NOTHING = {
     "rotation": "one Gaussian cloud of the same covariance",
     "gaussian": "Gaussian clouds with the deviations of the components",
     "unimodal": "clouds whose components have one mode each",
@@ -167,7 +177,8 @@ def _largest(values: NDArray[np.float64]) -> int:
     return 0 if np.isnan(values).all() else int(np.nanargmax(values))
 
 
-def _range(ks: Sequence[int]) -> str:
+def numbers_tried(ks: Sequence[int]) -> str:
+    """Say which numbers of clusters were tried: "K = 2 to 10", "K = 2, 5 and 9"."""
     if len(ks) == 1:
         return f"K = {ks[0]}"
     if len(ks) > 2 and ks[-1] - ks[0] == len(ks) - 1:
