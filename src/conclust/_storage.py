@@ -32,6 +32,7 @@ __all__ = [
     "Expected",
     "PathLike",
     "atomic_write",
+    "entry_of",
     "open_regular",
     "read_json",
     "read_npy",
@@ -241,6 +242,20 @@ def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
     if len(content) > max_bytes:
         _refuse(path, f"is larger than the {_size(max_bytes)} that are read of a JSON file")
     return _from_json(content, path)
+
+
+def entry_of(content: Any, path: PathLike, *keys: str) -> Any:
+    """Return an entry of what a JSON file of ours holds; refuse the file that lacks it."""
+    found = content
+    for key in keys:
+        if not isinstance(found, dict) or key not in found:
+            _refuse(
+                path,
+                f"does not say {'/'.join(keys)!r}: it is damaged, or of another version of conclust. Make "
+                "the result again",
+            )
+        found = found[key]
+    return found
 
 
 def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False) -> AnyArray:

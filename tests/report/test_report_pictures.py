@@ -27,19 +27,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWa
 QUICK = {"n_resamples": 12, "n_references": 19, "random_state": 0}
 
 
-@pytest.fixture(scope="module")
-def blobs():
-    X, _ = make_blobs(90, centers=3, n_features=4, cluster_std=0.6, random_state=1)
-    return X
-
-
-@pytest.fixture(scope="module")
-def chosen(blobs):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return choose(blobs, range(2, 5), **QUICK)
-
-
 def pictures(found):
     """Return the pictures by section; each is drawn."""
     by_section = {}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._threads import thread_count
+from conclust.cli.asked import jobs, scale
 from conclust.cli.choice import Choice, choose
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_ensemble, read_points
@@ -99,7 +99,7 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
         n_partitions=arguments.partitions,
         sample_fraction=arguments.sample_fraction,
         feature_fraction=arguments.feature_fraction,
-        scale=None if arguments.scale == "none" else arguments.scale,
+        scale=scale(arguments),
         random_state=arguments.seed,
         n_jobs=jobs(arguments),
         cache_dir=arguments.cache,
@@ -188,11 +188,6 @@ def run_combine(arguments: argparse.Namespace) -> None:
     talk.result(said)
 
 
-def jobs(arguments: argparse.Namespace) -> int:
-    """Return how many processors to use: those asked for, else all that this process may use."""
-    return thread_count(None) if arguments.jobs is None else int(arguments.jobs)
-
-
 def folder_or_stream(
     arguments: argparse.Namespace, **names: Any
 ) -> AbstractContextManager[OutputFolder | None]:
@@ -274,7 +269,7 @@ def _finish(
             X, held = work.filled.X, labels[work.filled.complete]
             path = folder.file("features.csv")
             write_features(path, X, held, work.points.names, raw=arguments.raw)
-            gaps = gaps_record(X, held, arguments.scale, arguments.seed)
+            gaps = gaps_record(X, held, scale(arguments), arguments.seed)
         clock.lap("write")
         content = {
             **call_record(arguments),

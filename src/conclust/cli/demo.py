@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from conclust import datasets
 from conclust._random import seed_sequence, spawn_seeds
 from conclust._storage import atomic_write, write_json
-from conclust.cli.consensus import jobs
+from conclust.cli.asked import jobs
 from conclust.cli.outputs import OutputFolder
 from conclust.cli.record import versions
 from conclust.cli.story import REPORT, SET, story

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._threads import thread_count
+from conclust.cli.asked import jobs, scale
 from conclust.cli.talk import Talk
 from conclust.exceptions import ScaleWarning, SelectionWarning
 from conclust.selection import Selection, choose
@@ -27,9 +27,9 @@ def selected(arguments: argparse.Namespace, talk: Talk, points: NDArray[np.float
         warnings.simplefilter("ignore", ScaleWarning)  # said before
         return choose(
             points,
-            scale=None if arguments.scale == "none" else arguments.scale,
+            scale=scale(arguments),
             random_state=arguments.seed,
-            n_jobs=thread_count(None) if arguments.jobs is None else int(arguments.jobs),
+            n_jobs=jobs(arguments),
             cache_dir=arguments.cache,
             verbose=int(talk.verbosity > 1),
         )

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from conclust._spreadsheets import guard_text
 from conclust.cli.outputs import write_numbers
 from conclust.cli.record import numbers_of
 from conclust.confidence import cluster_features, cluster_gaps
+from conclust.generation.scaling import Scale, scaler_of
 from conclust.report.result import MOST_GAPS
 
 __all__ = ["gaps_record", "write_features"]
@@ -55,15 +55,15 @@ def write_features(
 
 
 def gaps_record(
-    X: NDArray[np.float64], labels: NDArray[np.int64], scale: str, seed: int
+    X: NDArray[np.float64], labels: NDArray[np.int64], scale: Scale, seed: int
 ) -> dict[str, Any] | None:
     """Return between which clusters there are gaps, in the scale of the clustering; None of too many."""
     if not 1 < int(labels.max()) + 1 <= MOST_GAPS:
         return None
-    if scale != "none":
-        kind = MinMaxScaler if scale == "minmax" else StandardScaler
-        X = kind().fit_transform(X)
-    found = cluster_gaps(X, labels, random_state=seed)
+    scaler = scaler_of(scale)
+    found = cluster_gaps(
+        X if scaler is None else scaler.fit_transform(X), labels, random_state=seed
+    )
     return {
         "dip": [numbers_of(row) for row in found.dip],
         "p_value": [numbers_of(row) for row in found.p_value],

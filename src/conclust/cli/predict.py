@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conclust
-from conclust._storage import read_json
+from conclust._storage import entry_of, read_json
+from conclust.cli.asked import jobs
 from conclust.cli.choice import find
 from conclust.cli.columns import id_name, roles_of
-from conclust.cli.consensus import folder_or_stream, jobs, send
+from conclust.cli.consensus import folder_or_stream, send
 from conclust.cli.inputs import classes_of, points_of, read_labelling
 from conclust.cli.labeller import Labeller
 from conclust.cli.outputs import LabelTable, write_labels, write_memberships, write_result
@@ -50,15 +51,7 @@ class _Result:
 
     def get(self, *keys: str) -> Any:
         """Return an entry of result.json; refuse the folder that lacks it."""
-        found: Any = self.content
-        for key in keys:
-            if not isinstance(found, dict) or key not in found:
-                raise FileFormatError(
-                    f"{self.folder / 'result.json'} does not say {'/'.join(keys)!r}: it is damaged, or "
-                    "no result of 'conclust cluster' or 'conclust combine'."
-                )
-            found = found[key]
-        return found
+        return entry_of(self.content, self.folder / "result.json", *keys)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.cli.consensus import folder_or_stream, jobs, send, spread
+from conclust.cli.asked import jobs, scale
+from conclust.cli.consensus import folder_or_stream, send, spread
 from conclust.cli.fill import fill
 from conclust.cli.inputs import Points, read_points
 from conclust.cli.outputs import (
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
                 members.save(folder.file("ensemble.npz"))
                 path = folder.file("features.csv")
                 write_features(path, filled.X, found.labels_, points.names, raw=arguments.raw)
-                gaps = gaps_record(filled.X, found.labels_, arguments.scale, arguments.seed)
+                gaps = gaps_record(filled.X, found.labels_, scale(arguments), arguments.seed)
             clock.lap("write")
             content = _content(arguments, points, found, chosen, scores, told)
             content |= {"gaps": gaps, "seconds": clock.seconds()}
@@ -112,7 +113,7 @@ def _choose(
             null=None if arguments.null == "none" else arguments.null,
             n_references=arguments.references,
             alpha=arguments.alpha,
-            scale=None if arguments.scale == "none" else arguments.scale,
+            scale=scale(arguments),
             random_state=arguments.seed,
             n_jobs=jobs(arguments),
             cache_dir=arguments.cache,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import report
-from conclust.cli.consensus import jobs
+from conclust.cli.asked import jobs
 from conclust.cli.outputs import OutputFolder
 from conclust.cli.summary import sizes_line, sizes_of
 from conclust.cli.talk import count

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust.confidence.reading import read_features
 from conclust.contingency import read_labels
-from conclust.exceptions import InputError
 
 __all__ = ["ClusterFeatures", "cluster_features"]
 
@@ -101,7 +101,7 @@ def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
     array([0])
     """
     codes, _ = read_labels(labels, "labels")
-    points = _points(X, len(codes))
+    points = read_features(X, len(codes), empty_cells=True)
     held = np.flatnonzero(codes >= 0)
     K, d = int(codes.max(initial=-1)) + 1, points.shape[1]
     Z = sp.csr_array((np.ones(len(held)), (codes[held], held)), shape=(K, len(codes)))
@@ -152,15 +152,3 @@ def _share(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np
     found = np.full(np.shape(sums), np.nan)
     np.divide(sums, counts, out=found, where=counts > 0)
     return found
-
-
-def _points(X: ArrayLike, n: int) -> NDArray[np.generic]:
-    points = np.asarray(X)
-    if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
-        raise InputError(
-            f"'X' must hold numbers, a row for each of the {n} labels. Got an array of shape "
-            f"{points.shape} and type {points.dtype}."
-        )
-    if points.dtype.kind == "f" and np.isinf(points).any():
-        raise InputError("'X' must hold finite numbers, or NaN for empty cells. Got infinity.")
-    return points

@@ -11,6 +11,7 @@ from conclust._kernels import dips_of_sorted
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
 from conclust._validation import check_int
+from conclust.confidence.reading import read_features
 from conclust.contingency import read_labels
 from conclust.exceptions import InputError
 
@@ -179,7 +180,7 @@ def cluster_gaps(
     check_int(max_samples, "max_samples", owner, low=_SMALLEST)
     threads = thread_count(n_jobs, owner)
     codes, _ = read_labels(labels, "labels")
-    points = _points(X, len(codes))
+    points = np.asarray(read_features(X, len(codes)), dtype=np.float64)
     K = int(codes.max()) + 1
     halving, drawing = spawn_sequences(seed_sequence(random_state, owner), 2)
     groups = [np.flatnonzero(codes == k) for k in range(K)]
@@ -249,18 +250,3 @@ def _dips(samples: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
     found = np.empty(len(samples))
     dips_of_sorted(np.sort(samples, axis=1), found, threads)
     return found
-
-
-def _points(X: ArrayLike, n: int) -> NDArray[np.float64]:
-    points = np.asarray(X)
-    if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
-        raise InputError(
-            f"'X' must hold numbers, a row for each of the {n} labels. Got an array of shape "
-            f"{points.shape} and type {points.dtype}."
-        )
-    points = points.astype(np.float64)
-    if not np.isfinite(points).all():
-        raise InputError(
-            "'X' must hold finite numbers. Got NaN or infinity: fill or leave out those rows."
-        )
-    return points

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conclust.contingency import read_labels
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
 
-__all__ = ["Judged", "read_consensus"]
+__all__ = ["Judged", "read_consensus", "read_features"]
 
 
 @dataclass(frozen=True)
@@ -92,3 +92,40 @@ def read_consensus(consensus: Any, ensemble: Any, owner: str) -> Judged:
     if codes.max() < 0:
         raise InputError(f"{owner} needs a consensus with a cluster. Got one without any.")
     return Judged(codes, members, membership, weights)
+
+
+def read_features(
+    X: ArrayLike, n: int, *, rows: str = "labels", empty_cells: bool = False
+) -> NDArray[np.generic]:
+    """Read points, a row for each object; their type stays, so that no copy is made.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    n : int
+        The number of objects.
+    rows : str
+        Word for what there are n of.
+    empty_cells : bool
+        Whether a cell may be NaN.
+
+    Raises
+    ------
+    InputError
+        These are not numbers, not for n objects, or not finite.
+    """
+    points = np.asarray(X)
+    if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
+        raise InputError(
+            f"'X' must hold numbers, a row for each of the {n} {rows}. Got an array of shape "
+            f"{points.shape} and type {points.dtype}."
+        )
+    if points.dtype.kind == "f":
+        if empty_cells and np.isinf(points).any():
+            raise InputError("'X' must hold finite numbers, or NaN for empty cells. Got infinity.")
+        if not empty_cells and not np.isfinite(points).all():
+            raise InputError(
+                "'X' must hold finite numbers. Got NaN or infinity: fill or leave out those rows."
+            )
+    return points

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from conclust._labels import canonical_labels
 from conclust._spreadsheets import unguarded
-from conclust._storage import open_regular, read_json
+from conclust._storage import entry_of, open_regular, read_json
 from conclust._versions import RESULT_FORMAT
 from conclust.confidence import ClusterFeatures, ClusterGaps
 from conclust.confidence.reading import Judged
@@ -131,15 +131,7 @@ class Folder:
 
     def get(self, *keys: str) -> Any:
         """Return an entry of result.json."""
-        found: Any = self.content
-        for key in keys:
-            if not isinstance(found, dict) or key not in found:
-                raise FileFormatError(
-                    f"{self.path / 'result.json'} does not say {'/'.join(keys)!r}: it is damaged, or of "
-                    "another version of conclust. Make the result again."
-                )
-            found = found[key]
-        return found
+        return entry_of(self.content, self.path / "result.json", *keys)
 
     def file(self, name: str) -> Path:
         """Return the path of a file that must be there."""

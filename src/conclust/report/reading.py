@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._versions import versions
 from conclust.confidence import chance_confidence, cluster_features, cluster_gaps
-from conclust.confidence.reading import read_consensus
+from conclust.confidence.reading import read_consensus, read_features
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
+from conclust.generation.scaling import scaler_of
 from conclust.report.folders import read_folder
 from conclust.report.result import MOST_GAPS, Features, Record, Reported
 from conclust.selection import Selection
@@ -177,24 +177,19 @@ def _scaled(points: NDArray[np.float64], found: Reported, result: Any) -> NDArra
     scaler = getattr(getattr(result, "generator_", None), "scaler_", None)
     if scaler is not None:
         return np.asarray(scaler.transform(points))
-    scale = None if found.selection is None else found.selection.settings.get("scale")
-    if found.record.method is not None or scale is None:
+    if found.record.method is not None or found.selection is None:
         return points
-    kind = MinMaxScaler if scale == "minmax" else StandardScaler
-    return np.asarray(kind().fit_transform(points))
+    scaler = scaler_of(found.selection.settings.get("scale"))
+    return points if scaler is None else np.asarray(scaler.fit_transform(points))
 
 
 def _with_points(
     found: Reported, X: ArrayLike, feature_names: Sequence[Any] | None, result: Any
 ) -> Reported:
     """Add the points, and what they say of the clusters."""
-    points = np.asarray(X)
-    if points.ndim != 2 or len(points) != found.n_samples or points.dtype.kind not in "biuf":
-        raise InputError(
-            f"'X' must hold numbers, a row for each of the {found.n_samples} objects. Got an array of "
-            f"shape {points.shape} and type {points.dtype}."
-        )
-    points = points.astype(np.float64)
+    points = np.asarray(
+        read_features(X, found.n_samples, rows="objects", empty_cells=True), dtype=np.float64
+    )
     d = points.shape[1]
     given = getattr(X, "columns", None) if feature_names is None else feature_names
     names = tuple(map(str, range(d) if given is None else given))
