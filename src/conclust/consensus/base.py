@@ -36,8 +36,8 @@ __all__ = [
 
 
 _ROWS_AT_ONCE = 1 << 14
-# A cluster that no object belongs to with a higher probability holds nothing: what is there is left
-# by an iteration that tends to zero, and memberships are written with nine decimals.
+# A cluster is empty where no object belongs to it with a higher probability: an iteration towards zero
+# leaves such rests, and memberships are written with nine decimals.
 _NOTHING = 1e-9
 
 
@@ -251,12 +251,12 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 class SoftConsensusClusterer(ConsensusClusterer):
     """Base of the consensus estimators with a membership.
 
-    A subclass implements ``_fit_membership``. ``membership_`` has a column for each cluster that
-    holds anything, which is one that some object belongs to with a probability above 1e-9: first
-    the ``n_clusters_`` clusters that are the most probable one of some object, by first appearance,
-    so that ``labels_`` is the row-wise argmax; then those that are nobody's most probable one, by
-    falling mass. Of the others no column is kept, and rows that one is taken from are scaled to
-    sum to 1 again. An object that only partitions of weight 0 observed has a uniform row.
+    A subclass implements ``_fit_membership``. ``membership_`` has a column for each cluster that is
+    not empty: some object belongs to it with a probability above 1e-9. First come the ``n_clusters_``
+    clusters that are the most probable one of some object, by first appearance, so that ``labels_``
+    is the row-wise argmax; then the others, by falling mass. Empty clusters have no column; rows
+    that had a share in one are scaled to sum to 1 again. An object that only partitions of weight 0
+    observed has a uniform row.
     """
 
     membership_: NDArray[np.float64]
@@ -333,8 +333,8 @@ class PlacingClusterer(SoftConsensusClusterer):
         Returns
         -------
         ndarray of shape (n_new, n_held)
-            Columns as those of ``membership_``; rows sum to 1. An object missing everywhere gets
-            a uniform row.
+            The columns are those of ``membership_``; rows sum to 1. An object missing everywhere
+            gets a uniform row.
         """
         return self._placed(self._encode(X))
 

@@ -23,7 +23,7 @@ __all__ = ["FCAConsensus"]
 
 Order: TypeAlias = Literal["given", "size"]
 
-# "auto" looks from this share of the votes on, at so many numbers of votes at most.
+# "auto" tries numbers of votes from this share of all on, at most _MOST_TRIED of them.
 _LOWEST_SHARE = 0.05
 _MOST_TRIED = 100
 # Words of bits the kernel visits before Python may look for interrupts: a fraction of a second.
@@ -44,13 +44,13 @@ class FCAConsensus(ConsensusClusterer):
     ----------
     threshold : int, float or "auto", default="auto"
         Partitions that must agree on all of a cluster: an int is their number, a float in (0, 1]
-        a share of them, rounded up. "auto" takes the number, from 5 % of the partitions on, whose
-        consensus fits the co-association best (`scores_`); of equal ones the smallest. With weights
-        the votes are sums of weights. No share is right for all ensembles: where the partitions have
-        as many clusters as are wanted 0.5 is, where they have many more a tenth of that.
+        a share of them, rounded up. "auto" tries numbers from 5 % of the partitions on, and takes
+        the one with the consensus that fits the co-association best (`scores_`); of equal ones the
+        smallest. With weights the votes are sums of weights. No share is right for all ensembles:
+        0.5 suits partitions with the wanted number of clusters, 0.05 partitions with many more.
     order : {"given", "size"}, default="given"
-        The order in which objects are tried, on which the result depends: as they are given, or
-        those first whose labels most objects share.
+        The order in which objects are tried; the result depends on it. "given": as they are given.
+        "size": objects with the most frequent rows of labels first.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
@@ -65,8 +65,8 @@ class FCAConsensus(ConsensusClusterer):
     intents_ : ndarray of bool of shape (n_clusters, n_partitions)
         Which partitions vouch for each cluster: those that put all objects of its concept together.
     covered_ : ndarray of bool of shape (n_samples,)
-        Which objects are in the concept of their cluster. The others were left over, and went to the
-        cluster whose intent holds most of their labels.
+        Which objects are in the concept of their cluster. The others were left over; each went to the
+        cluster with most of its labels in the intent.
     threshold_ : float
         Votes that a concept needed.
     thresholds_ : ndarray of shape (n_thresholds,)
@@ -216,7 +216,7 @@ class FCAConsensus(ConsensusClusterer):
     def _search(
         self, ensemble: Ensemble, rows: DistinctRows, kernel: ConceptGrowth
     ) -> tuple[float, _Found]:
-        """Return the threshold whose consensus fits the co-association best, and that consensus."""
+        """Return the threshold with the consensus that fits the co-association best, and this consensus."""
         report = reporter(self.verbose, "FCAConsensus")
         m = ensemble.n_partitions
         fewest = max(1, math.ceil(_LOWEST_SHARE * m - 1e-9))
@@ -311,7 +311,7 @@ def _votes_on(rows: Ensemble) -> NDArray[np.float64]:
 
 
 def _run(rows: DistinctRows, kernel: ConceptGrowth, threshold: float, ensemble: Ensemble) -> _Found:
-    """Grow the concepts to the fixpoint, cover what is left over, number the clusters."""
+    """Grow the concepts to the fixpoint, assign the objects left over, number the clusters."""
     kernel.start(_lenient(threshold, ensemble))
     while not kernel.grow(_WORDS):
         pass  # here Python looks for interrupts

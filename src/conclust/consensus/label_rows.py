@@ -109,7 +109,7 @@ class RowMoves:
 def start_labels(
     ensemble: Ensemble, n_clusters: int, n_init: int, random_state: Any, owner: str
 ) -> NDArray[np.int64]:
-    """Return a partition of at most so many clusters for a method to start at: that of least squares."""
+    """Return a partition to start at: k-means on label rows, of at most `n_clusters` clusters."""
     moves = RowMoves(n_clusters, entropic=False, max_iter=100, tol=1e-6)
     return cluster_rows(ensemble, moves, n_init, seed_sequence(random_state, owner)).labels
 
@@ -136,11 +136,11 @@ def trusted(labels: NDArray[np.int64], k: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Centroids:
-    """How the labels of each cluster's members are spread, partition by partition.
+    """The distribution of the labels in each cluster, partition by partition.
 
-    ``means`` (T, K): the share of label t among the members that its partition observed (that of
-    all objects where it observed none of them). ``lengths`` (N, K): the squared length of each
-    block, noise counted as labels of their own.
+    ``means`` (T, K): the share of label t among the cluster's objects that its partition observed
+    (among all objects where the partition observed none of the cluster's). ``lengths`` (N, K): the
+    squared length of each block; every noise object counts as a label of its own.
     """
 
     means: NDArray[np.float64]
@@ -178,7 +178,7 @@ def normalized_gram(ensemble: Ensemble) -> sp.csr_array:
 
 
 def normalized_norm(ensemble: Ensemble) -> float:
-    """Return the squared norm of A'A, which is that of AA'."""
+    """Return the squared norm of A'A, which AA' has too."""
     return scaled_gram_norm(ensemble, _column_scale(ensemble))
 
 
@@ -192,7 +192,7 @@ def nearest(
 ) -> NDArray[np.int64]:
     """Return the cluster of the lowest cost of each new object; -1 where nothing was observed.
 
-    cost (T, K) is that of a label, block (N, K) that of having been observed.
+    ``cost`` (T, K) is the cost of each label, ``block`` (N, K) the cost of being observed at all.
     """
     present = codes != missing_code(codes.dtype)
     total = indicator_of(codes, offsets) @ cost + present @ block

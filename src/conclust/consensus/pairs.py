@@ -17,12 +17,12 @@ from conclust.exceptions import EvidenceWarning, InputError
 
 __all__ = ["check_pairs", "read_pairs"]
 
-# Rounding up to whole partners is told where it makes the sample so many times as large.
+# A warning tells of rounding up to whole partners where it makes the sample larger by this factor.
 _TOO_MANY = 2.0
 
 
 def check_pairs(pairs: Any, owner: str) -> None:
-    """Refuse a `pairs` parameter that is none of what it may be."""
+    """Refuse a `pairs` parameter of the wrong type or range."""
     if pairs is None or isinstance(pairs, SparseEvidence):
         return
     if isinstance(pairs, (float, np.floating)) and 0 < pairs <= 1:

@@ -38,7 +38,7 @@ def methods() -> list[Method]:
 
 
 def method_named(name: str) -> Method | None:
-    """Return the method of a name: that of its class in letters of any size, hyphens left out; or auto."""
+    """Return the method of a name: "auto", or its class's name in any case, with or without hyphens."""
     known = {method.estimator.lower(): method for method in methods()}
     plain = _plain(name)
     return known.get("autoconsensus" if plain == "auto" else plain)

@@ -5,9 +5,10 @@ the starts are run on the rows of 5,000 objects drawn without replacement, and t
 with all rows. Rows are what a method is fitted to (`Population`): the distinct rows of labels, each
 counting as often as it occurs (`DistinctRows`), or one of its own for every object.
 
-Searches that are no descents over rows have parts of their own: those that fuse clusters pair by pair
-(`median/search.py`), and PCC over all pairs, whose part grows (`probabilistic/factored.py`). Methods
-on given pairs of objects have them all in memory, and run every start on them.
+Two searches that are no descents over rows choose their parts themselves: the fusion of clusters pair by
+pair (`median/search.py`), and PCC over all pairs, with a part that grows
+(`probabilistic/solvers/factored.py`). Methods on given pairs of objects have all of them in memory, and
+run every start on them.
 
 Here is also what the estimators that iterate from several starts check and say alike.
 """
@@ -111,7 +112,7 @@ def best_of_restarts(
 
 
 def _best(found: Iterable[T], method: Restarted[Any, T]) -> T:
-    """Return what has the least loss; what is less by rounding only is no better."""
+    """Return the result with the least loss; of results that differ by rounding only, the first."""
     ranked = iter(found)
     best = next(ranked)
     for one in ranked:

@@ -1,4 +1,4 @@
-"""Whether an ensemble suits methods that expect partitions of about as many clusters as they find."""
+"""Whether an ensemble suits methods that expect partitions with about the consensus's number of clusters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["merged_groups", "misfit", "warn_of_merged", "warn_of_misfit"]
 _DEGENERATE = 0.15  # share of the partitions, by weight, that may be degenerate
 _ONE_CLUSTER = 0.9  # and which are
 _TOO_MANY = 2.5  # clusters of the partitions (the median) for one asked for
-_VERY_MANY = 20  # and for PCC, which minds less, so many altogether
+_VERY_MANY = 20  # clusters of the partitions altogether, for PCC, which is less sensitive
 _SAMPLE = 2_000  # objects looked at for groups
 _SMALL = 0.25  # of the mean size of the clusters asked for: smaller groups are none
 _LEAST = 0.02  # of the objects: nor are smaller ones
@@ -37,7 +37,7 @@ def warn_of_misfit(ensemble: Ensemble, n_clusters: int | None, owner: str) -> No
 
 
 def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str:
-    """Say what is wrong with an ensemble, with a place for the method's name; "" if nothing is."""
+    """Say why an ensemble does not suit, with a place for the method's name; "" if it does."""
     weights = ensemble.partition_weights / ensemble.partition_weights.max()
     weights = weights / weights.sum()
     counts = ensemble.cluster_counts
@@ -76,10 +76,10 @@ def warn_of_merged(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int, ow
 def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> tuple[int, int]:
     """Count the groups that fine partitions hold apart, and the clusters that hold several.
 
-    Fine are, of the partitions with more clusters than there are, those that have the most (half
-    of them). Groups are connected by pairs of objects that most of these put together; those of
-    less than a quarter of the mean size of `n_clusters` clusters, or 2 % of the objects, are left
-    out. 2,000 objects at most are looked at.
+    Of the partitions with more clusters than the consensus, the finer half is looked at. Two objects are
+    connected if more than half of these partitions put them together; a group is a connected component.
+    Groups with less than a quarter of the mean size of `n_clusters` clusters, or with less than 2 % of
+    the objects, do not count. At most 2,000 objects are looked at.
     """
     # Here, because MultiEAC, which is in that folder, asks this module too.
     from conclust.consensus.linkage.agglomeration import single_tree

@@ -31,13 +31,13 @@ class AutoConsensus(PlacingClusterer):
 
     Three trees of the objects are grown by average linkage on what the partitions say of pairs: all
     clusters alike (:class:`conclust.EAC`), and by their certainty in two ways
-    (:class:`conclust.LWEA`, plain and normalized). The number of clusters is the one that lives
-    longest in the first tree, less what its borders are straddled: clusters that a gap separates are
-    cut apart by every partition that is fine enough, while borders through the middle of a crowd lie
-    elsewhere in each. Where no number has support the answer is one cluster. Of the three trees, cut
-    at that number or the one given, the one is taken whose borders are straddled least. Then every
-    object goes to the cluster that it is most similar to on average, by clusters that count as much
-    as they are certain: so are placed those that had no part in the trees, and new ones.
+    (:class:`conclust.LWEA`, plain and normalized). The chosen number of clusters has the longest
+    lifetime in the first tree, less the share by which clusters of the partitions straddle its borders.
+    Every fine partition keeps clusters apart that a gap separates; in the middle of a crowd each
+    partition draws the border elsewhere. Where no number has support, the answer is one cluster. The
+    three trees are cut at this number, or the given one, and the tree with the least straddled borders
+    is taken. Then every object goes to the cluster with the highest mean similarity, where clusters
+    count by their certainty. So do objects that had no part in the trees, and new ones.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class AutoConsensus(PlacingClusterer):
         Largest number that is looked at where `n_clusters` is None. None: twice the largest number
         of clusters of a partition, at least 10 and at most 60.
     max_samples : int, default=3000
-        Most objects of which trees are grown (four matrices of this size squared, 8 bytes an entry);
-        of more objects so many are drawn. At least 2.
+        Trees are grown on at most this many objects (four matrices of this size squared, 8 bytes an
+        entry), drawn at random where there are more. At least 2.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -63,9 +63,9 @@ class AutoConsensus(PlacingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_clusters)
-        Mean similarity with the objects of each cluster (that of ``LWEA(normalized=True)``), rows
-        scaled to sum to 1: a share of the evidence, no probability of being right. Rows of objects that all partitions took for noise
-        are uniform.
+        Mean similarity with the objects of each cluster (as in ``LWEA(normalized=True)``), rows
+        scaled to sum to 1: a share of the evidence, no probability of being right. Rows of objects
+        that all partitions took for noise are uniform.
     n_clusters_ : int
         Number of clusters.
     evidence_ : {"all alike", "certain", "certain, normalized"}

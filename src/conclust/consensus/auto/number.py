@@ -60,9 +60,9 @@ def best_number(
     ensemble : Ensemble
         The members.
     trees : list of ndarray of shape (n_samples - 1, 4)
-        Dendrograms of its objects; lifetimes are those of the first, heights from 0 to 1.
+        Dendrograms of its objects, with heights from 0 to 1. The first one gives the lifetimes.
     fine : ndarray of int
-        The partitions whose clusters should respect the borders.
+        Indices of the partitions that should respect the borders.
     most : int, default=None
         Largest number looked at. None: twice the largest of a partition, from 10 to 60.
 

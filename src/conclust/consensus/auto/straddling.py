@@ -24,7 +24,7 @@ def straddling(
     """Say how far clusters of the given partitions lie across the borders of a partition.
 
     A cluster C of a member and a cluster A of the partition fit if one holds the other, or they
-    share nothing. What they share beyond is counted, and divided by what it would be if all were
+    share nothing. Other overlaps are summed, and divided by their sum if all clusters were
     independent::
 
         ``sum of |A & C| min(1 - |A & C| / |A|, 1 - |A & C| / |C|)``

@@ -90,7 +90,7 @@ class HGPA(ConsensusClusterer):
 
     on labels the connectivity minus one. Memberships are rounded to tenths of the largest of their
     cluster, so that there are at most ten different hyperedges a cluster; their weights are the
-    distances between the levels. Objects whose memberships round to the same are one vertex. Spectral
+    distances between the levels. Objects with the same rounded memberships are one vertex. Spectral
     starts embed the memberships themselves, as in :class:`HBGF`. O(10 n T K) time a pass.
 
     References
@@ -199,11 +199,11 @@ def _hyperedges(ensemble: Ensemble) -> _Hyperedges:
 def level_sets(
     levels: sp.csr_array,
 ) -> tuple[sp.csr_array, NDArray[np.int64], NDArray[np.float64]]:
-    """Return the sets of the objects that belong to a cluster at least so much.
+    """Return, for each cluster and level, the set of objects with at least this membership.
 
-    `levels` (n, T) are memberships as whole numbers up to _LEVELS. Levels between which a cluster's
-    set does not change make one set. Returned are who is in which set (n, m), whose sets they are
-    and their shares of the levels, (m,).
+    `levels` (n, T) are memberships as whole numbers up to _LEVELS. Levels with the same objects make
+    one set. Returns the sets as an indicator (n, m), the cluster of each set and its share of the
+    levels, (m,).
     """
     n, T = levels.shape
     column, level = levels.indices, levels.data

@@ -32,7 +32,7 @@ class Points:
     mass : ndarray of shape (n,)
         How much each counts.
     always : int
-        The last so many, which are no objects, are in every part that restarts are run on.
+        Number of points at the end that are no objects: they are in every part that restarts run on.
     """
 
     values: NDArray[np.float64]

@@ -23,8 +23,8 @@ __all__ = ["MCLA", "jaccard_graph"]
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 
 
-# Clusters times meta-clusters up to which all starts are made: a start takes the longer the more there
-# are, and their cuts differ the less (by less than 0.3 % from there on).
+# Up to this product of clusters and meta-clusters all starts are made. Beyond it a start takes long, and
+# the cuts of starts differ by less than 0.3 %.
 _ALL_STARTS = 8_000
 
 
@@ -48,10 +48,10 @@ class MCLA(PlacingClusterer):
     balance : float, default=0.05
         How much heavier than the mean a meta-cluster may be.
     cluster_weight : {"unit", "size"}, default="unit"
-        What is balanced: the number of clusters, or that of the objects in them. Balance is an
-        assumption of the model. "unit" holds for large and small meta-clusters alike if every
-        partition has about one cluster in each; "size", as in the authors' program, only if they
-        hold about equally many objects.
+        The weight that is balanced: "unit", the number of clusters; "size", the number of their
+        objects, as in the authors' program. Balance is an assumption of the model. "unit" holds for
+        large and small meta-clusters alike if every partition has about one cluster in each; "size"
+        only if meta-clusters hold about equally many objects.
     n_init : int, default=10
         Starts of the partitioner; the lowest cut is kept. Fewer are made where T x K, clusters of all
         partitions times `n_clusters`, is more than 8,000: in proportion, but one at least.
@@ -66,7 +66,7 @@ class MCLA(PlacingClusterer):
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
         Associations, scaled to sum to 1; uniform where an object is in no cluster. A column for each
-        meta-cluster that holds anything: first those of ``labels_``.
+        meta-cluster that is not empty; the clusters of ``labels_`` come first.
     n_clusters_ : int
         Number of clusters.
     objective_ : float
@@ -202,7 +202,7 @@ class MCLA(PlacingClusterer):
 
 
 def _starts(n_init: int, size: int) -> int:
-    """Return how many starts to make, given the number of clusters times that of meta-clusters."""
+    """Return how many starts to make; `size` is the number of clusters times meta-clusters."""
     return max(1, math.ceil(n_init * min(1.0, _ALL_STARTS / size)))
 
 

@@ -38,11 +38,11 @@ __all__ = [
 Partitioner: TypeAlias = Literal["internal", "spectral", "metis"]
 
 _MAX_PASSES = 50
-# Capacities, in mean parts, with which full parts are loosened; on up to so many vertices.
+# Capacities, in mean parts, with which full parts are loosened; on at most _ROOMS_UP_TO vertices.
 _ROOMS = (1.3, 1.2, 1.1)
 _ROOMS_UP_TO = 5000
-# A sparse graph of so many vertices at most is refined as a dense one where it has this share of all
-# edges: both refine alike, and the dense one looks gains through where the sparse one keeps heaps.
+# A sparse graph of at most _WHOLE_UP_TO vertices is refined as a dense one if it has the share _WHOLE of all
+# edges. Both refine alike; the dense form looks through the gains, the sparse one keeps heaps.
 _WHOLE_UP_TO, _WHOLE = 5000, 0.1
 
 
@@ -90,8 +90,8 @@ def partition_graph(
     method : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral embedding, k-means filled up to the capacities, Fiduccia-Mattheyses
         refinement; the best of `n_init` starts. "spectral": the embedding and k-means only, without
-        balance. "metis": METIS (extra ``graph``) with `n_init` seeds; of those within the
-        capacities the best cut, or that of the filled spectral start if it is better.
+        balance. "metis": METIS (extra ``graph``) with `n_init` seeds; the best cut within the
+        capacities, or the filled spectral start if its cut is better.
     vertex_weights : array-like of shape (n,), default=None
         Non-negative weights of the vertices in the balance. None: all 1.
     n_init : int, default=10
@@ -260,7 +260,7 @@ def partition_hypergraph(
 
 
 def part_capacity(mass: NDArray[np.float64], k: int, balance: float) -> float:
-    """Return the most weight of a part: (1 + balance) times the mean, or what is unavoidable."""
+    """Return the largest weight that a part may have: (1 + balance) times the mean, if that can be met."""
     mean = float(mass.sum()) / k
     allowed = (1.0 + balance) * mean
     if (mass == np.floor(mass)).all():
@@ -336,13 +336,13 @@ def _filled_starts(
 def _fill(
     scores: NDArray[np.float64], mass: NDArray[np.float64], capacity: float
 ) -> NDArray[np.int64]:
-    """Give vertices to their best parts with room: those first whose second choice is much worse."""
+    """Give vertices to their best parts with room, in the order of how much worse their second best is."""
     n, k = scores.shape
     labels = np.zeros(n, dtype=np.int64)
     if k > 1:
         top = np.partition(scores, k - 2, axis=1)[:, -2:]
         margin = np.where(np.isfinite(top[:, 0]), top[:, 1] - np.maximum(top[:, 0], -1e300), 0.0)
-        # What weighs more than the mean part goes first: it may not fit later.
+        # A vertex heavier than half the mean part goes first: it may not fit later.
         heavy = mass > mass.sum() / (2 * k)
         order = np.lexsort((np.arange(n), -margin, -np.where(heavy, mass, 0.0)))
         fill_parts(np.ascontiguousarray(scores), order, mass, capacity, labels)
@@ -461,7 +461,7 @@ def _read_graph(W: Any) -> Any:
 
 
 def _asymmetry(graph: Any) -> float:
-    """Return the largest difference between a weight and that of the other direction."""
+    """Return the largest difference between the weights of the two directions of an edge."""
     if is_sparse(graph):
         difference: Any = abs(graph - graph.T)
         return float(difference.max())

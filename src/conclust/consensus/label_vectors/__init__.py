@@ -1,4 +1,4 @@
-"""k-means on label vectors: clusters whose members carry the same labels."""
+"""k-means on label vectors: objects of a cluster have similar labels."""
 
 from conclust.consensus.label_vectors.information import InformationTheoreticKMeans
 from conclust.consensus.label_vectors.qmi import QMI

@@ -48,10 +48,10 @@ _KERNELS = {
 }
 _BLOCK_ENTRIES = 1 << 24
 _SOFT_BLOCK_ENTRIES = 1 << 22
-# Dissimilarities that are no whole numbers are put on this grid, so that what is equal on paper is
-# a tie in floating point too, whatever the order in which weights were summed.
+# Dissimilarities that are no whole numbers are rounded to this grid. Values that are equal on paper are then
+# ties in floating point too, in whatever order weights were summed.
 _GRID = 2.0**40
-# Added to a number below 2048 it leaves no room for what is finer than the grid.
+# Adding it to a number below 2048 and subtracting it again rounds the number to the grid.
 _SHIFT = 1.5 * 2.0**52 / _GRID
 # Entries that fit in the second cache.
 _CACHED_ENTRIES = 1 << 16

@@ -40,8 +40,8 @@ def from_merges(
 def cut(linkage_matrix: NDArray[np.float64], n_clusters: int) -> NDArray[np.int64]:
     """Cut a dendrogram into exactly `n_clusters` clusters.
 
-    The first n - `n_clusters` merges are made, in the order of the matrix: also where heights are
-    equal there are exactly as many clusters as asked for.
+    The first n - `n_clusters` merges are made, in the order of the matrix: the number of clusters is
+    exact even where heights are equal.
 
     Parameters
     ----------

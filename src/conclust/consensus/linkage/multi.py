@@ -279,8 +279,8 @@ class WeightedEAC(ConsensusClusterer):
     data : array-like of shape (n_samples, n_features), default=None
         The objects' data, for validity indices. None: v_u is the agreement of u with the others.
     indices : str or sequence of {"silhouette", "calinski_harabasz", "davies_bouldin"}, default=all three
-        The index, or the indices whose mean is taken; see :func:`conclust.weighting.validity_weights`.
-        Plays no part without `data`.
+        The index, or several to take the mean of; see :func:`conclust.weighting.validity_weights`.
+        Not used without `data`.
     linkage : {"single", "average", "complete", "ward"}, default="average"
         As for EAC.
     max_dense : int, default=20000
@@ -309,9 +309,9 @@ class WeightedEAC(ConsensusClusterer):
 
     Notes
     -----
-    With indices of the data the least valid partition has weight 0; by agreement (the mean
-    normalized mutual information with the others, divided by the largest) only one that has nothing
-    to do with any other. Where all weights would be 0 they are those of the ensemble.
+    With indices of the data the least valid partition has weight 0. By agreement (the mean
+    normalized mutual information with the others, divided by the largest) only a partition that is
+    independent of all others has. Where all weights would be 0, the weights of the ensemble are used.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""FuzzyCommunities: memberships whose inner products are the co-association, diagonal and all."""
+"""FuzzyCommunities: inner products of memberships fit the co-association, the diagonal included."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _FEW = 2000
 class FuzzyCommunities(SoftConsensusClusterer):
     """Fuzzy communities of the co-association, and how much each object is a bridge.
 
-    Finds a membership U, rows on the simplex, whose inner products are the co-association::
+    Finds a membership U, rows on the simplex, with inner products near the co-association. It
+    minimises ::
 
         f(U) = sum over i, j of w_ij (s_ij - u_i'u_j)^2
 
@@ -51,9 +52,9 @@ class FuzzyCommunities(SoftConsensusClusterer):
         Number of communities, K.
         To be given: ``fit`` refuses None.
     n_init : int, default=5
-        Starts (k-means++) of the search for the partition at which U starts: that of :class:`QMI`.
-        Where more than 5,000 rows of labels differ they are run on 5,000 objects drawn at random,
-        and the best is carried on with all.
+        U starts at the partition of :class:`QMI`; this is the number of starts (k-means++) of that
+        search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
+        random, and the best goes on with all.
     max_iter : int, default=1000
         The most steps.
     tol : float, default=1e-9
@@ -70,7 +71,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
         The most probable community; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
         U.
-        A column for each community that holds anything: first those of ``labels_``.
+        A column for each community that is not empty; the clusters of ``labels_`` come first.
     bridgeness_ : ndarray of shape (n_samples,)
         0 for an object of one community, 1 for one that all share evenly: see
         :func:`conclust.membership.bridgeness`.
@@ -102,10 +103,10 @@ class FuzzyCommunities(SoftConsensusClusterer):
 
     Notes
     -----
-    Projected gradient steps of Barzilai and Borwein's length; along each the objective is a
-    polynomial of fourth degree, whose least value is taken. Everything is read from products with
-    the indicator of the ensemble: O(n (N K + K^2)) a step, no matrix of pairs. Objects with the same
-    labels begin alike, and steps leave them alike: they are worked on once. With missing labels a
+    Projected gradient steps of Barzilai and Borwein's length. Along a step the objective is a
+    polynomial of fourth degree, and the step goes to its minimum. Everything is computed by products
+    with the indicator of the ensemble: O(n (N K + K^2)) a step, no matrix of pairs. Objects with the
+    same labels have the same membership throughout and are computed once. With missing labels a
     step costs n K^2 for each set of objects that a partition observed: there are at most N.
 
     A pair that no partition observed is left out. An object that a partition took for noise is apart from everybody in it. Soft partitions take

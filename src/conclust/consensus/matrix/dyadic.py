@@ -44,9 +44,9 @@ class DyadicAspect(SoftConsensusClusterer):
         Number of aspects, K.
         To be given: ``fit`` refuses None.
     n_init : int, default=5
-        Starts (k-means++) of the search for the partition at which the model starts: that of
-        :class:`QMI`. Where more than 5,000 rows of labels differ they are run on 5,000 objects
-        drawn at random, and the best is carried on with all.
+        The model starts at the partition of :class:`QMI`; this is the number of starts (k-means++)
+        of that search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn
+        at random, and the best goes on with all.
     max_iter : int, default=2000
         The most iterations: steps of EM, and leaps ahead after two of them [2]_.
     tol : float, default=1e-8
@@ -64,7 +64,7 @@ class DyadicAspect(SoftConsensusClusterer):
         The most probable aspect; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
         p(r | i). An object that is never with another stays where the search started.
-        A column for each aspect that holds anything: first those of ``labels_``.
+        A column for each aspect that is not empty; the clusters of ``labels_`` come first.
     aspects_ : ndarray of shape (n_held,)
         alpha.
     n_clusters_ : int

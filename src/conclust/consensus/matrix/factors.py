@@ -68,7 +68,7 @@ class Criterion:
     def of(
         cls, rows: DistinctRows, regularization: float, whole: Ensemble | None = None
     ) -> Criterion:
-        """Return the criterion of some rows; those of a `whole` ensemble have its B'B."""
+        """Return the criterion of some rows; rows of a part take B'B of the `whole` ensemble."""
         B, mass = rows.ensemble.indicator, rows.masses
         m = rows.ensemble.n_partitions
         partition = rows.ensemble.column_partitions

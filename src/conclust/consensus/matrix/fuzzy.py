@@ -54,9 +54,9 @@ class FuzzyRows(SoftConsensusClusterer):
         clusters are hard to tell apart, 1.5 or 2, usual in a few dimensions, lets centroids fall
         together, and fewer than `n_clusters` are found [3]_.
     n_init : int, default=5
-        Starts (k-means++) of the search for the partition at which Y starts: that of :class:`QMI`.
-        Where more than 5,000 rows of labels differ they are run on 5,000 objects drawn at random,
-        and the best is carried on with all.
+        Y starts at the partition of :class:`QMI`; this is the number of starts (k-means++) of that
+        search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
+        random, and the best goes on with all.
     max_iter : int, default=500
         The most iterations.
     tol : float, default=1e-8
@@ -72,7 +72,7 @@ class FuzzyRows(SoftConsensusClusterer):
         The cluster of the largest membership; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
         Y, rows sum to 1.
-        A column for each cluster that holds anything: first those of ``labels_``.
+        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     medoids_ : ndarray of int64 of shape (n_held,) or None
         For "cmedoids": the objects that the clusters are gathered around.
     n_clusters_ : int
@@ -303,7 +303,7 @@ def _slices(n: int, step: int) -> Iterator[slice]:
 
 
 def _lengths(A: sp.csr_array, other: sp.csr_array | None = None) -> NDArray[np.float64]:
-    """Return the inner products of the rows of A with those of another, by default its own."""
+    """Return the inner product of each row of A with the same row of `other`, by default A itself."""
     return np.asarray(A.multiply(A if other is None else other).sum(axis=1)).ravel()
 
 

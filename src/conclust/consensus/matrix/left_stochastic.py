@@ -72,7 +72,7 @@ class LeftStochastic(SoftConsensusClusterer):
         The most probable cluster; consecutive from 0 by first appearance.
     membership_ : ndarray of shape (n_samples, n_held)
         P.
-        A column for each cluster that holds anything: first those of ``labels_``.
+        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     scale_ : float
         c.
     residual_ : float
@@ -199,7 +199,7 @@ class LeftStochastic(SoftConsensusClusterer):
 
 
 def _residual(A: sp.csr_array, norm: float, scale: float, P: NDArray[np.float64]) -> float:
-    """Return the squared norm of scale AA' - PP'; `norm` is that of AA'."""
+    """Return the squared norm of scale AA' - PP'; `norm` is the squared norm of AA'."""
     across, inner = A.T @ P, P.T @ P
     total = scale * scale * norm + float((inner * inner).sum())
     return max(0.0, total - 2.0 * scale * float((across * across).sum()))

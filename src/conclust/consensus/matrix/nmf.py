@@ -66,9 +66,9 @@ class WeightedNMF(SoftConsensusClusterer):
         The cluster of the largest entry of each row of H; consecutive from 0 by first appearance.
     membership_ : ndarray of shape (n_samples, n_held)
         Rows of H divided by their sums; uniform where a row is 0.
-        A column for each cluster that holds anything: first those of ``labels_``.
+        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     factors_ : ndarray of shape (n_samples, n_held)
-        H, less its columns that hold nothing.
+        H, without its empty columns.
     weights_ : ndarray of shape (n_partitions,)
         w.
     n_clusters_ : int
@@ -211,7 +211,7 @@ class WeightedNMF(SoftConsensusClusterer):
 
 @dataclass(frozen=True)
 class _Found:
-    """Where a start ended, and what it lowered."""
+    """The solution that a start reached, and the criterion that it lowered."""
 
     criterion: Criterion
     solution: Solution

@@ -44,16 +44,16 @@ class AddRemAdd(ConsensusClusterer):
 
         ``g(S) = 1/|S| sum over i != j in S of (a_ij - shift_ij)``
 
-    With `n_clusters`, the partition into so many clusters with the largest sum of g is sought.
-    Without it, the one with the largest sum of g abs(g): the squares of a_ij - shift_ij that are
-    explained by one level of similarity for each cluster. Extraction takes out the cluster with
+    With `n_clusters`, the partition into this number of clusters with the largest sum of g is sought.
+    Without it, the one with the largest sum of g abs(g): the part of the sum of squares of
+    a_ij - shift_ij that one level of similarity per cluster explains. Extraction takes out the cluster with
     the largest g, then the next among the objects that are left, until none is above 0 (the others
     stay single); a local search goes on from there.
 
     "ensemble": a_ij is the number of partitions that put i and j together, and the partition sought is
-    the one from which the others are explained best by least squares. "combined": each partition
-    counts 1 / (size of the cluster that holds both), and the partition sought is what is explained
-    best from the others [1]_ [2]_.
+    the one that explains the others best by least squares. "combined": each partition counts
+    1 / (size of the cluster that holds both), and the partition sought is the one that the others
+    explain best [1]_ [2]_.
 
     Parameters
     ----------
@@ -63,11 +63,12 @@ class AddRemAdd(ConsensusClusterer):
     criterion : {"ensemble", "combined"}, default="ensemble"
         What similarity is.
     scale_shift : {"mean", "modularity", "none"}, default="mean"
-        What is subtracted from similarities: their mean over all pairs; what the sums of the two
-        objects' similarities let expect, d_i d_j / sum of d; nothing: then a few clusters take in
-        nearly everything, unless `n_clusters` is given.
+        The shift that is subtracted from similarities: their mean over all pairs; or their
+        expectation by the sums of the two objects' similarities, d_i d_j / sum of d; or nothing:
+        then a few clusters take in nearly all objects, unless `n_clusters` is given.
     starts : int or "all", default=50
-        Objects from which each extraction starts: so many random ones of different labels, or all.
+        Objects from which each extraction starts: this number of random ones with different labels,
+        or all.
     refine : bool, default=True
         Whether transfers of objects, new clusters and fusions go on to raise the objective where
         `n_clusters` is None. False: the extraction alone, as in the papers.
@@ -118,12 +119,12 @@ class AddRemAdd(ConsensusClusterer):
     AddRemAdd adds or removes the object that raises the semi-average of one cluster most until none
     does, from each start. Extraction and starts of the local search work on at most 1,000 different
     rows of labels (similarities among them are formed). The search is then finished on all, at
-    O(N K) a visit, without forming a pair; without it, the others go to the extracted cluster whose
-    objects are most similar to them on average, or stay single if none is above 0.
+    O(N K) a visit, without forming a pair. Without the search, each of the other objects goes to the
+    extracted cluster with the highest mean similarity, or stays single if none is above 0.
 
     The level of a cluster that fits a_ij - shift_ij best in least squares, the diagonal cleared, is
-    ``g / |S|``, which explains g squared of the sum of squares; so extraction takes out what explains
-    most of what is left [1]_. A sum of g itself cannot choose the number of clusters: it favours
+    ``g / |S|``, which explains g squared of the sum of squares: extraction takes out the cluster that
+    explains most of the rest [1]_. A sum of g itself cannot choose the number of clusters: it favours
     many clusters of nearly identical objects. At a given number of clusters and without missing
     labels it is, up to a constant, the sum with the diagonal and nothing subtracted (in the
     "ensemble" criterion).

@@ -85,11 +85,10 @@ class MedianPartition(ConsensusClusterer):
     is formed. Objects with the same labels move together, which costs nothing: some best partition
     has them together.
 
-    A missing label takes no side in any pair of its object. Noise is evidence of being apart from
-    everybody. Soft partitions take part with their expected agreement, the sum of products of
-    probabilities.
+    A missing label counts for no pair of its object. Noise counts as apart from all other objects.
+    Soft partitions count by their expected agreement, the sum of products of probabilities.
 
-    The problem is NP-hard: what is found is a partition that no single transfer or fusion improves.
+    The problem is NP-hard: the search ends at a partition that no single transfer or fusion improves.
 
     References
     ----------

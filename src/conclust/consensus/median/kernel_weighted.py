@@ -40,7 +40,7 @@ Kernel: TypeAlias = Literal["pairs", "subsets"]
 
 # The temperature falls by this factor from level to level.
 _COOLING = 0.95
-# Annealing ends after so many levels without a move, and after so many levels.
+# Annealing ends after _FROZEN levels without a move, or after _LEVELS levels.
 _FROZEN, _LEVELS = 5, 200
 # Moves proposed in a level: one for each unit, and at least this many.
 _PROPOSALS = 60
@@ -64,11 +64,11 @@ class KernelWeightedPartition(ConsensusClusterer):
         Number of clusters. None: it emerges. Where there are fewer distinct rows of labels, there
         are no more clusters than those.
     kernel : {"pairs", "subsets"}, default="pairs"
-        Which subsets count. "pairs": those of two objects. "subsets": all of them, as in the papers;
-        then the largest intersections decide nearly alone, which suits at most a few hundred
-        objects.
+        Which subsets of objects count. "pairs": subsets of two objects. "subsets": all of them, as in
+        the papers; then the largest intersections decide nearly alone, which suits at most a few
+        hundred objects.
     learn_weights : bool, default=True
-        Whether the weights of the ensemble are multiplied with those of the relevance analysis
+        Whether the weights of the ensemble are multiplied with the weights by relevance
         (:func:`conclust.weighting.relevance_weights`).
     indices : array-like of shape (n_indices, n_partitions), default=None
         Values of the validity indices that relevance is read from. None: two that need no data, the

@@ -19,10 +19,11 @@ __all__ = ["Tables", "log_joined", "log_norms", "log_resemblances"]
 
 @dataclass(frozen=True)
 class Tables:
-    """Objects that the clusters of a consensus have in common with those of the partitions.
+    """Numbers of objects that clusters of the consensus and clusters of the partitions share.
 
-    ``common`` (T, K): by label. ``noise`` and ``observed`` (N, K): as noise, and observed at all.
-    ``sizes`` (T,) and ``alone`` (N,): of the clusters of the partitions, and of their noise.
+    ``common`` (T, K): shared with each cluster. ``noise`` and ``observed`` (N, K): objects of the
+    consensus cluster that are noise in the partition, or observed by it. ``sizes`` (T,) and ``alone``
+    (N,): sizes of the clusters of the partitions, and of their noise.
     """
 
     common: NDArray[np.float64]
@@ -50,14 +51,14 @@ def _log(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _subsets(size: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
-    """Sum over the subsets of so many objects the squared number of objects in each."""
+    """Return log2 of the sum, over the subsets of `size` objects that count, of their squared sizes."""
     if kernel == "pairs":
         return 1.0 + _log(size * (size - 1.0))
     return _log(size * (size + 1.0)) + size - 2.0
 
 
 def _singles(count: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
-    """Return the same for clusters of one: each is one subset, and no pair."""
+    """Return the same for `count` clusters of one object each: one subset, and no pair."""
     return _log(count * (kernel != "pairs"))
 
 
@@ -69,19 +70,19 @@ def log_norms(tables: Tables, kernel: str) -> NDArray[np.float64]:
 
 
 def _log_shared(tables: Tables, kernel: str) -> NDArray[np.float64]:
-    """Return what each cluster shares with each label, before it is divided by its own size."""
+    """Return log2 of the kernel of each cluster with each label, not yet divided by the cluster's size."""
     return _subsets(tables.common, kernel) - np.log2(tables.sizes)[:, np.newaxis]
 
 
 def _own(observed: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
-    """Return what a cluster of so many objects adds to the norm."""
+    """Return log2 of the term of the norm by a cluster, given its observed objects."""
     return _subsets(observed, kernel) - 2.0 * _log(np.maximum(observed, 1.0))
 
 
 def _normalised(
     shared: NDArray[np.float64], norm: NDArray[np.float64], own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Divide a kernel by its norms; 0 where there is nothing to share."""
+    """Divide a kernel by its norms, in logarithms; 0 where it is 0."""
     some = np.isfinite(shared) & np.isfinite(own)
     safe = np.where(some, norm, 0.0) + np.where(some, own, 0.0)
     return np.where(some, np.where(some, shared, 0.0) - 0.5 * safe, -np.inf)

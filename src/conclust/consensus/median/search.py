@@ -1,8 +1,8 @@
 """Local search for the partition that raises a sum over clusters of the similarity inside.
 
-The similarity of two objects is a_ij = sum_t v_t r_it r_jt with sparse rows r: the clusters of the
-ensemble, and columns of negative weight for what is subtracted. The kernel works on sums of rows per
-cluster, so that no pair is formed.
+The similarity of two objects is a_ij = sum_t v_t r_it r_jt with sparse rows r. Their columns are the
+clusters of the ensemble; columns of negative weight v_t subtract the shift. The kernel works on sums of
+rows per cluster, so that no pair is formed. A unit is a distinct row of labels.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Found:
-    """A partition of the units, what it reaches, and how it was reached."""
+    """A partition of the units, its objective, and how the search went."""
 
     labels: NDArray[np.int64]
     objective: float
@@ -143,7 +143,7 @@ def degrees(evidence: Evidence) -> NDArray[np.float64]:
 def sample(
     units: DistinctRows, generator: np.random.Generator, least: int = 0
 ) -> NDArray[np.int64]:
-    """Return some units, those of random objects: at most SUBSET, or `least` if that is more."""
+    """Return the units of random objects: at most SUBSET units, or `least` if that is more."""
     size = max(SUBSET, least)
     if len(units) <= size:
         return np.arange(len(units))
@@ -161,7 +161,7 @@ class Wanted:
     criterion : {"additive", "averaged", "explained"}
         See ``_kernels/search/median.h``.
     n_clusters : int or None
-        Clusters; None: as many as are best.
+        Clusters; None: the number with the best criterion.
     n_init : int
         Partitions of the ensemble, and random ones, to start from.
     max_iter : int

@@ -56,7 +56,7 @@ class BayesianEnsemble(PlacingClusterer):
         Where alpha begins for each cluster: small values ask for objects of one cluster. None:
         1 / n_clusters.
     learn_alpha : bool, default=True
-        Whether alpha is fitted too, one value a cluster, or stays what it is.
+        Whether alpha is fitted too, one value a cluster, or stays as it begins.
     smoothing : float, default=1e-3
         Pseudo-count of every label in every cluster (a Dirichlet prior on beta).
     n_init : int, default=5
@@ -82,7 +82,7 @@ class BayesianEnsemble(PlacingClusterer):
         The most probable cluster of each object; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
         Mean of theta_i under the approximate posterior; rows sum to 1.
-        A column for each cluster that holds anything: first those of ``labels_``.
+        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     n_clusters_ : int
         Clusters that are the most probable one of some object.
     alpha_ : ndarray of shape (n_held,)

@@ -69,7 +69,7 @@ class MixtureModel(PlacingClusterer):
         The most probable component of each object; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
         Probability of each component given the labels of the object; rows sum to 1.
-        A column for each component that holds anything: first those of ``labels_``.
+        A column for each component that is not empty; the clusters of ``labels_`` come first.
     n_clusters_ : int
         Components that are the most probable one of some object.
     mixing_ : ndarray of shape (n_held,)

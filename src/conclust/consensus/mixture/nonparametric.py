@@ -1,4 +1,4 @@
-"""NonparametricBayesianEnsemble: as many clusters as the labels ask for, by Gibbs sampling."""
+"""NonparametricBayesianEnsemble: the labels set the number of clusters, by Gibbs sampling."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from conclust.evidence import coassociation
 
 __all__ = ["NonparametricBayesianEnsemble", "posterior_coclustering"]
 
-# Draws whose contingency tables with each other are held at once.
+# Draws per block: the contingency tables of two blocks of draws are held at once.
 _DRAWS = 30
 
 
@@ -191,7 +191,7 @@ def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
     if len(draws) == 1:  # there is no pair
         return np.zeros(S)
     ensemble = Ensemble(draws)
-    # Objects together in s and in t, ordered pairs with those of an object and itself.
+    # Ordered pairs of objects that are together in s and in t, an object with itself included.
     both = np.empty((S, S))
     groups = np.array_split(np.arange(S), -(-S // _DRAWS))
     for i, group in enumerate(groups):

@@ -1,4 +1,4 @@
-"""Probabilistic consensus: memberships whose inner products explain the co-associations."""
+"""Probabilistic consensus: inner products of memberships explain the co-associations."""
 
 from conclust.consensus.probabilistic.baum_eagon import BaumEagon
 from conclust.consensus.probabilistic.pcc import PCC

@@ -79,9 +79,10 @@ class BaumEagon(SoftConsensusClusterer):
     labels_ : ndarray of shape (n_samples,)
         The most probable cluster of each object; -1 for an object missing everywhere.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probabilities over clusters, rows sum to 1. A column for each cluster that holds anything (a
-        probability above 1e-9): the ``n_clusters_`` of ``labels_``, then those that are nobody's
-        most probable one; of the ``n_clusters_max_`` allowed the others are left out.
+        Probabilities over clusters, rows sum to 1. A column for each cluster that is not empty (with
+        a probability above 1e-9): first the ``n_clusters_`` clusters of ``labels_``, then the
+        clusters that are no object's most probable one. Empty ones of the ``n_clusters_max_`` allowed
+        are left out.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int
@@ -108,10 +109,10 @@ class BaumEagon(SoftConsensusClusterer):
 
     Notes
     -----
-    Published in [1]_, after Baum and Eagon (1967), whose inequality needs a polynomial with
+    Published in [1]_, after Baum and Eagon (1967). Their inequality needs a polynomial with
     non-negative coefficients: the "+ 1" makes it one, since the memberships of an object sum to 1.
-    Pairs are weighted by N_ij, so that labels may be missing. Whether the paper's Frobenius norm
-    has the diagonal in it is not said; PCC leaves it out.
+    Pairs are weighted by N_ij, so that labels may be missing. The paper does not say whether its
+    Frobenius norm includes the diagonal; PCC leaves it out.
 
     No pair is formed in an iteration: c is B B' of the partitions' clusters, and the products
     y_i'y_j add up to K x K sums, one for each set of partitions that observed the same objects. (Where
@@ -289,7 +290,7 @@ class _ByMatrices(_Pairs):
 
 
 def _pairs_of(ensemble: Ensemble, diagonal: bool, threads: int, n_clusters: int) -> _Pairs:
-    """Return the sums whose iteration costs less: n K^2 for each presence group, or n^2 K."""
+    """Return the form of the sums with the cheaper iteration: n K^2 per presence group, or n^2 K."""
     n, groups = ensemble.n_samples, ensemble.presence_groups
     few = n <= _FEW and n < n_clusters * len(groups.first)
     return (_ByMatrices if few else _ByClusters)(ensemble, diagonal, threads)

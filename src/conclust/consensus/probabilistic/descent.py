@@ -28,8 +28,9 @@ __all__ = ["descend", "objective", "place_against"]
 
 # Entries of evidence visited between two looks at Ctrl-C: some tenths of a second.
 _AT_ONCE = 1 << 25
-# From so many objects on a sweep is cut into slots: the objects of a slot move at the same time, each on
-# the evidence of all others. They are runs of objects from all over, a thirty-second of everyone.
+# From this number of objects on, a sweep is cut into slots (Jacobi batches): the objects of a slot move at
+# the same time, each against the others as they were. A slot has 1/32 of the objects, in short runs from
+# all over the order.
 _MANY = 1000
 _SLOTS = 32
 _RUN = 8
@@ -38,14 +39,14 @@ _RUN = 8
 _FEW_ENTRIES = 1 << 20
 # f may seem to rise by this share, through rounding.
 _ROUNDING = 1e-12
-# After the sweeps, objects whose gap is above this many medians are finished one by one.
+# After the sweeps, objects with a gap above this multiple of the median gap are finished one by one.
 _STUCK = 20.0
 _FINISHES = 5
-# After every so many sweeps the last one's step is tried at greater length, at most as if the steps
-# shrank by this factor each.
+# After every fourth sweep a longer step in the direction of the last one is tried. Its length is the sum of
+# all later steps if each shrinks by the same factor, taken as at most _MOST_SHRINK.
 _LEAP_EVERY = 4
 _MOST_SHRINK = 0.95
-# What a call of the kernel costs beside its pairs, in multiplications and additions: much of few objects.
+# Overhead of a call of the kernel, in multiplications and additions: most of the cost for few objects.
 _CALL = 150_000
 
 
@@ -254,12 +255,12 @@ class _Work:
         near[moved] = True
         for i in moved:
             near[self.partners[self.starts[i] : self.starts[i + 1]]] = True
-        # Nobody moves whose gap may be as large as it likes.
+        # With an infinite tolerance no object moves: the visits only measure the gaps.
         self.visit(np.flatnonzero(near).astype(np.int32), np.inf, 0.0, self.n)
         return self.scale * float(self.gaps.max(initial=0.0))
 
     def stuck(self, tol_kkt: float) -> NDArray[np.int32]:
-        """Return the objects whose gap stands out, largest first."""
+        """Return the objects with outstanding gaps, largest first."""
         high = max(_STUCK * float(np.median(self.gaps)), tol_kkt / self.scale)
         stuck = np.flatnonzero(self.gaps > high).astype(np.int32)
         return stuck[np.argsort(-self.gaps[stuck], kind="stable")]

@@ -51,9 +51,9 @@ class PairSet(Protocol):
     def descend(
         self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
     ) -> NDArray[np.float64]:
-        """Return a membership from Y on, whose sum of weights_u d_u / s_u is not higher.
+        """Descend from Y; return a membership with no higher sum of weights_u d_u / s_u.
 
-        At most `max_iter` sweeps, until one lowers that sum by less than the share `tol`.
+        At most `max_iter` sweeps, until one lowers this sum by less than the share `tol`.
         """
 
 
@@ -72,7 +72,7 @@ class AllPairs:
         self.ensemble, self.n_clusters, self.threads = ensemble, n_clusters, threads
         self._complete = ensemble.label_view.complete
         self._soft = ensemble.indicator if ensemble.is_soft else None
-        # Unweighted: the distances are those of single partitions.
+        # Unweighted: each partition has its own distance.
         self.model = FactoredModel.of(ensemble.reweighted(None))
         self._measure = self._solver(self.model)
         n = ensemble.n_samples

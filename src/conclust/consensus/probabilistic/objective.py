@@ -24,7 +24,7 @@ _BLOCK_CELLS = 1 << 22
 def together(ensemble: Ensemble, sizes: NDArray[np.float64] | None = None) -> float:
     """Return the sum over pairs and partitions of w_u s_uij^2: no pair is formed.
 
-    `sizes` are those of all clusters, if they are known: else they are counted.
+    `sizes` (T,): the sizes of all clusters; None: they are counted.
     """
     if not ensemble.is_soft:
         if sizes is None:

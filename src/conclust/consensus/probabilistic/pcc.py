@@ -31,9 +31,9 @@ __all__ = ["PCC"]
 class PCC(PairObjectiveClusterer):
     """Probabilistic consensus clustering by evidence accumulation.
 
-    Finds a membership Y, one distribution over clusters per object, whose inner products y_i'y_j
-    (the probability that two objects drawn from Y fall together) are as close as possible to how
-    often the partitions put them together::
+    Finds a membership Y: one distribution over clusters per object. Its inner products y_i'y_j, the
+    probability that objects i and j fall together when each draws its cluster, are as close as
+    possible to how often the partitions put them together::
 
         f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j)
 
@@ -51,7 +51,7 @@ class PCC(PairObjectiveClusterer):
         :mod:`conclust.divergences`.
     solver : {"auto", "factored", "pairwise", "landmark", "greedy"}, default="auto"
         "factored": l2 over all pairs exactly, without forming one. "pairwise": any divergence, object
-        by object, on all pairs or on those of `pairs`. "landmark": 2,000 objects on all their pairs,
+        by object, on all pairs or on the given `pairs`. "landmark": 2,000 objects on all their pairs,
         the others placed against them. "greedy": the paper's algorithm, slow. "auto": factored for
         l2; pairwise where `pairs` is given, for divergences of your own, and while n_samples squared
         times n_clusters is at most 125 million (and n_samples 8,000); else landmark.
@@ -60,17 +60,17 @@ class PCC(PairObjectiveClusterer):
         share of all pairs, rounded up to whole partners of each object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
-        Where to start. "auto": `n_init` random memberships for l2; for the others nearly its
-        solution, moved inside the simplex, and, if `n_init` is above 1, random memberships besides
-        and the best solution with two clusters merged and a third split, again while that lowers
-        the objective: as many as `n_init` and a fixed amount of work allow, most of them in small
-        problems. All pairs of more than 1,000 objects are begun on some of them, and go on from
-        where those lead. "random": `n_init` random memberships, the best solution is kept.
+        Where to start. "auto": for l2, `n_init` random memberships. For other divergences, a
+        membership near the l2 solution, moved inside the simplex; if `n_init` is above 1, also random
+        memberships, and escapes (the best solution with two clusters merged and a third split) while
+        they lower the objective. `n_init` and a fixed amount of work limit these tries; small problems
+        have most. With more than 1,000 objects a part of them is solved first and gives the start
+        for all. "random": `n_init` random memberships, the best solution is kept.
         "spectral": away from the uniform membership, which is stationary, where the objective falls
         most. Or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
-        Random starts; those of l2 are compared on at most 4,000 objects and the best is carried on.
-        Of other divergences up to so many, and what is tried besides is in proportion.
+        Random starts. For l2 they are compared on at most 4,000 objects, and the best goes on with
+        all. For other divergences this is the most, and the work on further tries is in proportion.
     max_iter : int, default=200
         The most sweeps over all objects; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5
@@ -93,9 +93,10 @@ class PCC(PairObjectiveClusterer):
     labels_ : ndarray of shape (n_samples,)
         The most probable cluster of each object; -1 for an object missing everywhere.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probabilities over clusters, rows sum to 1. A column for each cluster that holds anything (a
-        probability above 1e-9): the ``n_clusters_`` of ``labels_``, then those that are nobody's
-        most probable one; of the ``n_clusters_max_`` allowed the others are left out.
+        Probabilities over clusters, rows sum to 1. A column for each cluster that is not empty (with
+        a probability above 1e-9): first the ``n_clusters_`` clusters of ``labels_``, then the
+        clusters that are no object's most probable one. Empty ones of the ``n_clusters_max_`` allowed
+        are left out.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int

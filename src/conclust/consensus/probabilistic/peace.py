@@ -35,7 +35,7 @@ __all__ = ["PEACE"]
 
 # Runs on some of the objects end when a sweep lowers the divergence by less than this share of it.
 _ROUGH = 1e-4
-# Pairs whose likelihood is worked out together.
+# Pairs per block when the likelihood is computed.
 _AT_ONCE = 1 << 20
 
 
@@ -63,8 +63,8 @@ class PEACE(PairObjectiveClusterer):
     max_iter : int, default=200
         The most sweeps over all objects in a run.
     tol : float, default=1e-5
-        A run stops when a sweep lowers -log-likelihood by less than this share of what it is above
-        that of y_i'y_j = c_ij / N_ij.
+        A run stops when a sweep lowers -log-likelihood by less than this share of its excess over
+        the bound, its value at y_i'y_j = c_ij / N_ij.
     tol_kkt : float, default=1e-8
         A run stops when ``kkt_residual_``, how far an object is from fulfilling the conditions of
         Karush, Kuhn and Tucker (KKT) for an optimum, falls below this.
@@ -82,9 +82,10 @@ class PEACE(PairObjectiveClusterer):
     labels_ : ndarray of shape (n_samples,)
         The most probable cluster of each object; -1 for an object missing everywhere.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probabilities over clusters, rows sum to 1. A column for each cluster that holds anything (a
-        probability above 1e-9): the ``n_clusters_`` of ``labels_``, then those that are nobody's
-        most probable one; of the ``n_clusters_max_`` allowed the others are left out.
+        Probabilities over clusters, rows sum to 1. A column for each cluster that is not empty (with
+        a probability above 1e-9): first the ``n_clusters_`` clusters of ``labels_``, then the
+        clusters that are no object's most probable one. Empty ones of the ``n_clusters_max_`` allowed
+        are left out.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int
@@ -121,10 +122,10 @@ class PEACE(PairObjectiveClusterer):
     Notes
     -----
     Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo, Pelillo: A probabilistic approach for
-    clustering ensembles (PEACE), ICPRAM 2013. Its likelihood runs over ordered pairs, so it is
-    twice the one here; its gradient is that of unordered pairs. In print, the second term of
-    rho(epsilon) and of update (9) has the sign of the first: it must be the opposite one, as in
-    the gradient and in equation (10).
+    clustering ensembles (PEACE), ICPRAM 2013. The paper's likelihood runs over ordered pairs, so it is
+    twice the one here; its gradient runs over unordered pairs. In print, the second term of
+    rho(epsilon) and of update (9) has the sign of the first term. It must have the opposite sign, as
+    in the gradient and in equation (10).
 
     Examples
     --------

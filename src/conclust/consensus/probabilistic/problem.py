@@ -1,11 +1,11 @@
-"""The pair objective: what is asked of a solver, when it stops, how it runs, and what it returns.
+"""The pair objective: the problem of a solver, when it stops, how it runs, and the solution it returns.
 
     f(Y) = sum over pairs {i, j} with N_ij > 0 of N_ij d(c_ij / N_ij, y_i'y_j)
 
-is to be minimised over memberships Y (n, K) whose rows y_i lie on the simplex; c_ij is how often the
+is minimised over memberships Y (n, K) with rows y_i on the simplex; c_ij is how often the
 partitions put i and j together, N_ij how often they observed both, d a double-convex divergence
-(``conclust.divergences``). Squared l2 is the case that needs no pair of objects: then f follows from
-the sums of Y over the clusters of the ensemble.
+(``conclust.divergences``). Squared l2 needs no pair of objects: f then follows from the sums of Y over
+the clusters of the ensemble.
 
 To read further: the solvers are in ``solvers/``, each with its mathematics in the C++ header that it
 names; where they start is in ``search/`` (``starts.py``, ``multistart.py``), how a solution is bettered too (``merge_split.py``,

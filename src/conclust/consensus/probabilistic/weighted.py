@@ -51,10 +51,10 @@ def capped_weights(
 ) -> NDArray[np.float64]:
     """Minimise alpha'd over the simplex with alpha <= caps (sum of caps at least 1).
 
-    The nearest partitions are filled up to their caps; what is left over goes to the next
-    (Proposition 1 of the paper gives it to one that is full already: the index of its remainder
-    must be floor(1/rho) + 1). Distances within `tie` of their neighbour share in proportion to the
-    caps, so that the order of equal partitions plays no part.
+    The nearest partitions are filled up to their caps; the remainder goes to the next one. (The
+    paper's Proposition 1 gives it to a partition that is full already: its index must be
+    floor(1/rho) + 1.) Partitions within `tie` of their neighbour in distance share in proportion to
+    their caps, so that the order of equal partitions does not matter.
     """
     alpha = np.zeros(len(d))
     order = np.argsort(d, kind="stable")
@@ -109,18 +109,17 @@ class WeightedPCC(PairObjectiveClusterer):
         λ, the penalty, in units of n_samples^2, above 0 (``lambda`` is a word of Python's own):
         towards 0 one partition is the consensus, towards infinity all weights are equal. If the
         distances spread evenly over a range delta n_samples^2, about sqrt(2 λ m / delta) weights
-        are positive. Plays no part with "simplex".
+        are positive. Not used with "simplex".
     distance : {"paper", "corrected"}, default="paper"
-        "paper": d_u as above. "corrected": d_u over what it would be for a random partition with
+        "paper": d_u as above. "corrected": d_u over its expectation for a random partition with
         clusters of the same sizes, so that 1 is chance whatever the number of clusters; f is the
-        sum of alpha_u times that. With partitions that differ much in how many pairs they put
-        together (degenerate ones, random ones of many clusters) see Notes.
+        sum of alpha_u times this ratio. See Notes for partitions that differ much in how many pairs
+        they put together (degenerate ones, random ones of many clusters).
     pairs : int, float or SparseEvidence, default=None
-        Compare partitions and consensus over some pairs of objects only: over at least so many
-        random partners of each object (int), a random share of all pairs (float; rounded up to whole
-        partners of each object), or the pairs of a SparseEvidence
-        (:func:`conclust.evidence.sample_pairs`), whose counts play no part. None: all pairs; none of
-        them is formed, which is faster too.
+        Compare partitions and consensus over some pairs of objects only. An int: at least this number
+        of random partners of each object. A float: a random share of all pairs, rounded up to whole
+        partners of each object. A SparseEvidence (:func:`conclust.evidence.sample_pairs`): its
+        pairs; its counts are not used. None: all pairs; none of them is formed, which is faster too.
     n_init : int, default=5
         Random starts; they are compared, with equal weights, over all pairs of at most 4,000
         objects.
@@ -143,9 +142,10 @@ class WeightedPCC(PairObjectiveClusterer):
     labels_ : ndarray of shape (n_samples,)
         The most probable cluster of each object; -1 for an object missing everywhere.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probabilities over clusters, rows sum to 1. A column for each cluster that holds anything (a
-        probability above 1e-9): the ``n_clusters_`` of ``labels_``, then those that are nobody's
-        most probable one; of the ``n_clusters_max_`` allowed the others are left out.
+        Probabilities over clusters, rows sum to 1. A column for each cluster that is not empty (with
+        a probability above 1e-9): first the ``n_clusters_`` clusters of ``labels_``, then the
+        clusters that are no object's most probable one. Empty ones of the ``n_clusters_max_`` allowed
+        are left out.
     weights_ : ndarray of shape (n_partitions,)
         alpha: at least 0, sum 1.
     effective_n_partitions_ : float
@@ -178,8 +178,8 @@ class WeightedPCC(PairObjectiveClusterer):
     -----
     EnsembleWarning
         If the consensus merged groups of objects that the partitions of most clusters hold apart, or
-        many partitions have far more clusters than `n_clusters` or nearly all objects in one. What
-        suits such an ensemble is named.
+        many partitions have far more clusters than `n_clusters` or nearly all objects in one. The
+        warning names methods that suit such an ensemble.
 
     Notes
     -----
@@ -190,30 +190,30 @@ class WeightedPCC(PairObjectiveClusterer):
 
     Missing labels: the sum of d_u runs over the pairs that u observed, and is scaled by
     ``n (n - 1) / n_u (n_u - 1)`` to be comparable between partitions that observed different
-    numbers n_u of objects; the membership step uses the same factor, so that f never rises. An
-    object whose every partition has lost its weight keeps the membership it had before.
+    numbers n_u of objects; the membership step uses the same factor, so that f never rises. If all
+    partitions that observed an object lose their weight, the object keeps its last membership.
 
     Weights w_u of the ensemble stand for repetitions: with q_u = w_u / sum w the cap is m ρ q_u,
-    the penalty λ/2 sum alpha_u^2 / (m q_u), m the number of positive weights, and weights
-    that the paper has equal are q.
+    the penalty λ/2 sum alpha_u^2 / (m q_u), m the number of positive weights, and the paper's equal
+    weights become q.
 
-    d_u grows with how many pairs u puts together. Where the numbers of clusters of the partitions
-    differ much, a random partition of many clusters can be nearer to the consensus than a good one
-    of few, and one that has nearly all objects in one cluster nearer to a consensus that has merged
-    clusters than any good one: weights tell good partitions from bad ones among partitions of
-    about as many clusters.
+    d_u grows with the number of pairs that u puts together. Where the partitions differ much in
+    their number of clusters, a random partition of many clusters can be nearer to the consensus than
+    a good one of few clusters. If the consensus merged clusters, a partition with nearly all objects
+    in one cluster can be nearer to it than any good one. Weights therefore tell good partitions from
+    bad ones only among partitions with similar numbers of clusters.
 
     ``distance="corrected"`` is ours, not the paper's. Over all orders in which u could assign the
     objects it observed, with a_ij = y_i'y_j and the share p_u of the pairs that u puts together::
 
         E d_u(Y) = sum a_ij^2 - 2 p_u sum a_ij + p_u n_u (n_u - 1)
 
-    The membership step holds E d_u where it was; a round that does not lower f then is not made,
-    and the rounds end. They start from the consensus of the partitions weighed by the certainty of
-    their clusters (:func:`conclust.weighting.certainty_weights`), as that of all may have merged
-    clusters already, which makes degenerate partitions agree with it. The penalty is in units of
-    1, as the corrected distances are, instead of n_samples^2. On the papers' mixed ensembles of 1,000
-    digits, of which single and centroid linkage put nearly all into one cluster, the consistency
+    The membership step keeps E d_u fixed; a round that then does not lower f is undone, and the rounds
+    end. They start from the consensus of the partitions weighed by the certainty of their clusters
+    (:func:`conclust.weighting.certainty_weights`): the unweighted consensus may have merged clusters
+    already, and degenerate partitions would then agree with it. The penalty is in units of 1, as the
+    corrected distances are, instead of n_samples^2. On the papers' mixed ensembles of 1,000 digits,
+    where single and centroid linkage put nearly all objects into one cluster, the consistency
     index with the classes is (raw, min-max and standardised features) .69, .64, .37 instead of .30,
     .30, .11 with the simplex and the generator's default numbers of clusters, .91, .91, .86
     instead of .89, .87, .37 with 10 to 50. With the penalty it rises for standardised features and
@@ -388,7 +388,7 @@ class WeightedPCC(PairObjectiveClusterer):
             before = alpha
             reached = self._objective(alpha[counted], d[counted], q, n)
             if trace and self.distance == "corrected" and reached > trace[-1][1]:
-                # Lower with the expectations held, not lower with those of the new membership.
+                # Lower with the old expectations, not lower with the expectations of the new membership.
                 Y, d, expected = kept
                 self.converged_ = True
                 break

@@ -4,9 +4,9 @@ The squared distance of a consensus M to the partitions, rows matched by P_u::
 
     f = sum_u w_u sum_{i observed by u} |M_i - (P_u' b_ui)|^2
 
-It is least over M (rows on the simplex) at the mean vote with what is lost spread evenly. Put in, it
-depends on the objects only through G = B' diag(1 / v) B, where v_i is the weight of the partitions
-that saw object i: a matrix of clusters by clusters, so that no step costs anything in n.
+The best M (rows on the simplex) is the mean vote, with lost votes spread evenly. At this M, f depends on
+the objects only through G = B' diag(1 / v) B (T, T), where v_i is the weight of the partitions that
+observed object i: the cost of a step does not depend on n.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class _Table:
         return np.asarray(self.clusters @ (self.inverse[:, None] * (self.B @ cast)))
 
     def overlap(self, u: int, chosen: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how many objects each cluster has in common with columns of those of u (T, .)."""
+        """Return how many objects each cluster shares with combinations of the clusters of u (T, .)."""
         if self.held:
             return np.asarray(self.overlaps[:, self.block(u)] @ chosen)
         return np.asarray(self.clusters @ (self._members(u) @ chosen))
@@ -136,7 +136,7 @@ class _Table:
         total = cast.sum(axis=1)
         explained = float(np.sum(cast * shared))
         kept = float(total @ shared.sum(axis=1))
-        # With M_i = mean_i + (1 - sum of mean_i) / K: f = own - explained + what is lost, squared, / K.
+        # With M_i = mean_i + (1 - sum of mean_i) / K: f = own - explained + (lost votes)^2 / K.
         lost = float(self.observed_weight.sum()) - 2.0 * float(total @ self.sizes) + kept
         return max(own - explained + lost / self.k, 0.0)
 
@@ -259,11 +259,12 @@ def _descend(
 def _benefit(
     table: _Table, own: Any, votes: NDArray[np.float64], shared: NDArray[np.float64], u: int
 ) -> NDArray[np.float64]:
-    """Return what matching each cluster of u to each cluster of the consensus is worth.
+    """Return the benefit of matching each cluster of u to each cluster of the consensus.
 
-    Where u has no more clusters than the consensus, all are matched: what they add to M beside
-    the others is the same however they are, and the others alone decide. Where it has more, those
-    left out change what is lost, and M stands while u is matched anew. Either never raises f.
+    Where u has no more clusters than the consensus, all are matched. Their own contribution to M is
+    then the same for every matching, and only the votes of the other partitions decide. Where u has
+    more, unmatched clusters change the lost votes, and M stays fixed while u is matched anew. Neither
+    ever raises f.
     """
     if len(votes) <= table.k:
         return np.asarray(2.0 * (shared - own @ (table.weights[u] * votes)))
@@ -282,7 +283,7 @@ def harden(
 
 
 class _Objects:
-    """What the descent over the objects needs to know of the ensemble."""
+    """The quantities of an ensemble that the descent over the objects reads."""
 
     def __init__(self, ensemble: Ensemble) -> None:
         self.B = ensemble.indicator
@@ -331,10 +332,10 @@ def squared_distance(
 
 
 def one_pass(ensemble: Ensemble, n_clusters: int, order: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Match one partition after the other to the mean of those before; return the votes (T, K).
+    """Match one partition after the other to the mean of the earlier ones; return the votes (T, K).
 
-    The pass has as many clusters as the largest partition; of these the `n_clusters` with the most
-    votes are kept.
+    The pass has the number of clusters of the largest partition, and at least `n_clusters`; the
+    `n_clusters` clusters with the most votes are kept.
     """
     k = max(n_clusters, int(ensemble.cluster_counts.max()))
     weights = ensemble.partition_weights

@@ -45,10 +45,10 @@ class CumulativeVoting(VotingClusterer):
         "urcv": the reference is fixed, votes as above [1]_. "rcv": likewise, the shared objects
         counted in shares of the reference's cluster, so that its large clusters do not draw votes
         by size alone [1]_. "acv": the reference adapts: partitions vote in the order of falling
-        entropy, for the mean vote of those before them [1]_. "cvote": another name of "acv", under
-        which it was taken up again [2]_. "bvote": as "acv", but that each cluster gives its whole
-        vote to one cluster of the reference, one to one [2]_; of clusters as many as the largest
-        partition has.
+        entropy, for the mean vote of the partitions before them [1]_. "cvote": another name of
+        "acv", used in [2]_. "bvote": as "acv", but each cluster gives its whole vote to one cluster
+        of the reference, one to one [2]_; the reference has the number of clusters of the largest
+        partition.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
 
@@ -58,17 +58,17 @@ class CumulativeVoting(VotingClusterer):
         Cluster with the most votes, consecutive from 0 by first appearance; -1: missing in every
         partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Mean votes of the objects, merged; rows sum to 1. A column for each cluster that holds
-        anything: first those of ``labels_``.
+        Mean votes of the objects, merged; rows sum to 1. A column for each cluster that is not
+        empty; the clusters of ``labels_`` come first.
     reference_ : int
-        The partition whose clusters were voted for.
+        The reference: the others vote for the clusters of this partition.
     reference_membership_ : ndarray of shape (n_observed, n_reference_clusters)
         Mean votes before the merging, of the objects that any partition observed.
     merged_ : ndarray of int64 of shape (n_reference_clusters,)
         The column of ``votes_`` that each cluster of the reference went to.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
-        What each cluster of a partition (in the order of ``Ensemble.indicator``) votes for: the
-        columns of ``membership_``, then clusters that hold nothing. A row of zeros abstains.
+        The votes of each cluster of a partition (in the order of ``Ensemble.indicator``), for the
+        columns of ``membership_``, then for empty clusters. A row of zeros abstains.
     n_clusters_ : int
         Clusters found.
     n_features_in_ : int
@@ -79,16 +79,16 @@ class CumulativeVoting(VotingClusterer):
     With complete labels "urcv" and "acv" preserve the reference's shares: every column mean of
     ``reference_membership_`` is the share of the objects in that cluster of the reference.
 
-    A partition has no vote on the objects it did not see, and a cluster none of whose objects the
-    reference saw abstains. Noise is a cluster of one object: it repeats what the reference says of
-    the object; noise in the reference itself is spread evenly over its clusters ("bvote": noise
-    has no cluster to match, and has the same vote). Weights of the partitions weigh their votes,
-    not their place in the order; a partition of weight 0 is no reference. Soft members vote with
-    their probabilities.
+    A partition has no vote on objects that it did not observe. A cluster abstains if the reference
+    observed none of its objects. Noise is a cluster of one object: it repeats the vote of the
+    reference on the object. Noise in the reference itself is spread evenly over its clusters
+    ("bvote": noise has no cluster to match, and has the same vote). Weights of the partitions weigh
+    their votes, not their place in the order; a partition of weight 0 is no reference. Soft members
+    vote with their probabilities.
 
-    What the merging loses is the weighted Jensen-Shannon divergence of the two clusters'
-    distributions over the objects (the agglomerative information bottleneck). Objects with the
-    same labels are counted together.
+    A merge loses the weighted Jensen-Shannon divergence of the two clusters' distributions over the
+    objects (the agglomerative information bottleneck). Objects with the same labels are counted
+    together.
 
     The result depends on the order of the partitions where entropies are equal.
 

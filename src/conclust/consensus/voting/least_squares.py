@@ -75,10 +75,10 @@ class Voting(VotingClusterer):
         partition.
     membership_ : ndarray of shape (n_samples, n_held)
         M: shares of the votes, rows sum to 1.
-        A column for each cluster that holds anything: first those of ``labels_``.
+        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
         1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
-        cluster of the consensus: the columns of ``membership_``, then clusters that hold nothing.
+        cluster of the consensus: the columns of ``membership_``, then empty clusters.
     n_clusters_ : int
         Clusters found.
     objective_ : float
@@ -103,10 +103,10 @@ class Voting(VotingClusterer):
 
     Notes
     -----
-    A missing label takes no part: M is the mean over the partitions that saw the object. Noise,
-    and clusters left over in partitions that have more than `n_clusters`, vote for no cluster: M,
-    held to rows of sum 1, then spreads what is lost evenly, which is where f is least. Weights of
-    the partitions weigh their votes; soft members vote with their probabilities.
+    A missing label does not count: M is the mean over the partitions that observed the object. Noise,
+    and unmatched clusters of partitions with more than `n_clusters`, vote for no cluster. Rows of M
+    sum to 1, so these lost votes are spread evenly, which minimises f. Weights of the partitions
+    weigh their votes; soft members vote with their probabilities.
 
     Voting supposes that the partitions have about `n_clusters` clusters each. Where they have many
     more, most of their clusters have no vote: in :class:`conclust.CumulativeVoting` all of them do.

@@ -30,9 +30,9 @@ _ROUNDING = 1e-12
 class PositionalVoting(VotingClusterer):
     """Positional voting: every partition ranks the clusters for each object.
 
-    The clusters of all partitions are matched one to one with those of a reference. Each partition
-    then ranks the clusters for an object by its memberships, and the rankings are counted as ballots
-    [1]_.
+    The clusters of every partition are matched one to one with the clusters of a reference. Each
+    partition then ranks the clusters for an object by its memberships, and the rankings are counted
+    as ballots [1]_.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ class PositionalVoting(VotingClusterer):
         partition.
     membership_ : ndarray of shape (n_samples, n_held)
         Counts divided by their sum; rows sum to 1. Even where no cluster beats another.
-        A column for each cluster that holds anything: first those of ``labels_``.
+        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
         1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
-        cluster of the consensus: the columns of ``membership_``, then clusters that hold nothing.
+        cluster of the consensus: the columns of ``membership_``, then empty clusters.
     n_clusters_ : int
         Clusters found.
     n_features_in_ : int

@@ -16,7 +16,7 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["Anchors"]
 
-# New objects whose counts with the anchors are formed at once.
+# New objects per block when their counts with the anchors are formed.
 _AT_ONCE = 500
 
 

@@ -28,9 +28,9 @@ def escape(
     better: Callable[[T, T], bool],
     patience: int,
 ) -> T:
-    """Descend from the ways out until so many in a row have not helped; return the best found.
+    """Descend from the ways out until `patience` in a row have not helped; return the best found.
 
-    ``descend(membership, best)`` may give up what will not be better than the best.
+    ``descend(membership, best)`` may give up early where the end will not be better than the best.
     """
     tries = ways(best)
     failures = 0

@@ -1,8 +1,8 @@
-"""Many objects begun on few: the pairwise solver on a part, and what it found carried to all.
+"""The multilevel scheme: the pairwise solver on a part of the objects gives the start for all.
 
-A sweep over all pairs of n objects costs n^2. All pairs of more than 1,000 objects are solved from where
-a quarter of them lead, which in turn begin where a quarter of those lead; a sweep over all is then a
-near one.
+A sweep over all pairs of n objects costs n^2. With more than 1,000 objects a quarter of them is solved
+first, in the same way, and the others are placed against that solution: few sweeps over all are then
+needed.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from conclust.evidence.dense import narrow_evidence
 
 __all__ = ["best_descent"]
 
-# All pairs of more objects than this are solved from where some of the objects lead: at least so many, and
-# a quarter of all; in turn from where a quarter of those lead.
+# With more objects than this a part is solved first: a quarter of the objects, and at least this number.
 PART = 1000
 _GROWTH = 4
-# Some of the objects are solved until a sweep lowers the objective by less than this share of it, and the
-# others are placed to within this gap.
+# The part is solved until a sweep lowers the objective by less than _PART_TOL of it; the others are placed to
+# within the gap _PLACED.
 _PART_TOL = 1e-4
 _PLACED = 1e-3
-# Where two solutions of the part lead shows after so many sweeps over all objects.
+# Two solutions of the part are compared after this number of sweeps over all objects.
 _LOOK = 2
 
 
@@ -66,7 +65,7 @@ def _descend(problem: Problem, Y: NDArray[np.float64], stopping: Stopping, run: 
 def _candidates(
     problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
 ) -> list[Solution]:
-    """Return where a start leads, and what tries find that is better."""
+    """Return the solution from a start, and after it a better one if tries find one."""
     first = _descend(problem, start, stopping, run)
     if run.n_init == 1:
         return [first]
@@ -79,7 +78,7 @@ def _extended(
 ) -> list[NDArray[np.float64]]:
     """Solve some of the objects on all their pairs and place the others against them.
 
-    What is best for the smallest part need not be best for all: then there are two solutions of it.
+    The best solution of the smallest part need not be the best for all: then two of its solutions are kept.
     """
     ensemble = problem.ensemble
     n = ensemble.n_samples

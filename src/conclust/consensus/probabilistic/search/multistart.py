@@ -28,13 +28,13 @@ __all__ = ["Start", "best_start"]
 # A descent is at its end when a sweep lowers the objective by less than this share of it.
 TOL = 1e-4
 SWEEPS = 100
-# Descents are looked at after so many sweeps, and given up when so many more sweeps like the last
+# Descents are compared after every PATIENCE sweeps, and given up when HORIZON more sweeps like the last
 # one would not bring them below the best.
 PATIENCE = 6
 HORIZON = 12
-# Escapes are tried until so many in a row have not helped: as many as there are starts, or, of so few
-# objects that they cost nothing, this many. With fewer objects a cluster than ROOM they cost more, and
-# bring less: two clusters hold few objects that could be parted otherwise.
+# Escapes end when n_init in a row have not helped, or at least TRIES for up to CHEAP objects, where they
+# cost nothing. With fewer objects a cluster than ROOM they cost more and bring less: two clusters then hold
+# few objects that could be parted otherwise.
 TRIES = 15
 CHEAP = 1000
 ROOM = 4
@@ -97,7 +97,7 @@ def best_start(
         starts = list(pool.map(begin, drawers))
         running = starts
         while running:
-            # In rounds, so that what is given up does not depend on who runs when.
+            # In rounds, so that giving up does not depend on the timing of threads.
             list(pool.map(descent.advance, running))
             best = min(starts, key=lambda start: start.loss)
             running = [start for start in running if not (start.done or start.hopeless(best.loss))]
@@ -147,7 +147,7 @@ class _Descent:
 
 
 def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.Generator) -> Start:
-    """Merge and split until so many tries in a row have not helped."""
+    """Merge and split until `patience` tries in a row have not helped."""
     B = descent.few.indicator
     transposed = B.T.tocsr()
 

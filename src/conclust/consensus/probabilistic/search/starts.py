@@ -34,7 +34,7 @@ StartName: TypeAlias = Literal["auto", "random", "spectral"]
 _ROW_SUM_TOLERANCE = 1e-6
 # A start strictly inside the simplex has this share of the uniform membership.
 _UNIFORM = 0.02
-# A spectral start of up to so many objects sees all pairs, of more so many drawn by each object.
+# A spectral start sees all pairs of at most _ALL_PAIRS objects; of more, each object draws _PAIRS_OF_EACH.
 _ALL_PAIRS = 8000
 _PAIRS_OF_EACH = 30
 # Up to this size all eigenvectors are computed.

@@ -1,9 +1,9 @@
-"""Where the pairwise solver ends, bettered: other starts and escapes, as many as some work pays for.
+"""Better solutions of the pairwise solver: more starts and escapes, within a budget of work.
 
 A first solution is given. Random starts may end lower, and so may the best solution with two clusters
-merged and a third split (``merge_split.py``). Of few objects all that is worth trying is tried; of more,
-what a fixed amount of work allows (`BUDGET`, counted by the kernel: the same on every machine), so that
-the time does not depend on where a limit of the size lies.
+merged and a third split (``merge_split.py``). For few objects every useful try is made; for more, as far
+as a fixed amount of work goes (`BUDGET`, counted by the kernel: the same on every machine). So no limit
+on the number of objects makes the time jump.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["better_of_tries", "holding"]
 # What the tries of five starts may do: multiplications and additions, about (`Solution.spent`). Random
 # starts take at most half of it. It is some tenths of a second.
 BUDGET = 1_000_000_000
-# Escapes are tried until so many in a row have not helped for each cluster that holds anything.
+# Escapes end when this number, times the number of clusters that are not empty, failed in a row.
 PATIENCE = 3
 # A try descends until a sweep lowers the objective by less than this share; then on only if it is
 # within another share of the best. An escape must lower the best by a third one to be kept.

@@ -94,9 +94,9 @@ class Factored:
 
 
 def near_solution(problem: Problem, run: Run) -> NDArray[np.float64]:
-    """Return a membership (n_samples, n_clusters) near that of least squares: solved on a part only.
+    """Return a membership (n_samples, n_clusters) near the least-squares solution.
 
-    Each object is at its best against the solution of the part.
+    The problem is solved on a part; every object has its best membership against that solution.
     """
     Y = _Work(problem, run).begin()
     run.report(f"begin near the least-squares solution for {len(Y):,} objects")
@@ -259,7 +259,7 @@ class _Work:
 
 
 def _pairs(n: int) -> float:
-    """Return the number of pairs to divide by; 1 for a single object, whose loss is 0."""
+    """Return the number of pairs to divide by; 1 for a single object, where the loss is 0."""
     return max(0.5 * n * (n - 1), 1.0)
 
 

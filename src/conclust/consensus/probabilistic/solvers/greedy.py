@@ -1,8 +1,8 @@
 """The greedy pair solver: the papers' Algorithm 1, on all pairs or on a pattern of pairs.
 
-What a step does and what it costs is in ``_kernels/pair_objective/greedy/solver.h``. It is the reference
-that the faster solvers are held against: each step is the best one by the paper's rule, and it ends at a
-stationary point, however slowly.
+``_kernels/pair_objective/greedy/solver.h`` describes a step and its cost. This solver is the reference for
+the faster ones: each step is the best one by the paper's rule, and it ends at a stationary point, however
+slowly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from conclust.evidence.dense import unsigned
 
 __all__ = ["Greedy", "steps"]
 
-# The kernel comes back for Ctrl-C and progress after so many visits of a pair: about 0.2 s.
+# The kernel returns after this number of visits of a pair, about 0.2 s, for Ctrl-C and progress.
 _VISITS = 10_000_000
 
 
@@ -38,8 +38,8 @@ _VISITS = 10_000_000
 class Greedy:
     """Minimise f by the papers' Algorithm 1.
 
-    A sweep of ``stopping`` is a step for each object, and the larger of its tolerances that of the
-    gaps. Without a start it begins near the least-squares solution.
+    For ``stopping``, n steps are a sweep, and the larger of its two tolerances applies to the gaps.
+    Without a start it begins near the least-squares solution.
     """
 
     forms_pairs = True
