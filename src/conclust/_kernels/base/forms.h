@@ -77,8 +77,8 @@ inline const char* form_name(Form form) {
     return "portable";
 }
 
-// Doubles of the table in which a form looks up what a byte stands for, the sum of what its two halves
-// stand for: 16 for each half where a register permutes so many, else all 256 sums.
+// A byte stands for a double: the sum of the doubles of its two half bytes. A form looks it up in a table:
+// of 16 doubles per half byte where registers can permute 16 doubles (AVX-512), else of all 256 sums.
 constexpr std::size_t half_table_size = 16;
 constexpr std::size_t table_size(Form form) { return form == Form::avx512 ? 2 * half_table_size : 256; }
 

@@ -78,7 +78,7 @@ void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram,
             });
         }
     }
-    // What is left of the diagonal, from what is right of it.
+    // The lower triangle is a copy of the upper one.
     for (std::size_t k = 0; k < total; ++k) {
         for (std::size_t l = k + 1; l < total; ++l) {
             gram[l * total + k] = gram[k * total + l];

@@ -36,7 +36,8 @@ class SparseGains {
     double gain(std::size_t v, std::size_t from, std::size_t to) const {
         return ties_[v * k_ + to] - ties_[v * k_ + from];
     }
-    // Moves v; says whose gains changed, towards one part or towards all.
+    // Moves v. Calls one(u, part) for each vertex u with a changed gain towards that part, all(u) where the
+    // gains towards all parts changed.
     template <class One, class All>
     void move(std::size_t v, std::size_t from, std::size_t to, const std::int64_t* labels, One&& one,
               All&& all) {
@@ -176,7 +177,7 @@ class HypergraphGains {
     }
 
   private:
-    // The hyperedge enters or leaves a part altogether: that changes what joining it costs.
+    // The hyperedge enters or leaves a part altogether: its vertices pay another cost for joining the part.
     template <class One>
     void open(std::size_t e, std::size_t v, std::size_t part, double cost, One&& one) {
         for (std::int64_t i = pins_at_[e]; i < pins_at_[e + 1]; ++i) {
@@ -186,7 +187,7 @@ class HypergraphGains {
             one(u, part);
         }
     }
-    // The one other vertex of the hyperedge in this part: that changes what its leaving brings.
+    // The hyperedge has one other vertex in this part: leaving the part has another gain for that vertex.
     template <class All>
     void alone(std::size_t e, std::size_t v, std::size_t part, double benefit,
                const std::int64_t* labels, All&& all) {

@@ -14,7 +14,7 @@ namespace conclust {
 
 using Vertex = std::uint32_t;
 inline constexpr Vertex kAbsent = std::numeric_limits<Vertex>::max();
-// Where changes of one vertex in so many are few.
+// Fewer than one vertex in kFew changed: comparing them one by one is faster than looking at all again.
 inline constexpr std::size_t kFew = 6;
 
 // Largest gain first, then the lowest vertex.
@@ -148,7 +148,7 @@ class Heaps {
     std::vector<Queue> each_;
 };
 
-// As Heaps, by looking through all vertices of a part whose gains a move has changed.
+// As Heaps, without a heap: looks at all vertices again where a move has changed their gains.
 class Scans {
   public:
     Scans(std::size_t n, std::size_t k)
@@ -190,8 +190,8 @@ class Scans {
         best_[from].known = best_[to].known = false;
         for (const std::size_t own : {from, to})
             for (const Vertex u : members_[own]) gains.renew(u, own);
-        // Towards the other parts the gains of those change who are in one of the two. Of many it is
-        // sooner seen who is the best by looking again.
+        // Towards the other parts, only vertices of these two parts have new gains. If they are many,
+        // looking at all again finds the best sooner.
         if (kFew * (members_[from].size() + members_[to].size()) > n_) return forget();
         for (const std::size_t own : {from, to})
             for (const Vertex u : members_[own])

@@ -44,7 +44,7 @@ struct LabelView {
     }
 };
 
-// Calls work(codes), a pointer to those of object 0, of the type that they are of.
+// Calls work(codes): a pointer to the codes of object 0, with the type of the codes.
 template <class Work>
 decltype(auto) with_codes(const LabelView& labels, Work&& work) {
     switch (labels.codes.index()) {

@@ -38,7 +38,7 @@ class Relabeller {
     void restore(std::size_t partition, std::span<const std::int64_t> values);
 
   private:
-    // Codes as wide as any; the reserved ones narrow to those of every type.
+    // Codes of the widest type. Narrowed to another type, the reserved codes become its reserved codes.
     static constexpr std::uint32_t unseen = first_reserved_code<std::uint32_t> - 1;
     static constexpr std::int64_t direct_limit = 1 << 16;
 

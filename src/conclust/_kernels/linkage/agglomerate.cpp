@@ -28,7 +28,7 @@ struct Columns {
     const double* bias;   // 0, or infinity for a slot that is dead or is the row's own
 };
 
-// The dissimilarity of the row's cluster (size a, inner mean qa) and that of column i.
+// The dissimilarity of the row's cluster (size a, inner mean qa) and the column's (size b, inner mean qb).
 // Symmetric to the bit in the two clusters: the chain relies on that.
 template <Linkage linkage>
 CONCLUST_INLINE double dissimilarity(double entry, double a, double qa, double b, double qb) {
@@ -114,7 +114,7 @@ CONCLUST_CLONES void max_row(double* kept, const double* absorbed, std::size_t w
 //
 // A merge writes the new cluster's row and not its column, which would touch one cache line per
 // cluster. A row is brought up to date when it is next needed: the clusters formed since then hold
-// what is missing in their own rows.
+// its missing entries in their own rows.
 template <Linkage linkage>
 class Chain {
   public:

@@ -1,7 +1,7 @@
 // Agglomerative clustering of a dense dissimilarity matrix by the nearest-neighbour chain.
 //
-// O(n^2) time, in place: the matrix is the only memory of size n x n. Starting clusters may hold
-// several objects already (micro-clusters), so that the result is that of all objects.
+// O(n^2) time, in place: the matrix is the only memory of size n x n. A starting cluster may be a distinct
+// row of labels, of several objects; the tree is then the same as from single objects.
 //
 // What the matrix holds, symmetric, C-contiguous, finite, >= 0 (the diagonal is not read as
 // evidence, but must be finite too):

@@ -1,8 +1,8 @@
 // Single linkage from labels, without a matrix: Prim's minimum spanning tree over 1 - c_ij / N_ij.
 //
-// The rows of evidence are counted as they are needed, against the objects that are not in the tree
-// yet, whose planes are kept together by moving the last one into each gap. Memory is the planes
-// and a few numbers per object.
+// A row of evidence is counted when it is needed, against the objects that are not in the tree yet. The
+// planes of these stay contiguous: the last object moves into each gap. Memory: the planes and a few
+// numbers per object.
 #pragma once
 
 #include <cstddef>

@@ -63,8 +63,8 @@ struct Sums {
     double count, copresence;
 };
 
-// Whole counts divide to the same double where the fractions are the same. Sums of weights depend
-// on the order of adding, so they go on a grid, on which what is equal on paper is equal.
+// Equal fractions of whole counts are the same double. Sums of weights depend on the order of adding,
+// so they are rounded to a grid: fractions that are equal on paper are equal there.
 template <class Count>
 double frequency(Sums sums) {
     const double s = sums.count / sums.copresence;
@@ -114,7 +114,8 @@ class PairTable {
 
     Sums& operator[](std::size_t place) { return entries_[place].sums; }
 
-    // The pair must not be there. Pairs never outnumber those of the start, so it never grows.
+    // Precondition: the table does not hold the pair. There are never more pairs than at the start, so the
+    // table never grows.
     void insert(std::uint32_t a, std::uint32_t b, Sums sums) {
         const std::uint64_t key = key_of(a, b);
         std::size_t at = home(key);

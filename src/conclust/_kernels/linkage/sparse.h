@@ -5,9 +5,9 @@
 // evidence and passed over. Fractions of sums of weights (floating Count) go on a grid of 2^-40.
 // n < 2^32, all column indices in 0 .. n - 1.
 //
-// Written are n - 1 merges in order of height: a leaf of either side (any leaf for average) and the
-// height. What no chain of pairs connects joins last, at height 1, each piece to that of object 0,
-// in the order of their lowest objects. Returned is the number of pieces.
+// Writes n - 1 merges in order of height: a leaf of either side (any leaf for average) and the height.
+// Pieces that no chain of pairs connects join last, at height 1: each joins the piece of object 0, in the
+// order of their lowest objects. Returns the number of pieces.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,8 @@ template <class Count>
 std::size_t sparse_single(const SparsePairs<Count>& in, const MergesOut& out);
 
 // Merges the two clusters with the highest (sum of c_ij) / (sum of N_ij) over the pairs between
-// them, as long as there are any. Ties: the lowest pair of clusters, a cluster being named by the
-// object whose list of partners it carries on (the longer of two lists carries on, then the lower
-// name). O(E log^2 E) time for E pairs.
+// them, as long as there are any. Ties: the lowest pair of clusters. The name of a merged cluster is that
+// of the cluster with the longer list of partners, or the lower name. O(E log^2 E) time for E pairs.
 template <class Count>
 std::size_t sparse_average(const SparsePairs<Count>& in, const MergesOut& out);
 

@@ -63,9 +63,9 @@ struct Hull {
     }
 };
 
-// Heights are numbers of objects. The modal interval lo .. hi shrinks to where the hulls are farthest apart;
-// what is cut off from it, left of it by the minorant and right of it by the majorant, is final. Each round
-// cuts something off: at lo and hi themselves the corner next to a corner is the same point.
+// Heights are numbers of objects. The modal interval lo .. hi shrinks to where the hulls are farthest apart.
+// The hull is final outside of it: the minorant on the left, the majorant on the right. Each round shortens
+// the interval: at lo and hi themselves the corner next to a corner is the same point.
 struct Dip {
     Steps steps;
     Hull minorant;

@@ -26,8 +26,8 @@ class Logs {
     std::vector<double> values_;
 };
 
-// Sums by cluster, those of all clusters side by side: a row for each label, or partition, has a place
-// for every cluster.
+// Sums by cluster. All clusters are side by side: the row of a label, or of a partition, has a place for
+// every cluster.
 class Clusters {
   public:
     Clusters(std::size_t n, std::size_t m, const std::int64_t* offsets, double b, std::size_t room)

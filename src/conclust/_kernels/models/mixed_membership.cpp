@@ -12,10 +12,10 @@
 namespace conclust {
 namespace {
 
-// Blocks of rows, each with sums of its own that are merged in order: fixed by n.
+// Blocks of rows; n alone fixes them. Each has its own sums, which are merged in order.
 constexpr std::size_t most_blocks = 16;
 constexpr std::size_t rows_per_block = 8192;
-// Rows whose special functions are taken together.
+// Rows of one call of the special functions.
 constexpr std::size_t batch = 32;
 
 // The sums of a block of rows, and room to work in. Clusters are padded to whole packs.

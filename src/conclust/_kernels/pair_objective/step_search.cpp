@@ -36,7 +36,7 @@ bool StepSearch::feed(double rho) {
     } else if (at_high > -30.0 * at_low || steps % 4 == 0) {
         t = low + (low > 0.0 || steps < 4 ? 0.5 : 0.1) * (high - low);
     } else {
-        // Aimed at the middle of what is accepted, not at its edge, 0.
+        // Aim at the middle of the accepted slopes, not at their edge, 0.
         const double aim = std::max(0.5 * target, at_low);
         t = low + (high - low) * ((at_low - aim) / (at_low - at_high));
     }

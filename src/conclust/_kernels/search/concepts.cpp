@@ -128,8 +128,8 @@ void ConceptGrowth::take(const Code* codes) {
             }
         }
     }
-    // A bitset takes n_words words: only clusters of a quarter as many units have one, so that all of
-    // them together take no more than four words per label.
+    // A bitset takes n_words words. Only clusters of at least n_words / 4 units have one, so that all
+    // bitsets together take at most four words per label.
     bits_at_.assign(total, kNone);
     std::size_t words = 0;
     for (std::size_t t = 0; t < total; ++t) {
@@ -481,7 +481,7 @@ void ConceptGrowth::read(std::span<std::int64_t> concept_of, std::span<std::uint
 void ConceptGrowth::assign(std::span<const std::int64_t> sizes, std::span<std::int64_t> concept_of,
                            std::size_t begin, std::size_t end) const {
     const std::size_t total = bits_at_.size();
-    // The concepts whose intent holds each cluster, by a counting sort.
+    // For each cluster, the concepts that have it in their intent, by a counting sort.
     std::vector<std::size_t> held_at(total + 2, 0);
     std::vector<std::int64_t> objects(queue_.size(), 0);
     for (std::size_t c = 0; c < queue_.size(); ++c) {

@@ -1,10 +1,10 @@
 // FCA-Consensus: disjoint concepts of a partition context, each grown while enough partitions agree.
 //
-// Units are rows of labels (codes.h), in the order in which they are tried. A concept is an extent (a
-// set of units) and an intent (the partitions that put all of them into one cluster, whose labels are
-// those of the seed, the unit that it grew from). Extents never overlap. Sets of units are bitsets: of
-// each cluster that is large enough to be worth one, of what is covered, of the extent at work. The
-// agreement of all units with an intent is counted by bit-sliced addition, 512 units at a time.
+// Units are distinct rows of labels (codes.h), in the order in which they are tried. A concept has an extent
+// (a set of units) and an intent (the partitions that put all of them into one cluster). It grows from one
+// unit, its seed; the labels of the intent are the seed's labels. Extents never overlap. Bitsets hold sets of
+// units: each large cluster, the units covered so far, the extent at work. Bit-sliced addition counts the
+// agreement of the units with an intent, 512 units at a time.
 #pragma once
 
 #include <cstddef>
@@ -41,9 +41,9 @@ class ConceptGrowth {
     // Precondition: grow() has returned true.
     void read(std::span<std::int64_t> concept_of, std::span<std::uint8_t> intents) const;
 
-    // Gives the units from begin to end that no concept covers to the concept whose intent holds the largest weight of
-    // its labels; ties go to the larger extent (sizes: objects per unit), then to the lower index. One
-    // without a label in any intent stays at -1.
+    // Gives each uncovered unit from begin to end to the concept with the largest weight of its labels in the
+    // intent; ties go to the larger extent (sizes: objects per unit), then to the lower index. A unit without
+    // a label in any intent stays at -1.
     // Preconditions: concept_of is as read() wrote it, or after assign() of other units; sizes has n
     // places; begin <= end <= n.
     void assign(std::span<const std::int64_t> sizes, std::span<std::int64_t> concept_of,
@@ -87,11 +87,11 @@ class ConceptGrowth {
     void add_witness(std::uint32_t unit);
 
     std::size_t n_, m_, n_words_;
-    std::vector<double> weights_;           // empty: all count 1
-    std::vector<std::uint32_t> clusters_;   // (n, m): clusters of all partitions numbered together
-    std::vector<std::size_t> members_at_;   // (T + 1,)
-    std::vector<std::uint32_t> members_;    // units of each cluster, rising
-    std::vector<std::size_t> bits_at_;      // (T,): where the bitset of a large cluster is
+    std::vector<double> weights_;  // empty: all count 1
+    std::vector<std::uint32_t> clusters_;  // (n, m): clusters of all partitions numbered together
+    std::vector<std::size_t> members_at_;  // (T + 1,)
+    std::vector<std::uint32_t> members_;  // units of each cluster, rising
+    std::vector<std::size_t> bits_at_;  // (T,): where the bitset of a large cluster is
     std::vector<std::uint64_t> bits_;
     bool any_missing_ = false;
 

@@ -7,7 +7,7 @@ namespace conclust {
 
 namespace {
 
-// A gain counts when it is above this share of what it is the difference of: rounding is not.
+// A gain is a difference; it counts when it is above this share of its terms. Less is rounding.
 constexpr double negligible = 1e-11;
 
 }  // namespace

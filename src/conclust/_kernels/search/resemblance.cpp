@@ -12,9 +12,9 @@ namespace conclust {
 namespace {
 
 constexpr double nothing = -std::numeric_limits<double>::infinity();  // the logarithm of 0
-// A gain counts when it is above this share of what it is the difference of: rounding is not.
+// A value counts as larger when it is so by more than this share of the other; less is rounding.
 constexpr double negligible = 1e-11;
-// What may be taken off a sum before it is summed anew.
+// A sum that a subtraction leaves with less than this share is summed anew.
 constexpr double cancelled = 1e-6;
 
 double pairs_of(double s) { return 2.0 * s * (s - 1.0); }
@@ -108,7 +108,7 @@ double ResemblanceSearch::replaced(double total, const std::vector<double>& part
         return total - before + part;
     }
     const double rest = 1.0 - std::exp2(before - total), added = std::exp2(part - total);
-    if (rest > cancelled && added < 1e300) {  // false where the total is that of nothing
+    if (rest > cancelled && added < 1e300) {  // false where the total is log2 of 0
         return total + std::log2(rest + added);
     }
     double sum = part;

@@ -20,9 +20,9 @@ namespace conclust {
 
 class ResemblanceSearch {
   public:
-    // labels (n x m): 0 .. K_u - 1, -1 missing, -2 noise; mass (n), whole numbers; offsets (m + 1): the
-    // first of the clusters of each partition, whose sizes are in cluster_sizes; factors (m): weight
-    // over norm of each partition, or the base-2 logarithm of it with `all_subsets`. With `fixed`,
+    // labels (n x m): 0 .. K_u - 1, -1 missing, -2 noise; mass (n), whole numbers; cluster_sizes (T): objects
+    // of each cluster of each partition; offsets (m + 1): where the clusters of each partition begin in it;
+    // factors (m): weight over norm of each partition, with `all_subsets` its base-2 logarithm. With `fixed`,
     // moves never change the number of clusters.
     ResemblanceSearch(std::span<const std::int32_t> labels, std::span<const double> mass,
                       std::span<const std::int64_t> offsets, std::span<const double> cluster_sizes,
@@ -70,7 +70,7 @@ class ResemblanceSearch {
     bool all_subsets_, fixed_;
     std::vector<std::int64_t> partition_, units_;
     // Of each cluster: objects by label; observed, and as noise, by partition; f summed over labels
-    // (pairs alone); what it adds to what is shared, and to the norm.
+    // (pairs alone); its terms of shared_ and of norm_.
     std::vector<double> counts_, size_, noise_, sum_, part_, own_;
     std::vector<double> shared_, norm_, score_;  // of each partition
 };

@@ -9,10 +9,10 @@ void project_rows(std::span<const double> V, std::span<const double> scale, std:
     for (std::size_t i = 0; i < V.size() / k; ++i) {
         const double* v = V.data() + i * k;
         double* x = X.data() + i * k;
-        // Moving a row changes nothing; with its largest value at 0 nothing of the others is lost.
+        // Adding a constant to a row changes nothing; with the largest at 0, sums keep their digits.
         const std::size_t largest = static_cast<std::size_t>(std::max_element(v, v + k) - v);
         const double top = v[largest];
-        // theta is at least what it is without the others. It rises as long as values fall below it.
+        // theta starts at its value for the largest entry alone. It rises as long as values fall below it.
         double theta = -1.0 / scale[largest];
         std::size_t above = k + 1;
         for (;;) {

@@ -11,11 +11,11 @@ namespace conclust {
 
 namespace {
 
-// Rows of one task, which fills the columns that mirror them too: as many as make what it writes below
-// the diagonal, a page or more apart, a run of whole cache lines.
+// Rows of one task. The task fills the mirrored columns too: below the diagonal its entries of one row are
+// contiguous, and rows are a page or more apart. A whole block of them fills whole cache lines.
 constexpr std::size_t band = BitSlices::block_size;
-// Blocks of objects that a task holds against its rows before it mirrors them: few enough that it finds
-// them in the second cache still.
+// Blocks of objects that a task compares with its rows before it mirrors them: few enough to be in the
+// second cache still.
 constexpr std::size_t tile = 16;
 
 struct Pairs {

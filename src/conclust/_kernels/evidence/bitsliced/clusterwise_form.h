@@ -3,8 +3,8 @@
 
 #include "evidence/bitsliced/slices_form.h"
 
-// One object's sums against `count` objects become dissimilarities. Returns the sizes of those with
-// which no partition saw it.
+// One object's sums against `count` objects become dissimilarities. Returns the total size of the objects
+// that no partition observed together with it.
 CONCLUST_FORM_INLINE std::int64_t dissimilar(const double* c, const double* N, const std::int64_t* sizes,
                                              std::size_t count, double* out) {
     std::int64_t unseen = 0;
@@ -18,7 +18,7 @@ CONCLUST_FORM_INLINE std::int64_t dissimilar(const double* c, const double* N, c
     return unseen;
 }
 
-// Object i against those of blocks [from, to) that come after it, to its row of the output.
+// Writes the dissimilarities of object i and the later objects of blocks [from, to) to its row of the output.
 inline std::int64_t dissimilar_row(const Pairs& pairs, std::size_t i, std::size_t from, std::size_t to,
                                    const double* tables, const std::uint32_t* b) {
     constexpr std::size_t size = BitSlices::block_size;

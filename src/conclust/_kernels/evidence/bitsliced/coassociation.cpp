@@ -15,8 +15,7 @@ constexpr std::size_t row_block = 64;
 // Bytes of the objects that a task holds against all of its rows before it moves on.
 constexpr std::size_t tile_bytes = 24 * 1024;
 
-// Where counts go: two arrays (or null) whose column 0 is object `first`, with room for objects
-// below `last`.
+// The output: two arrays (or null). Their column 0 is object `first`, their last column object `last` - 1.
 template <class Count>
 struct Target {
     Count* c;

@@ -82,7 +82,7 @@ CONCLUST_APART void count_bytes(const SliceGroup* groups, const Segment& segment
     }
 }
 
-// What `bytes` (R x C x lanes) are below 255 is taken from `base`, on later segments from what is there.
+// Subtracts 255 - `bytes` (R x C x lanes) from `base` on the first segment, from the output on later ones.
 template <class Count>
 CONCLUST_APART void flush(const std::uint8_t* bytes, std::size_t R, std::size_t C, Count* out,
                           std::size_t stride, const std::size_t* counts, Count base, bool first) {

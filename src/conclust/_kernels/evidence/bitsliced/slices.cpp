@@ -145,8 +145,8 @@ BitSlices::BitSlices(const LabelView& labels, [[maybe_unused]] int threads)
     const Columns columns =
         with_codes(labels, [&](const auto* codes) { return survey_all(codes, n, m, threads); });
 
-    // Columns with as many bits side by side, and among these the ones that need the other planes:
-    // then few groups pay for them.
+    // Columns are sorted by their number of bits, then by which further planes they need: few groups
+    // then pay for those planes.
     std::iota(order_.begin(), order_.end(), 0u);
     const auto key = [&columns](std::uint32_t u) {
         return 4 * bits(columns.clusters[u]) + 2 * columns.missing[u] + columns.noise[u];

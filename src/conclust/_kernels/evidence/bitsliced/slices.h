@@ -1,10 +1,10 @@
 // The label matrix cut into bit planes: one byte holds one bit of eight partitions' codes.
 //
-// Partitions are put into groups of eight, those with equally many bits together, and a group has
-// as many planes as its largest code needs. In plane p of a group, bit b of an object's byte is bit
-// p of its code in the group's b-th partition. Two objects differ in that partition exactly when
-// some plane differs in bit b, so one XOR and one OR compare eight partitions of as many pairs as
-// a register has bytes.
+// Partitions form groups of eight, sorted by the number of bits of their codes. The largest code of a
+// group sets its number of planes. In plane p of a group, bit b of an object's byte is bit p of its code
+// in the group's b-th partition. Two objects differ in that partition exactly when some plane differs in
+// bit b. One XOR and one OR per plane therefore compare eight partitions, for one pair of objects per
+// byte of a register.
 //
 // Two more planes, only where a group needs them:
 //   labelled  bit b is set where the object has a cluster in the b-th partition
@@ -28,11 +28,11 @@
 namespace conclust {
 
 struct SliceGroup {
-    std::uint32_t size;      // partitions in this group, 1..8
-    std::uint32_t first;     // slice of plane 0
-    std::uint32_t planes;    // code planes
-    std::int32_t labelled;   // slice, or -1: everyone has a cluster
-    std::int32_t present;    // slice, or -1: everyone was observed
+    std::uint32_t size;  // partitions in this group, 1..8
+    std::uint32_t first;  // slice of plane 0
+    std::uint32_t planes;  // code planes
+    std::int32_t labelled;  // slice, or -1: everyone has a cluster
+    std::int32_t present;  // slice, or -1: everyone was observed
 };
 
 class BitSlices {
@@ -75,7 +75,7 @@ class BitSlices {
     std::unique_ptr<std::uint8_t[], Free> bytes_;
 };
 
-// Groups whose differences are added up in one byte per pair.
+// Consecutive groups; one byte per pair holds the sum of their differences.
 struct Segment {
     std::size_t begin;
     std::size_t end;
@@ -85,13 +85,13 @@ struct Segment {
 // partitions, so 31 groups (or 32 of at most 255 partitions together) never pass a byte.
 std::vector<Segment> segments(const BitSlices& slices, std::size_t most);
 
-// The bytes of object i, each four times, at every `stride`-th place of `to`: what the vector
-// forms compare a register of other objects with.
+// Writes each byte of object i four times, at every `stride`-th place of `to`. The vector forms compare
+// these with a register of other objects.
 void spread_object(const BitSlices& slices, std::size_t i, std::uint32_t* to, std::size_t stride);
 
-// Tables for weighted evidence, one per group: byte z stands for the sum of the weights of the group's
-// partitions whose bit is 0 in z, those of bits 0 to 3 and those of bits 4 to 7 each in order of the
-// bits, then the two. A weight that is not added leaves no trace: all forms give the same bits.
+// Tables for weighted evidence, one per group: byte z stands for the summed weights of the group's
+// partitions that have a 0 bit in z. The order of adding is fixed: bits 0 to 3, bits 4 to 7, then the two
+// sums. So all forms give the same bits.
 //
 // Preconditions: weights has one finite value >= 0 per partition of `slices`; `tables` has room for
 // table_size(form) doubles per group.

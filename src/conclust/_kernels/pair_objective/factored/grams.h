@@ -75,8 +75,8 @@ CONCLUST_INLINE void outer_difference(const double* z, const double* y, std::siz
     }
 }
 
-// H (k rows of `stride`) = the whole matrix; what it holds from column k on does not matter. Reads up to
-// a pack past the end of the Gram.
+// H (k rows of `stride`) = the whole matrix; its columns from k on are arbitrary. Reads up to a pack past
+// the end of the Gram.
 template <int S>
 CONCLUST_INLINE void whole(const double* gram, std::size_t k, std::size_t stride, double* H) {
     const std::size_t s = S ? static_cast<std::size_t>(S) : stride;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t lanes = 8;             // of every long floating sum
 constexpr std::size_t blocks_per_round = 16;  // private copies; also the most threads that help
 constexpr double rounding = 1e-14;  // of F
-// Few objects: a part of so many, but so many parts at least and at most.
+// A round of few objects is cut into parts of this size, within these numbers of parts.
 constexpr std::size_t part_size = 32;
 constexpr std::size_t least_parts = 8;
 constexpr std::size_t most_parts = 32;

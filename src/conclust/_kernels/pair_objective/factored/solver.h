@@ -31,7 +31,7 @@ namespace conclust {
 struct SweepResult {
     double change;  // of F, never positive but for rounding
     double residual;  // largest gap per unit of evidence met at the visits
-    std::int64_t shortened;  // rounds whose step was shortened
+    std::int64_t shortened;  // rounds that shortened their step
 };
 
 class FactoredSolver {
@@ -42,7 +42,8 @@ class FactoredSolver {
     static std::size_t padded(std::size_t k);
     std::size_t stride() const { return stride_; }
 
-    // `rows`, here and below, are those of Y (n x stride). Sets the sums from them. Objects of blocks are summed in fixed order.
+    // Sets the sums from `rows`: here and below, the rows of Y (n x stride). Blocks of objects are summed in
+    // a fixed order.
     void rebuild(std::span<const double> rows, int threads);
 
     // F less its constant, from the sums.

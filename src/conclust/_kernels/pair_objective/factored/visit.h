@@ -20,10 +20,10 @@ struct Block {
     double* Y;             // of object 0
     double* sums;          // move with the objects
     const double* fields;  // sums of Grams, see grams.h: as they were
-    double* moves;         // what the objects move them by is added
-    double tol;         // gap per unit of evidence below which an object is left alone
-    double negligible;  // or what it can lower F by
-    double relaxation;  // how many times as far as to its minimiser an object goes, at least 1
+    double* moves;         // the objects' changes of the sums are added here
+    double tol;         // an object with a smaller gap per unit of evidence does not move
+    double negligible;  // nor does one that can lower F by less than this
+    double relaxation;  // step over the step to the minimiser, at least 1 (over-relaxation)
     Mode mode;
     // out
     double residual;

@@ -21,7 +21,7 @@ class GreedyPattern {
 
     std::size_t count(std::size_t i) const { return static_cast<std::size_t>(row(i)[0]); }
     const std::int32_t* partners(std::size_t i) const { return row(i) + 1; }
-    // The counts of a row, with zeros up to whole eights: c, and N as many places further on.
+    // The counts of a row: c, padded with zeros to a multiple of eight, then N in the same way.
     Counts counts(std::size_t i) const {
         return {row(i) + first_value(count(i)), bytes_, 2 * whole_eights(count(i))};
     }

@@ -131,7 +131,7 @@ void GreedySolver::ask_for_partners(std::size_t i) const {
     }
 }
 
-// Asks for the rows of partners whose gaps are already near that of `likely`.
+// Prefetches the rows of the partners with a gap almost as large as the gap of `likely`.
 void GreedySolver::ask_for_rising(std::size_t likely) const {
     if (in_.pairs.dense()) {
         return;

@@ -2,23 +2,23 @@
 //
 //     min f(Y) = sum over pairs with N_ij > 0 of N_ij d(c_ij / N_ij, y_i'y_j),  y_i on the simplex.
 //
-// A step takes the object J whose gradient g_J has the largest gap max_{k: y_Jk > 0} g_Jk - min_k g_Jk,
-// and moves mass from the first cluster to the second, by an exact line search. Objects whose gap per
-// unit of evidence, gap / sum_j N_Jj, is at most `tol` are left alone: with none left, Y is stationary.
+// A step takes the object J with the largest gap max_{k: y_Jk > 0} g_Jk - min_k g_Jk of its gradient g_J,
+// and moves mass from the first cluster to the second, by an exact line search. Objects stay as they are
+// where the gap per unit of evidence, gap / sum_j N_Jj, is at most `tol`: if all do, Y is stationary.
 //
-// Memberships, gradients and keys of the queue are kept side by side, one record an object: at K <= 3 a
-// cache line, and what a step reads of each partner. The inner products y_J'y_i are computed again at
-// each step, because y_i is read for the line search anyway; so there is no table of them, no index of
-// twin entries, and nothing of theirs drifts. The product of two rows has the same bits from either
-// side, so that what a later step takes off a gradient is what an earlier one put on it. A step with l
+// An object has one record of its membership, gradient and key of the queue: at K <= 3 one cache line, and
+// a step reads no more than that of each partner. The inner products y_J'y_i are computed again at
+// each step, because the line search reads y_i anyway: there is no table of them, no index of twin
+// entries, and they do not drift. The product of two rows has the same bits from either side, so that a
+// later step subtracts from a gradient exactly the terms that an earlier one added. A step with l
 // partners costs O(l K) for the gradients, O(l) for each of the evaluations of the line search, and
 // O(l log n) at worst for the queue.
 //
-// At a size beyond the caches a step would wait for memory most of its time: who comes next is guessed
-// early, and what that step will read is asked for while this one computes.
+// Beyond the size of the caches a step would wait for memory most of the time. So the next object is
+// guessed early, and its data are prefetched while this step computes.
 //
-// The gradients, the gaps and f are computed from scratch now and then, and before the end: what
-// `objective` and `residual` say of a finished solver is free of accumulated rounding.
+// The gradients, the gaps and f are computed from scratch now and then, and before the end: `objective` and
+// `residual` of a finished solver are free of accumulated rounding.
 //
 // The work is sequential; nothing depends on threads. A dense row is gone through like a row of the
 // pattern (objects without common evidence left out), so that a full pattern gives the same bits.
@@ -38,7 +38,7 @@
 namespace conclust {
 
 struct GreedyInput {
-    PairCounts pairs;   // a pattern is copied
+    PairCounts pairs;  // a pattern is copied
     std::size_t k = 0;  // clusters
     Divergence divergence = Divergence::l2;
     double a = 2.0;  // of Divergence::power
@@ -87,18 +87,18 @@ class GreedySolver {
     void ask_for_rising(std::size_t likely) const;
 
     GreedyInput in_;
-    std::size_t stride_;           // k + 1 rounded up to whole packs
+    std::size_t stride_;  // k + 1 rounded up to whole packs
     std::vector<double> memory_;
-    double* records_;              // n records as in step.h, on cache lines
+    double* records_;  // n records as in step.h, on cache lines
     std::vector<double> evidence_;  // sum_j N_ij
-    GreedyQueue queue_;             // gaps; 0 of an object found stationary, until a partner moves
+    GreedyQueue queue_;  // gaps; 0 of an object found stationary, until a partner moves
     GreedyRow row_;
     GreedyPattern pattern_;
-    std::vector<double> old_;      // memberships before and after a step
+    std::vector<double> old_;  // memberships before and after a step
     std::vector<double> new_;
     std::vector<double> sums_;
     std::vector<GreedyRecord> trace_;
-    std::size_t refreshed_ = 0;     // objects that the refresh under way has done
+    std::size_t refreshed_ = 0;  // objects that the refresh under way has done
     double refreshed_sum_ = 0.0;
     std::int64_t steps_ = 0;
     std::int64_t since_refresh_ = 0;

@@ -10,7 +10,7 @@
 
 namespace conclust {
 
-// An object's partners and what is computed of each. Arrays have room for a whole number of eights:
+// The partners of an object, and the numbers of each pair. The length of the arrays is a multiple of eight:
 // places beyond the partners hold a pair without evidence, which adds zeros to every sum.
 struct GreedyRow {
     explicit GreedyRow(std::size_t partners_at_most) : GreedyRow((partners_at_most + 7) / 8 * 8, 0) {}
@@ -48,7 +48,7 @@ struct GreedyRecords {
     std::size_t stride;
 };
 
-// Sets the number of partners, whose partners, c and N are there, and what is beyond them.
+// Sets the number of partners and pads the places beyond them. Precondition: partners, c and N are set.
 void finish_row(GreedyRow& row, std::size_t count);
 
 // Sum in fixed lanes.

@@ -10,7 +10,8 @@ namespace {
 
 // Objects are collected for one call of an outside divergence until they have this many partners.
 constexpr std::size_t batch_partners = 8192;
-// The partners' memberships of the object so many further on are asked for, and further on its own lists.
+// The memberships of the partners are prefetched for the object this many places ahead, and the lists of
+// partners for the one `lists_ahead` places ahead.
 constexpr std::size_t ahead = 8;
 constexpr std::size_t lists_ahead = 16;
 constexpr std::size_t line = 64;  // bytes
@@ -47,7 +48,7 @@ PairBatch::PairBatch(const PairwiseInput& in, const double* all, std::size_t ld)
         PairColumn& col = columns_[b];
         clusters_.lend(b, col);
         col.parameter = in.parameter;
-        col.ld = ld;  // of a pattern: that of the column
+        col.ld = ld;  // dense; on a pattern each column has its own
     }
     if (in.outside.call) {
         outside_.assign(3 * room_, 0.0);
@@ -64,7 +65,7 @@ std::size_t PairBatch::length_of(std::size_t i) const {
     return round_up(in_.pairs.dense() ? in_.pairs.n : in_.pairs.degree(i), 8);
 }
 
-// Reads object i into a column whose partners begin at `at` of the batch's memory.
+// Reads object i into a column; its partners begin at `at` of the batch's memory.
 void PairBatch::read_column(const double* Y, std::size_t i, bool later, PairColumn& col,
                             std::size_t at) {
     const std::size_t s = col.stride;
@@ -142,8 +143,8 @@ void PairBatch::ask_partners(const double* Y, std::size_t i) const {
     }
 }
 
-// Reads the next objects, as many as fit and, if they must be apart, are no partners of each other;
-// returns their number.
+// Reads the next objects that fit into a batch, with `apart` only up to the first partner of one of them.
+// Returns their number.
 std::size_t PairBatch::read(const double* Y, const std::int32_t* objects, std::size_t count, bool later,
                             bool apart) {
     std::size_t some = 0;

@@ -29,14 +29,14 @@ struct VisitAim {
 
 class PairBatch {
   public:
-    // all: of dense evidence, everyone's memberships cluster by cluster, rows of `ld` doubles; it is read
-    // whenever objects are, so that it may change in between. Else null.
+    // all: for dense evidence the memberships of all objects, a row of `ld` doubles per cluster, read again
+    // with each batch, so that it may change in between. Null for a pattern.
     PairBatch(const PairwiseInput& in, const double* all, std::size_t ld);
     PairBatch(const PairBatch&) = delete;  // columns point into the vectors
     PairBatch& operator=(const PairBatch&) = delete;
 
-    // Each of these works on the first of the objects, as many as fit, and returns their number: at
-    // least 1, and 1 but for a divergence outside.
+    // Each of these works on the first objects that fit into a batch and returns their number: at least 1,
+    // and more than 1 only for a divergence computed outside.
 
     // Visits objects against Y. In turn: only objects that are no partners of each other, so that the
     // order does not matter. The columns keep what came of it.

@@ -57,14 +57,14 @@ struct PairColumn {
     std::size_t U = 0;  // cheapest cluster
     std::size_t V = 0;  // dearest cluster with mass
     double gap = 0.0;  // g_V - g_U
-    double possible = 0.0;  // g'y - g_U: what the object can lower f by, at most
-    double enough = 0.0;  // gap at which to leave it alone
+    double possible = 0.0;  // g'y - g_U: a bound on how much the object can lower f
+    double enough = 0.0;  // with a gap of at most this the object does not move
     double first = 0.0;
     double stop = 0.0;
     double value = 0.0;
     double slope = 0.0;  // rho(0) of the last step of the quadratic
-    double lowered = 0.0;  // what that step lowered f by, were f quadratic
-    std::size_t spent = 0;  // what has been done for the object, about: multiplications and additions
+    double lowered = 0.0;  // how much that step would lower f if f were quadratic
+    std::size_t spent = 0;  // work on the object: multiplications and additions, about
     bool active = false;
     bool busy = false;  // still descending
     bool moved = false;
@@ -103,8 +103,8 @@ class ClusterScratch {
     std::vector<const double*> rows_;
 };
 
-// What is done to a batch of columns whose objects are no partners of each other, so that the order
-// does not matter. Columns that are not active are left alone.
+// Work on a batch of columns. Their objects are no partners of each other, so the order does not matter.
+// Inactive columns are left alone.
 enum class PairWork {
     gradient,  // a = products with y, w = slopes, g = gradient and its gap
     curved,  // that, and the curvature h

@@ -117,7 +117,7 @@ struct Outside {
     static constexpr bool quadratic = false;
     const OutsideDivergence* d;
 
-    // Calls for q = a (or a + t da): the numbers of column o begin where those of the one before end.
+    // Calls for q = a (or a + t da). The columns' numbers stand one after the other.
     CONCLUST_INLINE void ask(int what, const PairColumn* columns, std::size_t count, bool moved,
                              bool again = false) const {
         std::size_t total = 0;

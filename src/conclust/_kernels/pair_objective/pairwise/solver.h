@@ -6,18 +6,17 @@
 // (simplex/quadratic.h) and goes towards its minimiser z as far as f falls. Along z - y the derivative of f,
 // rho(t) = sum_j w(a_j + t (z-y)'y_j) (z-y)'y_j, only grows, so that any t with rho(t) <= 0 lowers f.
 // The curvature is the smaller of Newton's and Fisher's, pair by pair: Newton's alone creeps where a_j
-// is tiny and c_ij > 0, Fisher's where a_j is tiny and c_ij = 0. An object whose step is cut short is
-// moved by exact pair steps (mass from one cluster to another) in the same visit.
+// is tiny and c_ij > 0, Fisher's where a_j is tiny and c_ij = 0. Where a step is cut short, exact pair steps
+// (mass from one cluster to another) move the object on in the same visit.
 //
-// Objects are visited in slots, consecutive in the order given. All objects of a slot are visited against
-// the memberships as they were when it began: on as many threads as there are, with the same result. A
-// slot of one object makes every visit lower f. Larger ones should be a small share of all objects and a
-// mixture of them: each of their objects then misses next to nothing, but f may rise, and the caller
-// looks after that.
+// Objects are visited in slots, consecutive in the given order. All objects of a slot see the memberships
+// as they were when the slot began (a Jacobi batch), so any number of threads gives the same result. In
+// slots of one object every visit lowers f. Larger slots should be a small share of all objects, and
+// mixed: then each object misses next to nothing. f may rise, and the caller checks for that.
 //
-// A divergence may also be computed outside (a user's function), for as many pairs a call as there are:
-// objects of a slot are visited together, and of those that move in turn consecutive ones that are no
-// partners of each other, which gives the same. It is called on the caller's thread alone.
+// A divergence may also be computed outside (a user's function). One call then takes the pairs of many
+// objects: of a slot, or, where objects move in turn, of consecutive objects that are no partners of each
+// other, which gives the same. It is called on the caller's thread alone.
 //
 // The evidence is dense (n x n counts) or on a symmetric pattern of pairs (compressed sparse rows
 // without a diagonal). One visit costs O(l K^2) for an object with l partners.
@@ -52,8 +51,8 @@ class PairwiseSolver {
 
     // Visits objects, none twice, in the given order, in slots of `slot` >= 1. An object is left alone
     // when its gap per unit of evidence is at most tol, or when it can lower f by at most `negligible`.
-    // finish: steps are repeated until the gap is at most tol, and `lowered` is exact. gaps (one per object of the solver) takes
-    // the gap of each visited object.
+    // finish: steps are repeated until the gap is at most tol, and `lowered` is exact. gaps (one per object
+    // of the solver): the gap of each visited object is written there.
     VisitResult visit(std::span<double> Y, std::span<const std::int32_t> objects, std::size_t slot,
                       const VisitAim& aim, std::span<double> gaps);
 
