@@ -15,10 +15,9 @@ again from ``codes``, ``offsets`` and ``weights``. It is computed at first use a
     cluster and cluster   (T, T)   gram, B'B; gram_entries, how many it can have
     all of it                      label_view, as the kernels read it
 
-What a partition has is given to each of its clusters by `over_clusters`, and what its clusters have is
-reduced to what it has by `over_partitions` (both in ``_labels.py``). Equal rows of labels are
-``Ensemble.distinct_rows``; some of the objects, with the clusters numbered as they are,
-``Ensemble.part``.
+`over_clusters` repeats a value of each partition for its clusters; `over_partitions` reduces values of
+clusters to one per partition (both in ``_labels.py``). ``Ensemble.distinct_rows`` groups equal rows of
+labels; ``Ensemble.part`` takes some of the objects and keeps the numbers of the clusters.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def read(
     n, m = codes.shape
     if m == 0 or n < 2 or counts.shape != (m,) or counts.dtype != np.int64 or (counts < 0).any():
         _refuse(path, "is damaged: its label matrix and its cluster counts do not fit")
-    # What a file says is held against what it holds before anything of that size is made.
+    # Sizes that the file states are compared with its contents before any array of such a size is made.
     parts = _soft_parts(path, arrays)
     held = n if parts is None else len(parts[1])
     if int(counts.max()) > held:

@@ -51,7 +51,8 @@ NOISE = -2
 """The user's label of an object that a partition observed and put with nobody."""
 
 _BLOCK_CELLS = 1 << 22
-# So few rows of names, beside three times as many columns, are taken for clusterings.
+# Names in at most this number of rows, with three times more columns or beyond, look like clusterings given
+# as rows.
 _FEW_ROWS = 5
 _LARGEST = np.iinfo(np.int64).max
 _NUMBERS: tuple[Any, ...] = (Real, Decimal)
@@ -93,7 +94,7 @@ def indicator_of(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_arra
 def over_clusters(
     values: NDArray[Any], offsets: NDArray[np.int64], *, axis: int = 0
 ) -> NDArray[Any]:
-    """Give each cluster what its partition has: an axis of N partitions becomes one of T clusters."""
+    """Repeat each partition's value for its clusters: an axis of N partitions becomes one of T clusters."""
     return np.repeat(values, np.diff(offsets), axis=axis)
 
 
@@ -199,8 +200,8 @@ def first_appearance(labels: NDArray[Any], n_clusters: int) -> NDArray[np.int64]
 def code_labels(labels: Any, *, missing: Missing = "unobserved") -> CodedLabels:
     """Read a label matrix (n_samples, n_partitions) into codes.
 
-    A C-contiguous uint8 or int8 array whose columns number their clusters by first appearance is used
-    as it is, without a copy; every other input becomes one new matrix of the smallest code type.
+    A C-contiguous uint8 or int8 array is used without a copy if its columns number their clusters by
+    first appearance; every other input becomes one new matrix of the smallest code type.
     """
     matrix, object_names = _as_matrix(labels, missing)
     _check_shape(matrix)

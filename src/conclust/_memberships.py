@@ -18,7 +18,7 @@ ROW_SUM_TOLERANCE = 1e-6
 
 
 def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
-    """Read users' membership matrices as arrays of numbers; what is masked becomes NaN."""
+    """Read users' membership matrices as arrays of numbers; masked entries become NaN."""
     if not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
         raise InputError(
             "Ensemble.from_memberships needs a sequence of membership matrices, one a partition. Got "

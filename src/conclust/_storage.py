@@ -101,7 +101,7 @@ def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
     """
     target = Path(path)
     temporary = target.with_name(f".conclust-{secrets.token_hex(8)}.tmp")
-    # 0o666 less the umask: the rights of a file written plainly, unlike those of mkstemp.
+    # 0o666 less the umask: the rights of an ordinary new file; mkstemp would give fewer.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666)
     done = False
@@ -335,7 +335,7 @@ def read_npz(
         The file is missing or cannot be read.
     FileFormatError
         It is no NPZ file, is cut off or damaged, holds objects, unpacks to more than allowed, or
-        does not hold what is expected.
+        lacks expected arrays.
     """
     with open_regular(path) as file:
         _check_directory(file, path)

@@ -27,7 +27,7 @@ __all__ = [
 
 
 def refuse(name: str, owner: str, expected: str, got: object, advice: str = "") -> NoReturn:
-    """Raise the parameter error: what is wrong, what was expected, what was found, what to do."""
+    """Raise the parameter error: the parameter, the expected values, the value given, the way on."""
     sentence = f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead."
     raise ParameterError(f"{sentence} {advice}".rstrip())
 

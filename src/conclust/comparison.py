@@ -45,8 +45,8 @@ Average: TypeAlias = Literal["geometric", "arithmetic", "max", "min"]
 def consistency_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Share of the objects in matched clusters: the consistency index H, or clustering accuracy.
 
-    Clusters are matched one to one so that the matched ones share as many objects as possible
-    (the assignment problem, solved exactly; the numbers of clusters may differ).
+    Clusters are matched one to one so that matched clusters share the most objects (the assignment
+    problem, solved exactly; the numbers of clusters may differ).
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def consistency_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Raises
     ------
     InputError
-        If the two differ in length, are not 1-D, have fewer than two objects, hold what is no
-        label, or share no object.
+        If the two differ in length, are not 1-D, have fewer than two objects, hold values that are no
+        labels, or share no object.
 
     References
     ----------
@@ -199,8 +199,8 @@ def adjusted_rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     Returns
     -------
     float
-        At most 1, and negative where the agreement is below that of chance. 1 for two partitions
-        into one cluster, and for two into single objects.
+        At most 1, and negative where the agreement is below chance. 1 for two partitions into one
+        cluster, and for two into single objects.
 
     Raises
     ------
@@ -417,8 +417,8 @@ def normalized_mutual_information(
     labels_true, labels_pred : (n_samples,) array-like of int or str
         The two partitions; missing objects and noise as for `consistency_index`.
     average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
-        The mean of the two entropies; "geometric" is that of Strehl and Ghosh, "arithmetic" the
-        default of scikit-learn's ``normalized_mutual_info_score``.
+        The mean of the two entropies. "geometric": as in Strehl and Ghosh. "arithmetic": the default
+        of scikit-learn's ``normalized_mutual_info_score``.
 
     Returns
     -------
@@ -456,7 +456,7 @@ def normalized_mutual_info_score(
     labels_true, labels_pred : (n_samples,) array-like of int or str
         The two partitions. Unlike in scikit-learn objects missing from either are left out.
     average_method : {"arithmetic", "geometric", "max", "min"}, default="arithmetic"
-        As `average` of `normalized_mutual_information`, whose default is "geometric".
+        As `average` of `normalized_mutual_information`, where the default is "geometric".
 
     Returns
     -------
@@ -543,7 +543,7 @@ def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
 
 def _pairs(table: Contingency) -> PairConfusion:
     both, together_true, together_pred = (
-        # Below n^2, which fits int64 up to n = 3e9; what is multiplied later are Python's ints.
+        # Below n^2, which fits int64 up to n = 3e9. Later products are of Python's ints.
         int((sizes * (sizes - 1) // 2).sum())
         for sizes in (table.counts, table.row_sizes, table.column_sizes)
     )

@@ -92,13 +92,14 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
     Returns
     -------
     Contingency
-        Rows are the clusters of `labels_true`, columns those of `labels_pred`, both in order of
-        first appearance.
+        Rows are the clusters of `labels_true`, columns the clusters of `labels_pred`, both in order
+        of first appearance.
 
     Raises
     ------
     InputError
-        If the two differ in length, are empty, not 1-D, hold what is no label, or share no object.
+        If the two differ in length, are empty, not 1-D, hold values that are no labels, or share no
+        object.
 
     Examples
     --------

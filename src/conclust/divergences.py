@@ -60,7 +60,7 @@ class Divergence:
         The derivative of d with respect to q.
     curvature : callable, default=None
         The second derivative with respect to q. None: it is taken from differences of
-        `derivative`. It decides how fast a solver is, not what it finds.
+        `derivative`. It affects the speed of a solver, not its result.
     name : str, default="user"
         What to call it in messages.
 
@@ -209,7 +209,7 @@ def mahalanobis(A: ArrayLike = ((1.0, 0.0), (0.0, 1.0))) -> Divergence:
     Returns
     -------
     Divergence
-        Its solutions are those of `l2`, its objective s times that of `l2`.
+        It has the solutions of `l2`, and s times the objective of `l2`.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def power(a: float = 1.5) -> Divergence:
     Parameters
     ----------
     a : float, default=1.5
-        In (1, 2]: the larger, the less a pair matters whose probability is near 0 or 1. For a = 1
+        In (1, 2]: the larger, the less weight have pairs with a probability near 0 or 1. For a = 1
         use `kl`; below 1.000001 the difference cannot be computed.
 
     Returns
@@ -379,18 +379,18 @@ def _demand(
     q: NDArray[np.float64],
     found: NDArray[Any],
 ) -> None:
-    """Refuse a divergence of the user that does not hold what it must.
+    """Refuse a divergence of the user that breaks the conditions on it.
 
     Parameters
     ----------
     divergence : Divergence
-        It.
+        The divergence.
     what, must : str
-        For the sentence.
+        The quantity and the condition on it, for the sentence.
     holds : ndarray of bool
-        Where it does.
+        Where the condition holds.
     p, q, found : ndarray
-        What was tried, and what came.
+        The arguments, and the values at them.
     """
     if not holds.all():
         at = int(np.argmin(holds))

@@ -110,11 +110,11 @@ class Ensemble(Derived):
     labels : array-like of shape (n_samples, n_partitions)
         Cluster labels, one partition a column: an array, a list of rows, a pandas or polars
         DataFrame, a memory-mapped array. Labels are whole numbers from 0 on, or names (strings,
-        categories). A C-ordered array of one byte a label (uint8; int8 where some are missing) whose
-        columns number their clusters by first appearance, as conclust's generators write them, is
-        used without a copy: do not change it afterwards. Such an array may be a file larger than the
+        categories). A C-ordered array of one byte a label (uint8; int8 where some are missing) is used
+        without a copy if its columns number their clusters by first appearance, as conclust's
+        generators do: do not change it afterwards. Such an array may be a file larger than the
         memory, ``Ensemble(np.load("labels.npy", mmap_mode="r"))``: it is read in order of the objects,
-        as often as the method goes over them. Anything else is copied once.
+        once for each pass of the method. Any other input is copied once.
     weights : array-like of shape (n_partitions,), default=None
         Weight of each partition, 0 or between 1e-30 and 1e30. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"

@@ -47,7 +47,7 @@ class DenseLimitError(ConclustError, ValueError):
 
 
 class FileFormatError(ConclustError, ValueError):
-    """A file is damaged, of another format or version, or holds what is never read (pickles)."""
+    """A file is damaged, of another format or version, or holds pickles, which are never read."""
 
 
 class OutputExistsError(ConclustError, FileExistsError):

@@ -21,7 +21,7 @@ DENSE_CELLS = 2**22
 
 
 def best_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Match clusters one to one so that the matched ones share as many objects as possible.
+    """Match clusters one to one so that matched clusters share the most objects.
 
     Parameters
     ----------
@@ -123,11 +123,11 @@ def _worth_matching(
 def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     """Find which label of a reference partition each label of another corresponds to.
 
-    The correspondence is one to one and keeps as many objects as possible in the cluster of the
-    same name (the assignment problem on the contingency table). Every name of the reference is
+    The correspondence is one to one and gives the most objects the name that they have in the
+    reference (the assignment problem on the contingency table). Every name of the reference is
     given away, if need be to a cluster that shares no object with it. Where `labels` has more
-    clusters than `reference`, those left over get new names: the integers after the largest of
-    the reference, or ``"new 1"``, ``"new 2"``, ... where its names are not integers.
+    clusters than `reference`, the clusters left over get new names: the integers after the largest
+    of the reference, or ``"new 1"``, ``"new 2"``, ... where its names are not integers.
 
     Parameters
     ----------
@@ -145,7 +145,8 @@ def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     Raises
     ------
     InputError
-        If the two differ in length, are empty, not 1-D, hold what is no label, or share no object.
+        If the two differ in length, are empty, not 1-D, hold values that are no labels, or share no
+        object.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     """
     table = contingency(reference, labels)
     _, names = read_labels(labels, "labels")
-    # All names, also those of clusters that no shared object is in: the table has lost these.
+    # All names: the table lacks clusters without an object that both partitions observed.
     _, known = read_labels(reference, "reference")
     found: dict[Hashable, Hashable] = {}
     for row, column in zip(*best_matching(_without_noise(table)), strict=True):

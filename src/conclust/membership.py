@@ -23,7 +23,7 @@ ROW_BLOCK = 1024
 
 
 def check_membership(membership: Any, name: str = "membership") -> NDArray[np.float64]:
-    """Return a membership as a float64 array (n_samples, n_clusters) whose rows sum to 1.
+    """Return a membership as a float64 array (n_samples, n_clusters) with rows that sum to 1.
 
     Rows may be off by 1e-6 (what float32 leaves) and are returned as they came.
     """

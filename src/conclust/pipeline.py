@@ -95,8 +95,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     labels_ : ndarray of shape (n_samples,)
         The consensus partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probabilities, where the consensus is soft. A column for each cluster that holds anything:
-        first those of ``labels_``.
+        Probabilities, where the consensus is soft. A column for each cluster that is not empty; the
+        clusters of ``labels_`` come first.
     n_clusters_ : int
         Clusters found.
     selection_ : Selection
@@ -326,7 +326,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Returns
         -------
         ndarray of shape (n_new, n_held)
-            Columns as those of ``membership_``; rows sum to 1.
+            The columns are those of ``membership_``; rows sum to 1.
         """
         check_is_fitted(self, "consensus_")
         membership: NDArray[np.float64] = self.consensus_.predict_proba(self._label(X))
@@ -343,7 +343,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Returns
         -------
         ndarray of shape (n_new, n_held), or a frame
-            A column for each cluster that holds anything, "cluster_0", "cluster_1", ...
+            A column for each cluster that is not empty, "cluster_0", "cluster_1", ...
         """
         return self.predict_proba(X)
 
@@ -390,7 +390,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            Points, those of ``fit`` or new ones.
+            Points: the ones of ``fit``, or new ones.
         y : None
             Ignored; there for scikit-learn's searches.
 
@@ -431,7 +431,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         return anmi(found, other.fit_transform(X))
 
 
-# set_output wraps what the class defines; what is not there is taken away after that.
+# set_output wraps the methods that the class defines; afterwards those that the consensus lacks are hidden.
 for _name in ("transform", "fit_transform"):
     _needed = _where_consensus_has("predict_proba")
     setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
