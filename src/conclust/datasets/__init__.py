@@ -68,7 +68,7 @@ def available() -> list[str]:
     Returns
     -------
     list of str
-        The sets that come with scikit-learn, the generated ones, and those whose file is in the
+        The sets that come with scikit-learn, the generated sets, and the sets with a file in the
         folder that CONCLUST_DATA names.
 
     Raises

@@ -116,7 +116,7 @@ def _verified(path: Path, file_name: str, record: dict[str, Any]) -> bytes:
 
 
 def _unpacked(content: bytes, entry: Published, path: Path) -> str:
-    # No published table has longer fields than this on average; what is longer is no such table.
+    # No published table has longer fields on average: a longer text is no such table.
     limit = 32 * (entry.n_samples + 1) * (entry.n_features + 1) + 2**16
     stream = zlib.decompressobj(wbits=31)
     try:

@@ -94,7 +94,7 @@ def half_rings(
     sizes : sequence of 2 int, default=(100, 300)
         Points in the upper and in the lower half ring.
     noise : float, default=0.25
-        Width of the half rings, whose outer radius is 1; below 0.5 they stay apart.
+        Width of the half rings, of outer radius 1; below 0.5 they stay apart.
     random_state : None, int, Generator, SeedSequence or RandomState, default=None
         Source of the randomness.
 

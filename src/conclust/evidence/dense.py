@@ -330,7 +330,7 @@ def coassociation_blocks(
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
     block_rows : int, default=None
-        Rows of a block. None: as many as make a matrix of 64 MiB, at least one.
+        Rows of a block. None: a matrix of 64 MiB, at least one row.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 

@@ -1,4 +1,4 @@
-"""Evidence of chosen or uniformly sampled pairs of objects, for what is too large for n x n."""
+"""Evidence of chosen or uniformly sampled pairs of objects, where n x n would be too large."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class SparseEvidence:
         counts: NDArray[Any],
         copresence: NDArray[Any],
     ) -> SparseEvidence:
-        """Return evidence whose form is known to be right."""
+        """Return evidence without checking its form, which is known to be right."""
         made = object.__new__(cls)
         for name, part in zip(
             ("indptr", "indices", "counts", "copresence"),
@@ -149,7 +149,7 @@ class SparseEvidence:
 
     @property
     def of_all_pairs(self) -> bool:
-        """No: of those of its pattern."""
+        """No: only the pairs of its pattern."""
         return False
 
     @property
@@ -200,14 +200,14 @@ def sample_pairs(
     """Sample pairs uniformly and count their evidence.
 
     Every object draws `per_object` distinct partners; a pair is kept if either of the two drew the
-    other, so that objects have about twice as many partners, and never fewer than drawn.
+    other. So objects have about twice `per_object` partners, and never fewer than drawn.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
     per_object : int, default=30
-        Partners that each object draws; all others where there are not so many.
+        Partners that each object draws; all other objects if there are fewer.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
         Seed. The sample depends on it, on the number of objects and on `per_object` only.
     n_jobs : int, default=None

@@ -67,8 +67,8 @@ def spanning_tree(
     Notes
     -----
     Prim, "Shortest connection networks and some generalizations", Bell System Technical Journal
-    36, 1957; that its edges are those of single linkage is due to Gower and Ross, "Minimum spanning
-    trees and single linkage cluster analysis", Applied Statistics 18, 1969.
+    36, 1957. Gower and Ross showed that single linkage has the same edges: "Minimum spanning trees
+    and single linkage cluster analysis", Applied Statistics 18, 1969.
 
     Examples
     --------

@@ -48,8 +48,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
           every ``random_state`` in it set from the member's seed, ``n_clusters`` drawn from the
           parameter of that name where both have it. Its label -1 is noise.
     n_partitions : int, default=None
-        How many partitions. None: 100; with a list of clusterers one of each; with "mixed" as many
-        as there are algorithms times numbers of clusters (no other number is allowed).
+        How many partitions. None: 100; with a list of clusterers one of each; with "mixed" the number
+        of algorithms times the numbers of clusters (no other number is allowed).
     n_clusters : int, range or list of int, default=None
         The numbers of clusters to choose from. None: from 2 to min(50, max(10, square root
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
@@ -106,7 +106,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     without a copy. All others are int32, with -2 for noise. The clusters of each partition are numbered
     by first appearance.
 
-    The two ensembles are those of Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo,
+    The two ensembles come from Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo,
     "Probabilistic consensus clustering using evidence accumulation", Machine Learning 98 (2015),
     section 7.2.
 
@@ -156,7 +156,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Make the members; keep what is needed to label points, not the points.
+        """Make the members; keep a model of each to label new points, not the points.
 
         Parameters
         ----------

@@ -109,7 +109,7 @@ class Recipe(Protocol):
 class Task:
     """One run of one algorithm. A tree is cut into several members, all others make one.
 
-    ``columns`` are the members' places in the ensemble, ``n_clusters`` what is asked of each.
+    ``columns`` are the members' places in the ensemble, ``n_clusters`` the number asked of each.
     """
 
     recipe: Recipe
@@ -186,7 +186,7 @@ def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) ->
 
 
 def count_distinct(points: NDArray[np.float64], enough: int) -> int:
-    """Return the number of distinct points, or `enough` if there are at least as many."""
+    """Return the number of distinct points, at most `enough`."""
     return len(_first_distinct(points, np.arange(len(points)), enough))
 
 
@@ -207,7 +207,7 @@ def _first_distinct(
 class KMeansRecipe:
     """Lloyd's k-means from randomly chosen, distinct points.
 
-    Asked for more clusters than there are distinct points, it finds as many as there are.
+    It finds at most one cluster per distinct point, even if more are asked for.
     """
 
     name: str = "kmeans"
@@ -256,7 +256,7 @@ class KMeansRecipe:
     def _in_passes(
         self, points: NDArray[np.float64], starts: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the centres by scikit-learn, whose passes over many points are as fast, or faster."""
+        """Return the centres by scikit-learn: its passes over many points are as fast, or faster."""
         start = points[starts]
         model = KMeans(len(start), init=start, n_init=1, max_iter=self.max_iter, tol=self.tol)
         centers: NDArray[np.float64] = model.fit(points).cluster_centers_

@@ -173,7 +173,7 @@ def _plan_kmeans(
 ) -> Plan:
     if choices is None:
         wide = _default_choices(sizes.n)
-        # Of the points drawn some may be equal: then the recipe finds as many as there are.
+        # Some of the drawn points may be equal: then the recipe finds at most one cluster per distinct one.
         choices = _clip(wide, min(count_distinct(points, wide.stop), sizes.n_objects))
     total = n_partitions or _DEFAULT_PARTITIONS
     seeds = spawn_seeds(root, total)

@@ -12,7 +12,7 @@ from conclust._kernels import KMeansDraws, KMeansResults, KMeansSearch, kmeans_r
 
 __all__ = ["MOST_CLUSTERS", "KMeansRuns", "draw_objects", "run_kmeans", "some_objects"]
 
-MOST_CLUSTERS = 32_766  # labels are at most two bytes, with room for what is missing
+MOST_CLUSTERS = 32_766  # labels have at most two bytes, with room for the code of missing
 _NARROW = 126
 # Multiplications of one call of the kernel: an interrupt is heard between two calls.
 _CALL = 2e10
@@ -119,6 +119,6 @@ def run_kmeans(
     out = KMeansResults(codes, found, inertia, kept)
     for begin in range(0, runs, step):
         kmeans_runs(draws, search, out, begin, min(runs, begin + step), threads)
-    # The code of what is missing is the largest of its type, which is -1 with a sign.
+    # The code of missing is the largest of its unsigned type, and reads -1 as signed.
     labels = codes.view(f"i{codes.itemsize}")
     return KMeansRuns(labels, found, inertia, None if kept is None else kept.reshape(runs, -1, d))

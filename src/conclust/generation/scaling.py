@@ -31,7 +31,7 @@ def scaler_of(scale: Scale) -> Scaler | None:
 def warn_of_spread(points: NDArray[np.float64], names: Sequence[str] | None) -> None:
     """Warn once if many columns count for next to nothing beside the widest.
 
-    Narrow is a column whose standard deviation and range are both below a twentieth of the
+    A column is narrow if its standard deviation and its range are both below a twentieth of the
     largest ones. (By the deviation alone, indicators of rare things would be narrow.) Constant
     columns do not count.
     """

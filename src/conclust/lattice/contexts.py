@@ -138,7 +138,7 @@ class FormalContext:
 
     @classmethod
     def of_partitions(cls, n_objects: int) -> Self:
-        """Make the context whose concepts are the partitions of n objects.
+        """Make the context that has the partitions of n objects as its concepts.
 
         Parameters
         ----------

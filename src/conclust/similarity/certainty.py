@@ -88,7 +88,7 @@ def cluster_certainty(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions, hard or soft; their weights count.
     theta : float, default=None
-        Above 0. A small one makes less of what is uncertain; in the limit of large ones all
+        Above 0. The smaller, the less an uncertain cluster counts; in the limit of large values all
         clusters are certain. None: 0.4, the paper's [1]_; with `normalized` 0.06.
     normalized : bool, default=False
         Whether H is divided by log2 of the number of clusters of the cluster's own partition

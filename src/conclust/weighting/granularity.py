@@ -21,10 +21,10 @@ __all__ = ["coarsen"]
 def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     """Merge the clusters of each partition until there are at most `n_clusters`.
 
-    Merged are, one after the other, the two clusters of a partition that lose least of the
-    information that its clusters have of those of the other partitions: two of the same mixture of
-    the others' clusters lose nothing. PCC and Voting expect partitions of about as many clusters
-    as they look for, and are better with partitions of many more made so coarse.
+    The clusters of a partition carry information on the clusters of the other partitions. Each step
+    merges the two clusters that lose least of it; two clusters with the same mixture of the others'
+    clusters lose nothing. PCC and Voting expect partitions with about the number of clusters that
+    they look for; much finer partitions give better results after coarsening.
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ def relevance_weights(
     values : array-like of shape (n_indices, n_partitions) or (n_partitions,)
         Values of the validity indices, of any kind: internal ones of the data, or agreements.
     weights : array-like of shape (n_partitions,), default=None
-        How much each partition counts in means and entropies; those of 0 do not, and get 0. None:
-        all alike.
+        How much each partition counts in means and entropies. Partitions of weight 0 do not count,
+        and get 0. None: all alike.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def relevance_weights(
 
     Notes
     -----
-    The entropy is that of the shares of the partitions in ten bins of equal width.
+    The entropy is taken over ten bins of equal width, by the shares of the partitions in them.
 
     References
     ----------

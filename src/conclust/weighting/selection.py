@@ -182,9 +182,9 @@ def convex_hull_selection(
 ) -> NDArray[np.int64]:
     """Select the partitions of the pairs that are best in quality and diversity (convex hull).
 
-    Every pair of partitions is a point of its mean quality and its diversity, 1 - similarity. The
-    pairs on the part of the convex hull between the most diverse point and that of the highest
-    quality are kept, and their members selected.
+    Every pair of partitions is a point: its mean quality and its diversity, 1 - similarity. The pairs
+    on the convex hull between the most diverse point and the point of the highest quality are kept,
+    and their partitions selected.
 
     Parameters
     ----------
@@ -390,8 +390,8 @@ def resampled_selection(
     n_resamples : int, default=20
         Consensus partitions to judge by.
     bootstrap : bool, default=False
-        Whether a resample is as many partitions as there are, drawn with replacement (bagging);
-        else half of them without.
+        True: a resample has the size of the ensemble, drawn with replacement (bagging). False: half of
+        the partitions, without replacement.
     measure : {"nmi", "ari"}, default="nmi"
         Agreement of two partitions.
     max_share : float, default=0.7
