@@ -49,6 +49,7 @@ FLOORS = {
     "lattice": (2, 1),
     "simplex": (2, 0),
     "similarity": (2, 0),
+    "spectral": (2, 0),
     "matching": (2, 1),
     "membership": (2, 1),
     "placing": (2, 1),

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from conclust._random import spawn_sequences
-from conclust.consensus.graph.spectral import bipartite_spectrum
 from conclust.consensus.mixture import MixtureModel
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble
+from conclust.spectral import bipartite_spectrum
 
 __all__ = ["costly_criteria"]
 

@@ -17,7 +17,6 @@ from conclust.consensus.graph.partition import (
     cut_weight,
     partition_graph,
 )
-from conclust.consensus.graph.spectral import bipartite_spectrum, graph_embedding, unit_rows
 from conclust.evidence import coassociation, sample_pairs
 from conclust.exceptions import (
     DenseLimitError,
@@ -25,6 +24,7 @@ from conclust.exceptions import (
     InputError,
     ParameterError,
 )
+from conclust.spectral import bipartite_spectrum, graph_embedding, unit_rows
 
 METHODS = (HBGF, MCLA, CSPA, HGPA)
 
@@ -106,7 +106,7 @@ def test_lanczos_finds_what_the_whole_solver_finds(monkeypatch):
     W = random_graph(np.random.default_rng(0), 60)
     rng = np.random.default_rng(1)
     whole, embedded = bipartite_spectrum(B, 4), graph_embedding(W, 3, rng)
-    monkeypatch.setattr("conclust.consensus.graph.spectral._WHOLE", 10)
+    monkeypatch.setattr("conclust.spectral._WHOLE", 10)
     some = bipartite_spectrum(B, 4)
     np.testing.assert_allclose(some.values, whole.values, atol=1e-6)
     np.testing.assert_allclose(abs(some.objects), abs(whole.objects), atol=1e-4)

@@ -12,9 +12,9 @@ from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.hbgf import bipartite_cut, edge_weights
 from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
-from conclust.consensus.graph.spectral import bipartite_spectrum, unit_rows
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
+from conclust.spectral import bipartite_spectrum, unit_rows
 
 __all__ = ["LWGP"]
 

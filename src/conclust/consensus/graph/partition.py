@@ -16,13 +16,13 @@ from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
 from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
-from conclust.consensus.graph.spectral import (
+from conclust.exceptions import InputError
+from conclust.spectral import (
     bipartite_spectrum,
     graph_embedding,
     is_sparse,
     unit_rows,
 )
-from conclust.exceptions import InputError
 
 __all__ = [
     "GraphPartition",
