@@ -11,11 +11,10 @@ import conclust
 from conclust import Ensemble, _gram, gram
 from conclust.agreement import partition_similarities
 from conclust.consensus.graph import spectral
-from conclust.consensus.graph.mcla import jaccard_graph
 from conclust.consensus.linkage import cluster_stability
 from conclust.consensus.matrix import fuzzy, left_stochastic
 from conclust.exceptions import DenseLimitError
-from conclust.similarity.certainty import cluster_certainty
+from conclust.similarity import cluster_certainty, cluster_jaccard
 
 RNG = np.random.default_rng(0)
 TRUTH = np.repeat([0, 1, 2], [12, 10, 18])
@@ -101,7 +100,7 @@ MEASURES = {
     "ari": lambda e: partition_similarities(e, measure="ari"),
     "stability": cluster_stability,
     "certainty": cluster_certainty,
-    "jaccard": lambda e: jaccard_graph(e).toarray(),
+    "jaccard": lambda e: cluster_jaccard(e).toarray(),
 }
 
 
@@ -171,7 +170,7 @@ def test_what_is_too_large_is_refused_with_its_size(monkeypatch):
         DenseLimitError, match=r"Gram matrix .* entries \(0\.0 GiB\).*At most 1,000"
     ):
         e.gram  # noqa: B018
-    with pytest.raises(DenseLimitError, match=r"clusters that MCLA partitions .*HBGF"):
+    with pytest.raises(DenseLimitError, match=r"Jaccard similarities of all clusters .*HBGF"):
         conclust.MCLA(3, random_state=0).fit(e)
 
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from tests.naive.graph import jaccard
 
 
 def blocks(labels):
@@ -65,3 +66,109 @@ def locally_weighted(labels, certainty, weights=None):
             if heard:
                 S[i, j] = total / heard
     return S
+
+
+def _clusters(labels):
+    """List the clusters of all partitions, and the partition of each."""
+    parts = blocks(labels)
+    return [c for part in parts for c in part], [u for u, part in enumerate(parts) for _ in part]
+
+
+def triples(labels, weights=None, decay=0.8, quality=False):
+    """Return W (T, T) of connected triples, or of their quality, from a loop over the thirds."""
+    J = jaccard(labels)
+    clusters, of = _clusters(labels)
+    T = len(clusters)
+    w = [1.0 if weights is None else weights[u] for u in of]
+    found = np.zeros((T, T))
+    for a in range(T):
+        for b in range(T):
+            if a == b or of[a] != of[b]:
+                continue
+            for k in range(T):
+                if quality and J[a, k] > 0 and J[b, k] > 0:
+                    found[a, b] += w[k] / sum(w[x] * J[k, x] for x in range(T))
+                elif not quality:
+                    found[a, b] += w[k] * min(J[a, k], J[b, k])
+    heard = [a for a in range(T) if w[a] > 0]
+    largest = found[np.ix_(heard, heard)].max() if heard else 0.0
+    W = np.minimum(decay * found / largest, 1.0) if largest > 0 else np.zeros((T, T))
+    np.fill_diagonal(W, 1.0)
+    return W
+
+
+def trajectories(labels, n_steps, weights=None, lazy=False):
+    """Return R (T, T) from the powers of P, one after the other."""
+    J = jaccard(labels)
+    _, of = _clusters(labels)
+    T = len(of)
+    w = np.array([1.0 if weights is None else weights[u] for u in of])
+    P = J * w
+    total = P.sum(axis=1)
+    walking = (total > 0) & (w > 0)
+    P = np.divide(P, total[:, None], out=np.zeros_like(P), where=walking[:, None])
+    if lazy:
+        P = 0.5 * (P + np.eye(T))
+    share = np.divide(1.0, w, out=np.zeros(T), where=w > 0)
+    M, power = np.zeros((T, T)), np.eye(T)
+    for _ in range(n_steps):
+        power = power @ P
+        M += (power * share) @ power.T  # a partition of weight 2 is two partitions
+    R = np.eye(T)
+    for k in np.flatnonzero(walking):
+        for x in np.flatnonzero(walking):
+            R[k, x] = M[k, x] / np.sqrt(M[k, k] * M[x, x])
+    return R
+
+
+def simrank(labels, n_iter, weights=None, decay=0.8):
+    """Return S of the objects and C of the clusters that it is found from, object by object."""
+    labels = np.asarray(labels)
+    n, m = labels.shape
+    weights = [1.0] * m if weights is None else list(weights)
+    clusters, of = _clusters(labels)
+    T = len(clusters)
+    S, C, before = np.eye(n), np.eye(T), None
+    for _ in range(n_iter - 1):
+        newer, turned = np.eye(n), np.eye(T)
+        for i in range(n):
+            for j in range(n):
+                if i == j:
+                    continue
+                total = sum(
+                    weights[of[k]] * weights[of[x]] * C[k, x]
+                    for k in range(T)
+                    for x in range(T)
+                    if i in clusters[k] and j in clusters[x]
+                )
+                heard = [
+                    sum(weights[u] for u in range(m) if labels[one, u] != -1) for one in (i, j)
+                ]
+                newer[i, j] = decay * total / (heard[0] * heard[1]) if total else 0.0
+        for k in range(T):
+            for x in range(T):
+                if k != x:
+                    total = sum(S[i, j] for i in clusters[k] for j in clusters[x])
+                    turned[k, x] = decay * total / (len(clusters[k]) * len(clusters[x]))
+        before, S, C = C, newer, turned
+    return S, before
+
+
+def approximate_simrank(labels, weights=None, decay=0.8):
+    """Return W (T, T) from sums over what both clusters resemble."""
+    J = jaccard(labels)
+    _, of = _clusters(labels)
+    T = len(of)
+    w = [1.0 if weights is None else weights[u] for u in of]
+    near = [sum(w[x] for x in range(T) if J[k, x] > 0) for k in range(T)]
+    found = np.zeros((T, T))
+    for k in range(T):
+        for x in range(T):
+            if k != x and near[k] and near[x]:
+                both = sum(w[y] * J[k, y] * J[x, y] for y in range(T))
+                found[k, x] = both / (near[k] * near[x])
+    heard = [a for a in range(T) if w[a] > 0]
+    largest = found[np.ix_(heard, heard)].max() if heard else 0.0
+    W = np.minimum(decay * found / largest, 1.0) if largest > 0 else found
+    np.fill_diagonal(W, 1.0)
+    return W

@@ -1,6 +1,24 @@
-"""Quantities of clusters, from what the clusters of all partitions share."""
+"""Quantities of clusters, from what the clusters of all partitions share.
+
+Weights of clusters (T,), and similarities W of clusters (T, T), sparse where they are of the clusters of
+one partition only. With B the indicator, B W B' is what methods of evidence accumulation make of them.
+"""
 
 from conclust.similarity.bottleneck import information_bottleneck
 from conclust.similarity.certainty import cluster_certainty, cluster_uncertainty
+from conclust.similarity.jaccard import cluster_jaccard
+from conclust.similarity.mutual import approximate_simrank, simrank
+from conclust.similarity.trajectories import trajectory_similarity
+from conclust.similarity.triples import connected_triples, triple_quality
 
-__all__ = ["cluster_certainty", "cluster_uncertainty", "information_bottleneck"]
+__all__ = [
+    "approximate_simrank",
+    "cluster_certainty",
+    "cluster_jaccard",
+    "cluster_uncertainty",
+    "connected_triples",
+    "information_bottleneck",
+    "simrank",
+    "trajectory_similarity",
+    "triple_quality",
+]

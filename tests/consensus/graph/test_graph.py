@@ -11,7 +11,6 @@ from tests.naive import graph as naive
 
 from conclust import CSPA, HBGF, HGPA, MCLA, Ensemble, best_by_anmi
 from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
-from conclust.consensus.graph.mcla import jaccard_graph
 from conclust.consensus.graph.partition import (
     connectivity,
     cut_weight,
@@ -24,6 +23,7 @@ from conclust.exceptions import (
     InputError,
     ParameterError,
 )
+from conclust.similarity import cluster_jaccard
 from conclust.spectral import bipartite_spectrum, graph_embedding, unit_rows
 
 METHODS = (HBGF, MCLA, CSPA, HGPA)
@@ -68,7 +68,7 @@ def test_singular_values_of_the_first_example():
 
 
 def test_similarities_of_the_first_example():
-    J = jaccard_graph(Ensemble(E1)).toarray()
+    J = cluster_jaccard(Ensemble(E1)).toarray()
     a1, b1, a2, a3, b3 = 0, 1, 2, 4, 5
     assert J[a1, a2] == 1
     assert J[a1, a3] == pytest.approx(2 / 3)
@@ -160,7 +160,7 @@ def test_objectives_are_recounted(seed, missing):
     assert hgpa.objective_ == naive.connectivity(labels, hgpa.labels_)
     mcla = MCLA(3, random_state=0).fit(labels)
     J = naive.jaccard(labels)
-    np.testing.assert_allclose(jaccard_graph(Ensemble(labels)).toarray(), J, atol=1e-12)
+    np.testing.assert_allclose(cluster_jaccard(Ensemble(labels)).toarray(), J, atol=1e-12)
     assert mcla.objective_ == pytest.approx(naive.cut(J, mcla.meta_clusters_))
     expected = naive.associations(labels, mcla.meta_clusters_, mcla.membership_.shape[1])
     np.testing.assert_allclose(mcla.membership_, expected, atol=1e-12)

@@ -9,16 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._gram import check_gram
 from conclust._labels import indicator_of, missing_code, over_partitions
 from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.ensemble import Ensemble, Missing
-from conclust.gram import gram_blocks
+from conclust.similarity import cluster_jaccard
 
-__all__ = ["MCLA", "jaccard_graph"]
+__all__ = ["MCLA"]
 
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 
@@ -166,7 +165,7 @@ class MCLA(PlacingClusterer):
         self.objective_ = 0.0
         k = max(1, min(self.n_clusters, len(kept)))
         if len(kept):
-            similarity = jaccard_graph(ensemble)[kept][:, kept]
+            similarity = cluster_jaccard(ensemble)[kept][:, kept]
             scale = sp.diags_array(of_cluster[kept])
             mass = of_cluster[kept]
             if self.cluster_weight == "size":
@@ -204,36 +203,6 @@ class MCLA(PlacingClusterer):
 def _starts(n_init: int, size: int) -> int:
     """Return how many starts to make; `size` is the number of clusters times meta-clusters."""
     return max(1, math.ceil(n_init * min(1.0, _ALL_STARTS / size)))
-
-
-def jaccard_graph(ensemble: Ensemble) -> sp.csr_array:
-    """Return the Jaccard similarities (T, T) of the clusters, over the objects both observed."""
-    check_gram(
-        ensemble.gram_entries,
-        "The graph of clusters that MCLA partitions",
-        "Use fewer partitions, or a method that makes none: HBGF, CSPA, EAC, PCC(divergence='l2').",
-    )
-    B = ensemble.indicator
-    squares = B.power(2) if ensemble.is_soft else B
-    partition_of = ensemble.column_partitions
-    if ensemble.has_missing:
-        # Of each cluster, what each partition observed.
-        norms = np.asarray(squares.T @ ensemble.present.astype(np.float64))
-    else:
-        norms = np.asarray(squares.sum(axis=0)).ravel()
-    parts = []
-    for block in gram_blocks(ensemble):
-        gram = sp.coo_array(block.gram)
-        i, j = gram.coords
-        i = i + block.rows.start
-        if ensemble.has_missing:
-            union = norms[i, partition_of[j]] + norms[j, partition_of[i]] - gram.data
-        else:
-            union = norms[i] + norms[j] - gram.data
-        off = (i != j) & (gram.data > 0)
-        places = (i[off] - block.rows.start, j[off])
-        parts.append(sp.csr_array((gram.data[off] / union[off], places), shape=gram.shape))
-    return sp.csr_array(parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr"))
 
 
 def _associations(

@@ -1,0 +1,93 @@
+"""The Jaccard similarity of clusters: the graph that similarities of clusters are found through."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._gram import check_gram
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.gram import gram_blocks
+
+__all__ = ["check_square", "cluster_jaccard", "jaccard_of_others", "relative_weights"]
+
+_INSTEAD = (
+    "Use fewer partitions, or a method that makes none: HBGF, CSPA, EAC, PCC(divergence='l2')."
+)
+
+
+def cluster_jaccard(ensemble: Ensemble | ArrayLike) -> sp.csr_array:
+    """Return the Jaccard similarities of the clusters of all partitions.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        The partitions, hard or soft.
+
+    Returns
+    -------
+    csr_array of shape (T, T)
+        In the order of ``Ensemble.indicator``: objects that two clusters share / objects in either,
+        of those that both partitions observed; 0 on the diagonal. Of soft clusters the extended Jaccard
+        x'y / (x'x + y'y - x'y), which on hard ones is the same.
+
+    Raises
+    ------
+    DenseLimitError
+        If there would be more than 2^27 similarities.
+
+    Examples
+    --------
+    >>> from conclust.similarity import cluster_jaccard
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> cluster_jaccard(labels).toarray()[0].round(4)
+    array([0.    , 0.    , 1.    , 0.    , 0.6667, 0.    ])
+    """
+    members = as_ensemble(ensemble)
+    check_gram(members.gram_entries, "The Jaccard similarities of all clusters", _INSTEAD)
+    B = members.indicator
+    squares = B.power(2) if members.is_soft else B
+    partition_of = members.column_partitions
+    if members.has_missing:
+        # Of each cluster, what each partition observed.
+        norms = np.asarray(squares.T @ members.present.astype(np.float64))
+    else:
+        norms = np.asarray(squares.sum(axis=0)).ravel()
+    parts = []
+    for block in gram_blocks(members):
+        gram = sp.coo_array(block.gram)
+        i, j = gram.coords
+        i = i + block.rows.start
+        if members.has_missing:
+            union = norms[i, partition_of[j]] + norms[j, partition_of[i]] - gram.data
+        else:
+            union = norms[i] + norms[j] - gram.data
+        off = (i != j) & (gram.data > 0)
+        places = (i[off] - block.rows.start, j[off])
+        parts.append(sp.csr_array((gram.data[off] / union[off], places), shape=gram.shape))
+    return sp.csr_array(parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr"))
+
+
+def jaccard_of_others(ensemble: Ensemble) -> sp.csr_array:
+    """Return `cluster_jaccard` without the similarities within a partition, which soft ones have."""
+    J = cluster_jaccard(ensemble)
+    if not ensemble.is_soft:
+        return J
+    partition_of = ensemble.column_partitions
+    row = np.repeat(np.arange(J.shape[0]), np.diff(J.indptr))
+    J.data[partition_of[row] == partition_of[J.indices]] = 0.0
+    J.eliminate_zeros()
+    return J
+
+
+def relative_weights(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return the weight of the partition of each cluster, beside the largest (T,)."""
+    weights = ensemble.column_weights
+    largest = float(weights.max(initial=0.0))
+    return weights / largest if largest > 0 else np.array(weights)
+
+
+def check_square(ensemble: Ensemble, what: str) -> None:
+    """Refuse a dense matrix (T, T) of `what` where it would be too large."""
+    check_gram(int(ensemble.offsets[-1]) ** 2, what, _INSTEAD)

@@ -1,0 +1,199 @@
+"""Similarities of all clusters by SimRank: clusters are alike whose objects are, and the reverse."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._threads import one_library_thread
+from conclust._validation import check_int, check_real
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
+
+__all__ = ["approximate_simrank", "quadratic_forms", "simrank", "voices"]
+
+# Rows of objects times clusters that are held at once.
+_BLOCK_ENTRIES = 1 << 22
+
+
+def simrank(
+    ensemble: Ensemble | ArrayLike, *, decay: float = 0.8, n_iter: int = 5
+) -> NDArray[np.float64]:
+    """Compare the clusters of all partitions by SimRank on objects and clusters (SRS).
+
+    Two objects are as alike as their clusters are, two clusters as their objects are, less by
+    `decay` [1]_::
+
+        S_ij = decay * mean over the clusters k of i and l of j of C_kl,  S_ii = 1
+        C_kl = decay * mean over the objects i of k and j of l of S_ij,   C_kk = 1
+
+    Both sides are found from the other's before, beginning with S = C = I.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        The partitions, hard or soft. Means over clusters are by the weights of the partitions.
+    decay : float, default=0.8
+        In [0, 1].
+    n_iter : int, default=5
+        From 2 on: which S is meant, the first being I. C is the one that it is found from, so that
+        S_ij = decay * b_i' C b_j, where b_i are the shares of the clusters of i in the weight of the
+        partitions that observed it. With 2 that is evidence accumulation.
+
+    Returns
+    -------
+    ndarray of shape (T, T)
+        C, in the order of ``Ensemble.indicator``, in [0, 1], 1 on the diagonal.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    DenseLimitError
+        If there would be more than 2^27 similarities.
+
+    Notes
+    -----
+    S, which is n x n, is never made: with V the matrix of the b_i, and two steps taken at once,
+    C becomes decay D^-1 [decay (V'B)' C (V'B) + B' diag(1 - s) B] D^-1, where D holds the sizes of the
+    clusters and s_i = decay b_i' C b_i is what S_ii would be. O(n N^2 + T^3) time for two iterations.
+
+    Missing labels: means are over the partitions that observed the object.
+
+    References
+    ----------
+    .. [1] N. Iam-On, T. Boongoen and S. Garrett, "Refining pairwise similarity matrix for cluster
+       ensemble problem with cluster relations", Discovery Science 2008.
+
+    Examples
+    --------
+    >>> from conclust.similarity import simrank
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> simrank(labels, n_iter=3)[0].round(4)
+    array([1.    , 0.    , 0.4   , 0.    , 0.2667, 0.    ])
+    """
+    check_real(decay, "decay", "simrank", high=1.0)
+    check_int(n_iter, "n_iter", "simrank", low=2)
+    members = as_ensemble(ensemble)
+    check_square(members, "The SimRank of all clusters")
+    rows = members.distinct_rows()
+    B, V = rows.ensemble.indicator, voices(rows.ensemble)
+    mass = rows.counts.astype(np.float64)
+    weighed = sp.csr_array(sp.diags_array(mass) @ B)
+    across = sp.csr_array(V.T @ weighed)  # (T, T)
+    sizes = members.cluster_sizes
+    inverse = np.zeros(len(sizes))
+    np.divide(1.0, sizes, out=inverse, where=sizes > 0)
+    C = np.eye(len(sizes))
+    if n_iter % 2:  # from S = I
+        C = _mean_of_objects(members.gram.toarray(), decay, inverse)
+    with one_library_thread():
+        for _ in range((n_iter - 2) // 2):
+            own = decay * quadratic_forms(V, C)
+            inner = decay * (across.T @ (across.T @ C).T).T
+            inner += (sp.diags_array(mass * (1.0 - own)) @ B).T @ B
+            C = _mean_of_objects(inner, decay, inverse)
+    return C
+
+
+def _mean_of_objects(
+    sums: NDArray[np.float64], decay: float, inverse: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return C from the sums of S over the objects of two clusters and the inverse sizes of these."""
+    return _similarity(decay * sums * inverse[:, None] * inverse)
+
+
+def _similarity(W: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return W symmetric to the bit, in [0, 1], 1 on the diagonal."""
+    W = np.clip(0.5 * (W + W.T), 0.0, 1.0)
+    np.fill_diagonal(W, 1.0)
+    return W
+
+
+def approximate_simrank(
+    ensemble: Ensemble | ArrayLike, *, decay: float = 0.8
+) -> NDArray[np.float64]:
+    """Compare the clusters of all partitions by what they resemble, in one step (ASRS).
+
+    Two clusters are as alike as the clusters that they resemble, J being the Jaccard similarity
+    (:func:`cluster_jaccard`) and d the number of clusters that share an object with a cluster [1]_::
+
+        CS_kl = sum over m of J_km J_lm / (d_k d_l)
+
+    divided by the largest, times `decay`; 1 for a cluster and itself.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        The partitions, hard or soft; their weights count in the sum and in d.
+    decay : float, default=0.8
+        In [0, 1]: how alike the most similar different clusters are.
+
+    Returns
+    -------
+    ndarray of shape (T, T)
+        In the order of ``Ensemble.indicator``, in [0, 1], 1 on the diagonal.
+
+    Raises
+    ------
+    ParameterError
+        If `decay` is out of its range.
+    DenseLimitError
+        If there would be more than 2^27 similarities.
+
+    Notes
+    -----
+    The authors' program knows a cluster by its similarity being 1, and so takes the two most similar
+    different clusters for one; here clusters are known by which they are. O(T^3) time.
+
+    References
+    ----------
+    .. [1] N. Iam-On and S. Garrett, "LinkCluE: a MATLAB package for link-based cluster ensembles",
+       Journal of Statistical Software 36(9), 2010.
+
+    Examples
+    --------
+    >>> from conclust.similarity import approximate_simrank
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> approximate_simrank(labels)[0].round(4)
+    array([1. , 0.2, 0.8, 0.2, 0.6, 0. ])
+    """
+    check_real(decay, "decay", "approximate_simrank", high=1.0)
+    members = as_ensemble(ensemble)
+    check_square(members, "The approximate SimRank of all clusters")
+    J, weights = jaccard_of_others(members), relative_weights(members)
+    joined = sp.csr_array((np.ones(J.nnz), J.indices, J.indptr), shape=J.shape)
+    neighbours = np.asarray(joined @ weights)
+    inverse = np.zeros(len(neighbours))
+    np.divide(1.0, neighbours, out=inverse, where=neighbours > 0)
+    CS = (J @ sp.diags_array(weights) @ J.T).toarray() * inverse[:, None] * inverse
+    np.fill_diagonal(CS, 0.0)
+    counted = weights > 0
+    largest = float(CS[np.ix_(counted, counted)].max(initial=0.0))
+    CS *= decay / largest if largest > 0 else 0.0
+    return _similarity(CS)
+
+
+def voices(ensemble: Ensemble) -> sp.csr_array:
+    """Return the indicator (n, T) with each object's partitions weighed to sum to 1.
+
+    b_i' C b_j is then the mean of C over the clusters of i and j. What is noise in a partition has
+    no cluster there, and its mean is the smaller.
+    """
+    B = ensemble.indicator
+    seen = ensemble.observed_weights
+    share = np.zeros(len(seen))
+    np.divide(1.0, seen, out=share, where=seen > 0)
+    return sp.csr_array(sp.diags_array(share) @ B @ sp.diags_array(ensemble.column_weights))
+
+
+def quadratic_forms(V: sp.csr_array, W: sp.csr_array | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return v_i' W v_i of all rows of V, for a symmetric W, some rows at a time."""
+    n, T = V.shape
+    found = np.empty(n)
+    step = max(1, _BLOCK_ENTRIES // max(1, T))
+    for begin in range(0, n, step):
+        some = V[begin : begin + step]
+        found[begin : begin + step] = sp.csr_array(some.multiply(some @ W)).sum(axis=1)
+    return found
