@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import conclust
-from conclust import Ensemble, _gram, gram
+from conclust import Ensemble, _gram, gram, spectral
 from conclust.agreement import partition_similarities
-from conclust.consensus.graph import spectral
 from conclust.consensus.linkage import cluster_stability
 from conclust.consensus.matrix import fuzzy, left_stochastic
 from conclust.exceptions import DenseLimitError
