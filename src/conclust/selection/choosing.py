@@ -62,7 +62,7 @@ def choose(
     cache_dir: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Selection:
-    """Say how many clusters points have: one, by a p-value, or the number whose clusters are stable.
+    """Say how many clusters points have: one, by a p-value, or the number with stable clusters.
 
     For each K the points are clustered again and again, each time some of them (Monti et al. 2003 [1]_).
     How often two objects are together, of the resamples that drew both, is the consensus matrix; PAC [2]_,
@@ -80,8 +80,8 @@ def choose(
         The numbers of clusters to try, from 2 on, in any order. One cluster is what the p-value decides.
         None: 2 to 10, as far as a resample draws objects.
     clusterer : "kmeans" or clusterer, default="kmeans"
-        What clusters each resample: k-means from a greedy k-means++ start, all resamples at once in native
-        code; or a scikit-learn clusterer with a parameter ``n_clusters``, which costs what it costs.
+        Clusters each resample. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
+        native code. Or a scikit-learn clusterer with a parameter ``n_clusters``, at its own cost.
     n_resamples : int, default=50
         Resamples for each K; the same draws serve all K and all references. At least 2.
     sample_fraction : float in (0, 1], default=0.8
@@ -116,14 +116,14 @@ def choose(
         Columns scaled to [0, 1], or to mean 0 and variance 1, or as they are. With "standard" the p-value
         stays exact, with "minmax" it is of what the scaling leaves.
     criteria : {"usual", "all"}, default="usual"
-        "all" adds what needs further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
+        "all" adds criteria that need further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
     max_test : int, default=2000
-        Most objects on which points and references are compared; of more so many are drawn. A test of a
-        part is a valid test.
+        Points and references are compared on at most this number of objects, drawn at random where there
+        are more. A test of a part is a valid test.
     max_dense : int, default=3000
-        Most objects of which all pairs are looked at and a tree is grown. Of more objects, so many are
-        drawn for the tree, the others go to the cluster that they are most often together with, and PAC,
-        areas and distribution functions are those of `n_pairs` pairs.
+        Up to this number of objects all pairs are looked at and a tree is grown. Of more objects, this
+        number is drawn for the tree, the others go to the cluster that they are most often together with,
+        and PAC, areas and distribution functions come from `n_pairs` pairs.
     n_pairs : int, default=200000
         Pairs drawn where there are more than `max_dense` objects. At least 1000.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
@@ -144,7 +144,7 @@ def choose(
     Raises
     ------
     InputError
-        If X is malformed, holds what is missing or infinite, or all objects are equal.
+        If X is malformed, holds missing or infinite values, or all objects are equal.
     ParameterError
         If a parameter is out of its range, a K is above the objects that a resample draws, or there are
         too few references for a p-value of `alpha`.
@@ -167,7 +167,7 @@ def choose(
     - pac, rpac: share of ambiguous pairs; the same of the pairs that were ever together (MultiK's)
     - area, delta: area under the distribution function, 1 less the mean of the consensus matrix; its
       relative growth with K
-    - rcsi: mean log PAC of the references less that of the points tested
+    - rcsi: mean log PAC of the references less log PAC of the points tested
     - sharp: how far the rates of being together within and between clusters differ, in standard errors
     - mean_ari: mean adjusted Rand index of two resamples
     - prediction_strength: share of the pairs of a cluster that the centres of another half of the objects
@@ -188,8 +188,8 @@ def choose(
     pairs of 250 objects at most; of
     `rcsi` over the references, of `silhouette_points` over objects, of `prediction_strength` over splits.
 
-    The p-value is that of the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, with
-    mean and sd over the references and the points: any other choice of K afterwards leaves it exact.
+    The p-value belongs to the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, with
+    mean and sd over the references and the points: any later choice of K leaves it exact.
 
     References
     ----------
@@ -321,7 +321,7 @@ def choose(
 
 
 class _Clock:
-    """Says what has been done, and when."""
+    """Reports finished steps, and the time."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report

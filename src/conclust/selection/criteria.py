@@ -156,7 +156,7 @@ def error_of_mean(values: NDArray[np.float64]) -> float:
 
 
 def concordance(ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return, for each resample, the share of its objects whose matched label is the consensus's."""
+    """Return, for each resample, the share of its objects that are in the matched consensus cluster."""
     return per_resample(ensemble, labels, consistency_index)
 
 
@@ -274,6 +274,6 @@ def _cophenetic(M: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
 
 
 def lifetime(tree: NDArray[np.float64], k: int) -> float:
-    """Return how long k clusters live in the tree; NaN where it has not so many leaves."""
+    """Return the lifetime of k clusters in the tree; NaN where it has fewer leaves than k."""
     lives = lifetimes(tree)
     return float(lives[k - 2]) if 2 <= k < len(lives) + 2 else float("nan")

@@ -20,8 +20,8 @@ __all__ = [
 
 _FEW = 5  # objects
 _LOOSE = 0.8  # cluster consensus
-# Ambiguous pairs, as a share of those within one cluster of average size, up to which there are next to
-# none: a few objects between two clusters. A cluster cut in two has several times as many.
+# Next to no pair is ambiguous up to this share of the pairs within one cluster of average size: a few
+# objects between two clusters. A cluster cut in two has several times this share.
 _CLEAN = 0.1
 
 
@@ -72,13 +72,13 @@ def decide(
 ) -> Decision:
     """Say how many clusters there are.
 
-    One, where the p-value is above `alpha`. Else the K of the largest RCSI, or without references of
-    the largest sharp score. Where next to no pair is ambiguous at the best K, others where that is so
-    are as stable: log PAC then tells single objects apart, and the finest of them is taken, whose
-    clusters the coarser ones only merge. (Not where one ensemble serves all K: `nested` is false.)
-    A K is passed over where most resamples hold fewer clusters than that: there are too few different
-    points. Without a p-value the answer is one cluster where pairs within clusters are together no more
-    often than others, at any K.
+    One, where the p-value is above `alpha`. Else the K with the largest RCSI, or without references
+    with the largest sharp score. If next to no pair is ambiguous at the best K, every K where this holds
+    is equally stable: differences of log PAC then come from single objects. Of these the largest K is
+    taken, because the coarser consensuses only merge its clusters. (Not where one ensemble serves all K:
+    `nested` is false.) A K is passed over where most resamples hold fewer than K clusters: there are too
+    few different points. Without a p-value the answer is one cluster where pairs within clusters are
+    together no more often than others, at any K.
 
     Parameters
     ----------

@@ -46,8 +46,8 @@ def choose_from(
     Parameters
     ----------
     ensembles : dict of int to Ensemble or array-like, or one of these
-        Resamples for each number of clusters, all of the same objects: what `choose` makes of points. Or
-        one ensemble (n_samples, n_partitions), of clusterings of any numbers of clusters, whose tree is
+        Resamples for each number of clusters, all of the same objects, as `choose` makes them of points.
+        Or one ensemble (n_samples, n_partitions), of clusterings of any numbers of clusters: its tree is
         cut at each number. Weights and soft members are refused.
     k : int, range or list of int, default=None
         For one ensemble: the numbers to try, from 2 on. None: 2 to 10, as far as there are objects.
@@ -69,8 +69,8 @@ def choose_from(
     Returns
     -------
     Selection
-        ``p_value`` is NaN, and ``reason`` says why. Of one ensemble PAC, areas and silhouettes of pairs
-        are the same for all numbers or nearly so, and `mean_ari` is that of the members with the
+        ``p_value`` is NaN, and ``reason`` says why. For one ensemble PAC, areas and silhouettes of pairs
+        are the same for all numbers or nearly so, and `mean_ari` compares the members with the
         consensus.
 
     Raises

@@ -36,7 +36,7 @@ from conclust.selection.pairs import PairCounts, count_all, count_some, sample_o
 __all__ = ["Consensus", "Design", "Measured", "consensus_of", "measure"]
 
 _ROWS_AT_ONCE = 1 << 16
-# Objects at most: whose pairs standard errors are from, of whose points there are silhouettes.
+# Objects at most: for standard errors over pairs, and for silhouettes of points.
 _SQUARE = 250
 _WIDTHS = 1000
 
@@ -244,7 +244,7 @@ def measure(
 
     everything = np.arange(m)
     values = criteria(everything, counts, whole)
-    # Standard errors of what is of pairs, from the pairs of so many objects.
+    # Standard errors of criteria over pairs, from the pairs of at most _SQUARE objects.
     some = _spaced(len(looked_at), _SQUARE)
     square = whole.of_some(some)
     seen = ensemble.labels[looked_at[some]]
@@ -270,14 +270,14 @@ def measure(
 
 
 def _spaced(n: int, most: int) -> NDArray[np.int64]:
-    """Return at most so many of n places, evenly spaced."""
+    """Return at most `most` of n places, evenly spaced."""
     return np.unique(np.linspace(0, n - 1, min(most, n)).astype(np.int64))
 
 
 def _widths(
     points: NDArray[np.float64] | None, labels: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the silhouette widths of so many objects in their points; none where there is no choice."""
+    """Return the silhouette widths of at most _WIDTHS points; none if there are no two clusters."""
     rows = rows[_spaced(len(rows), _WIDTHS)]
     if points is None or not 1 < len(np.unique(labels[rows])) < len(rows):
         return np.empty(0)

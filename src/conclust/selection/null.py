@@ -2,8 +2,8 @@
 
 The rotation null: rows of X that are independent draws from one Gaussian stay so when X is multiplied
 by an orthogonal Q that keeps the mean, so that given the mean and X'X all QX are equally likely. The
-rank of any statistic of X among those of rotated copies is then a p-value, exact for every mean,
-covariance and number of features (Langsrud, Statistics and Computing 15, 2005).
+rank of any statistic of X among the statistics of rotated copies is then a p-value, exact for every
+mean, covariance and number of features (Langsrud, Statistics and Computing 15, 2005).
 """
 
 from __future__ import annotations
@@ -64,15 +64,16 @@ def rotation(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.flo
 def gaussian(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Return M3C's reference: independent normal scores with the deviations of the components.
 
-    Its spread is that of a sample and is sampled once more: references look more structured than the
-    data, and the test rejects too seldom (John et al., Scientific Reports 10:1816, 2020).
+    The spread of the sample is estimated, and the reference is sampled from that once more: references
+    look more structured than the data, and the test rejects too seldom (John et al., Scientific Reports
+    10:1816, 2020).
     """
     drawn: NDArray[np.float64] = rng.standard_normal(Z.shape)
     return np.asarray(drawn * Z.std(axis=0, ddof=1))
 
 
 def unimodal(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return scores whose components are drawn, each by itself, from densities with one mode.
+    """Return scores with independent components, each drawn from a density with one mode.
 
     Each density is the kernel estimate with the smallest bandwidth that has a single mode, shrunk to
     the variance of the component (after Helgeson, Vock and Bair, Biometrics 77:1215, 2021).

@@ -59,8 +59,8 @@ def components_for(n: int, p: int, wanted: Any, owner: str) -> int | None:
 def scores_of(points: NDArray[np.float64], n_components: int | None) -> NDArray[np.float64]:
     """Return the principal scores U s of the points, in units of the largest value.
 
-    Distances are those of the points (of their leading components). Constant features, and a turn of
-    the features, change nothing.
+    The scores have the distances of the points (of their leading components). Constant features and
+    rotations of the features change nothing.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def scores_of(points: NDArray[np.float64], n_components: int | None) -> NDArray[
     centred = points / unit if unit > 0 else points
     centred = centred - centred.mean(axis=0)
     largest = float(np.abs(centred).max())
-    if not largest > 1e-14:  # of points whose largest value is 1
+    if not largest > 1e-14:  # the largest value is 1
         raise InputError(
             f"All {len(points)} objects of X are equal (every feature is constant): there is nothing to "
             "choose."
@@ -108,6 +108,6 @@ def _leading(
     vectors = vectors[:, ::-1]
     if n > p:
         vectors = (centred @ vectors) / np.where(s > 0, s, 1.0)
-    # The products square the condition: what is small beside the first is not known.
+    # The products square the condition number: values small beside the first are not known.
     s = np.where(s > 1e-7 * s[0], s, 0.0)
     return vectors, s

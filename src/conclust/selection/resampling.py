@@ -34,7 +34,7 @@ class Resamples(Protocol):
     ) -> NDArray[Any]:
         """Cluster every draw of the points; one column a draw, -1 where an object was not drawn.
 
-        `real`: the points are the user's, whose clusterings are worth keeping.
+        `real`: the points are the user's, and their clusterings are worth keeping.
         """
 
 

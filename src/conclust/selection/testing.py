@@ -1,4 +1,4 @@
-"""The test of one cluster: log PAC of the points beside that of references without clusters."""
+"""The test of one cluster: log PAC of the points beside log PAC of references without clusters."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class OneClusterTest:
         return found
 
     def verdict(self, *, sequential: bool) -> Verdict:
-        """Rank the points among references, as many as needed or all."""
+        """Rank the points among the references; sequential: stop once the decision is certain."""
         most = self._settings.n_references
         begin = time.process_time()
         real = self.logs(self._points, self._settings.threads)
-        # Of the processor: what else the machine does has no part in the warning.
+        # Processor time: the warning does not depend on other work of the machine.
         seconds = (time.process_time() - begin) / self._settings.threads
         drawn = most + FIXING if sequential else most
         expected = seconds * drawn
