@@ -1,4 +1,4 @@
-"""The mean confidence of a consensus, and that of the same method on partitions drawn at random."""
+"""The mean confidence of a consensus, beside the same method's on partitions drawn at random."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ChanceConfidence:
 
     @property
     def means_something(self) -> bool:
-        """Whether the confidence is above that of every draw, and there was a choice at all."""
+        """Whether the mean confidence is above every draw's."""
         return bool(self.mean > self.by_chance.max())
 
 
@@ -66,14 +66,15 @@ def chance_confidence(
     n_draws : int, default=3
         Fits to random partitions.
     max_samples : int, default=2000
-        Most objects of which random partitions are drawn; of more so many are taken. At least 2.
+        Random partitions are drawn for at most this number of objects, chosen at random where there
+        are more. At least 2.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws objects and labels.
 
     Returns
     -------
     ChanceConfidence
-        The mean confidence of the model and those of the draws.
+        The mean confidence of the model, and of each draw.
 
     Raises
     ------

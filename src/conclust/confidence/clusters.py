@@ -191,8 +191,8 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[n
     missing = [read_labels(labels, f"partitions[{k}]")[0] == -1 for k, labels in partitions.items()]
     if any(not np.array_equal(each, missing[0]) for each in missing[1:]):
         raise InputError(
-            "The partitions of stability_over_k must be of the same objects: as many labels, missing for "
-            "the same objects. Leave out what is missing in any."
+            "The partitions of stability_over_k must be of the same objects: of one length, and missing for "
+            "the same objects. Leave out objects that are missing in any."
         )
     found: dict[int, NDArray[np.float64]] = {}
     for k, labels in partitions.items():

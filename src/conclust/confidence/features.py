@@ -1,4 +1,4 @@
-"""What tells clusters apart: how far the features of a cluster lie from those of the others."""
+"""What tells clusters apart: how far a cluster's features lie from the other objects' features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class ClusterFeatures:
-    """How far each feature of each cluster lies from that of the other objects.
+    """For each cluster and feature, how far the cluster's values lie from the other objects' values.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class ClusterFeatures:
         Returns
         -------
         ndarray of int64 of shape (at most n_features,)
-            By falling size of the difference; those of which there is none are left out.
+            By falling size of the difference; features without one are left out.
         """
         size = np.abs(self.difference[cluster])
         order = np.argsort(-np.nan_to_num(size, nan=-1.0), kind="stable")

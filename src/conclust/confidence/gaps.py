@@ -71,9 +71,9 @@ def dip(values: ArrayLike) -> float:
     Returns
     -------
     float
-        The least largest distance of the sample's distribution function from that of a distribution
-        with one mode: 0 for values that are all equal, at least 1 / (2 n) for n different ones, below
-        0.25.
+        The largest distance between the sample's distribution function and the nearest one of a
+        distribution with one mode: 0 for values that are all equal, at least 1 / (2 n) for n different
+        ones, below 0.25.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def cluster_gaps(
     n_draws : int, default=999
         Uniform samples that the dips are compared with.
     max_samples : int, default=1000
-        Most projected points of two clusters; of more so many are drawn.
+        The most points of two clusters that are projected; of more, this number is drawn.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws halves and samples.
     n_jobs : int, default=None
@@ -152,15 +152,15 @@ def cluster_gaps(
 
     Notes
     -----
-    The halves matter: with more features than points the line through the centres of the very
-    points that are projected makes a gap where there is none. The p-value is the mean over the
-    halvings, which share their points; it is not that of one test, but conservative. Of 200 points that
-    k-means had cut in two, a gap was seen in none of 240 clouds (uniform of 1, 2 and 10 dimensions,
+    The halves matter: with more features than points, the line through the centres of the projected
+    points themselves makes a gap where there is none. The p-value is the mean over halvings of the same
+    points; it is not the p-value of one test, but conservative. Of 200 points that k-means had cut in
+    two, a gap was seen in none of 240 clouds (uniform of 1, 2 and 10 dimensions,
     Gaussian of 2 and 400, exponential); between two equal Gaussians of 10 dimensions in 0 of 40 sets where
     they were 3 standard deviations apart, in 5 at 3.5, in 37 at 4 and in 40 at 5. Where one of two clusters
     holds four fifths of the points it hides the gap, and a ring around a cluster has its centre in the
-    middle: no gap is seen there. Between clusters that are no neighbours there is one, as others lie
-    between: a cluster is by itself if it has a gap to every other one.
+    middle: no gap is seen there. Clusters that are no neighbours have a gap even if other clusters lie
+    between them: a cluster is by itself only if it has a gap to every other one.
 
     Examples
     --------

@@ -85,7 +85,10 @@ def consensus_of_items(judged: Judged, max_dense: int, n_jobs: int | None) -> ND
 def cluster_sums(
     judged: Judged, max_dense: int, n_jobs: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what objects have with clusters (n, K), and what it is divided by; none with itself."""
+    """Return how much objects are together with the objects of each cluster (n, K), and the divisors.
+
+    The quotient is the mean over the other objects of the cluster.
+    """
     members, Z = judged.members, judged.indicator
     if members.has_missing and members.n_samples <= max_dense:
         return _by_pairs(members, Z, n_jobs)
@@ -129,7 +132,7 @@ def _by_pairs(
 
 
 def company(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> NDArray[np.float64]:
-    """Say of which clusters the company is that an object keeps.
+    """Say to which clusters the company of each object belongs.
 
     Parameters
     ----------
@@ -141,10 +144,10 @@ def company(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> NDA
     Returns
     -------
     ndarray of shape (n_samples, n_clusters)
-        The probability that an object drawn from the cluster that a partition puts object i in, i
-        itself included, is of consensus cluster k: mean over the partitions that put i in a cluster,
-        by their weights. Rows sum to 1 where all those objects are in a cluster of the consensus;
-        NaN for objects that no partition put in one.
+        The share of consensus cluster k in the cluster that a partition puts object i in, i itself
+        included: mean over the partitions that put i in a cluster, by their weights. Rows sum to 1
+        where all those objects are in a cluster of the consensus; NaN for objects that no partition
+        put in a cluster.
 
     Raises
     ------
@@ -153,8 +156,8 @@ def company(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> NDA
 
     Notes
     -----
-    Item consensus asks how much of cluster k is with object i, and is low for everybody where the
-    partitions are fine; this asks how much of what is with object i is of cluster k.
+    Item consensus asks how much of cluster k is together with object i, and is low for all objects where
+    the partitions are fine. Company asks how much of i's company belongs to cluster k.
 
     Examples
     --------
@@ -195,16 +198,16 @@ def member_agreement(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. None: those that a `conclust.ConsensusClustering` keeps.
     matching : {"majority", "one_to_one"}, default="majority"
-        Which consensus cluster a cluster of a partition stands for: the one that most of its objects
-        are in (the first of several), or a different one for each, such that as many objects as
-        possible agree; those left over then stand for none.
+        Which consensus cluster a cluster of a partition stands for. "majority": the one with most of
+        its objects (the first of several). "one_to_one": each stands for a different one, so that most
+        objects agree; clusters left over stand for none.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        Share of the partitions that saw the object, by their weights, whose cluster stands for that
-        of the object. Noise agrees with nothing. NaN for objects that no partition saw, or that are
-        in no cluster.
+        Of the partitions that observed the object, the share by weight that agrees: the object's cluster
+        there stands for its consensus cluster. Noise agrees with nothing. NaN for objects that no
+        partition observed, or that are in no cluster.
 
     Raises
     ------
@@ -237,7 +240,7 @@ def agreement_of(judged: Judged, matching: str) -> NDArray[np.float64]:
         else:
             stands_for = assign(table)
             stands_for[stands_for < 0] = -2
-        # The last two entries are those of -2, noise, and of -1, missing.
+        # The last two entries are for the labels -2, noise, and -1, missing.
         lookup = np.concatenate([stands_for, [-2, -2]])
         column = members.labels[:, u]
         votes += weight * ((lookup[column] == labels) & (labels >= 0))

@@ -19,7 +19,7 @@ __all__ = ["ObjectConfidence", "confidences", "object_confidence"]
 
 @dataclass(frozen=True)
 class ObjectConfidence:
-    """How sure the place of each object is; NaN for what is in no cluster.
+    """How sure the place of each object is; NaN for an object in no cluster.
 
     Attributes
     ----------
@@ -28,12 +28,13 @@ class ObjectConfidence:
     second : ndarray of int64 of shape (n_samples,)
         The cluster that comes next; -1 where there is one cluster only.
     membership : ndarray of shape (n_samples, n_clusters)
-        Of which the next five are read: that of the model, or the company that each object keeps
-        (:func:`company`), rows scaled to sum 1.
+        The membership of the model, or the company of each object (:func:`company`) with rows scaled to
+        sum 1. `second`, `confidence`, `margin` and `entropy` are read from it.
     confidence : ndarray of shape (n_samples,)
         Membership of the object's own cluster: what conclust calls confidence everywhere.
     margin : ndarray of shape (n_samples,)
-        That less the largest of the other clusters; 1 where there is one cluster only.
+        The confidence less the largest membership of another cluster; 1 where there is one cluster
+        only.
     entropy : ndarray of shape (n_samples,)
         0 for a membership that is certain, 1 for one that is even over all clusters.
     company : ndarray of shape (n_samples,)
@@ -94,10 +95,10 @@ def object_confidence(
 
     Notes
     -----
-    Which of them deserves the name was asked of sets with known classes: how well does it rank the objects
+    Which measure deserves the name was asked of sets with known classes: how well does it rank the objects
     that a consensus gets wrong (``experiments/confidence``)? No measure was better than the largest
-    membership on ensembles of both kinds that were tried. The silhouette is, where partitions have many
-    numbers of clusters; agreement, matched one to one, where all have that of the consensus.
+    membership on both kinds of ensembles that were tried. The silhouette is better where partitions have
+    many numbers of clusters; agreement, matched one to one, where all have the consensus's number.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class PartitionConfidence:
     diversity : ndarray of shape (n_partitions,)
         1 less the mean normalized mutual information with the other partitions; 0 for one alone.
     weight : ndarray of shape (n_partitions,)
-        Share of the weights: those that the model learned, else those of the ensemble.
+        Share of the weights: of the weights that the model learned, else of the ensemble's.
     """
 
     n_clusters: NDArray[np.int64]

@@ -186,7 +186,7 @@ def _refitted(
     membership: NDArray[np.float64] | None,
     rng: np.random.Generator,
 ) -> Any:
-    """Fit the model's method to the partitions, each as many times as it was drawn.
+    """Fit the model's method to the partitions, each repeated as often as it was drawn.
 
     Parameters
     ----------
