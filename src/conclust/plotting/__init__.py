@@ -1,6 +1,6 @@
 """Pictures of evidence, consensus, selection and concept lattices. Needs the extra "plot" (matplotlib).
 
-Every picture takes ``ax`` and returns it; ``..._of`` gives what it shows as arrays.
+Every picture takes ``ax`` and returns it; its ``..._of`` function returns the data as arrays.
 """
 
 from conclust.plotting.diagram import line_diagram

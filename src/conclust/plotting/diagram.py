@@ -51,14 +51,14 @@ def line_diagram(
     Returns
     -------
     Axes
-        With the picture; ``ax.figure.savefig(path)`` writes it.
+        The axes with the picture; ``ax.figure.savefig(path)`` writes it.
 
     Raises
     ------
     MissingExtraError
         matplotlib is not installed.
     InputError
-        What is to be drawn is no lattice and no context, or there are not as many texts as concepts.
+        The first argument is no lattice and no context, or the number of texts is not that of concepts.
 
     References
     ----------

@@ -58,7 +58,7 @@ def paper_axes(width: str | float = "column", height: float | None = None) -> Ax
     Parameters
     ----------
     width : {"column", "page"} or float, default="column"
-        8.5 or 17.5 cm, or as many centimetres.
+        8.5 or 17.5 cm, or a number of centimetres.
     height : float, default=None
         Centimetres. None: three quarters of the width, 10 at most.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Flow", "Tracking", "flow_diagram", "flow_of", "tracking_of", "tracking_plot"]
 
-_COLUMNS = 4000  # of a picture: of more objects so many stand for all, evenly spaced
+_COLUMNS = 4000  # of a picture; more objects are thinned to this number, evenly spaced
 _FAINT = 0.05  # an edge with less of the cluster that it leads to is left out
 
 
@@ -45,8 +45,9 @@ class Tracking:
     order : ndarray of shape (n_samples,)
         The objects from left to right: by their cluster at the smallest number, then the next, and so on.
     colours : ndarray of shape (n_k, n_samples)
-        Number of a colour for each object, in the order given (-1: in no cluster). A cluster has that of
-        the cluster of the number before that it shares most objects with, one to one; else a new one.
+        Number of a colour for each object, in the order given (-1: in no cluster). Clusters of one K are
+        matched one to one with the clusters of the K before and take over their colours; others have a
+        new one.
     """
 
     k: NDArray[np.int64]
@@ -260,8 +261,8 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        With the picture. :func:`tracking_of` gives what it shows. Of more than 4,000 objects so many,
-        evenly spaced in their order, are drawn.
+        The axes with the picture. :func:`tracking_of` returns its data as arrays. Of more than 4,000
+        objects, 4,000 evenly spaced in their order are drawn.
 
     Raises
     ------
@@ -345,8 +346,8 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        With the picture. :func:`flow_of` gives what it shows. Lines with less than 5 % of the cluster
-        that they lead to are left out.
+        The axes with the picture. :func:`flow_of` returns its data as arrays. Lines with less than 5 % of
+        the cluster that they lead to are left out.
 
     Raises
     ------

@@ -101,14 +101,14 @@ def cluster_graph(
     membership : array-like of shape (n_samples, n_clusters) or fitted model
         Rows are probabilities. Of a model ``membership_`` is shown.
     least : float, default=0.01
-        Lines whose larger number is below this are left out; in [0, 1].
+        A line is left out if both its numbers are below this; in [0, 1].
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
     Returns
     -------
     Axes
-        With the picture. :func:`cluster_graph_of` gives what it shows.
+        The axes with the picture. :func:`cluster_graph_of` returns its data as arrays.
 
     Raises
     ------

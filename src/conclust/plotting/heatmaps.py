@@ -52,14 +52,14 @@ def coassociation_heatmap(
         What to show: an ensemble or labels of shape (n_samples, n_partitions); evidence
         (`conclust.evidence.evidence`); a symmetric matrix of shape (n_samples, n_samples) of shares
         between 0 and 1 (NaN: no evidence) or of the counts of an ensemble without missing labels; a
-        fitted `conclust.ConsensusClustering`, whose ensemble and clusters are shown; or a fitted
+        fitted `conclust.ConsensusClustering`: its ensemble and clusters are shown; or a fitted
         consensus with memberships: the probability that two objects are in one cluster. A square
         symmetric array is taken for a matrix: write ``Ensemble(labels)`` where it holds labels.
     labels : array-like of shape (n_samples,), fitted model or dict, default=None
         Clusters or known classes, shown as strips of colours beside the picture; negative labels and
-        NaN are grey. A dict of names to such gives a strip each, in which clusters have the colours
-        of those of the first that they share most objects with. None: the clusters of a model that
-        is shown.
+        NaN are grey. A dict from names to such labels gives a strip each; a cluster has the colour of
+        the cluster in the first strip that shares most objects with it. None: the clusters of a model
+        that is shown.
     order : {"dendrogram", "vat", "cluster", None} or array-like of int, default="dendrogram"
         "dendrogram" and "vat" put objects that belong together side by side, so that clusters are
         dark squares on the diagonal: as the leaves of average linkage, or as `conclust.membership.vat_order`
@@ -79,7 +79,7 @@ def coassociation_heatmap(
     Returns
     -------
     Axes
-        With the picture; ``ax.figure.savefig(path)`` writes it.
+        The axes with the picture; ``ax.figure.savefig(path)`` writes it.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def membership_heatmap(
     Returns
     -------
     Axes
-        With the picture; ``ax.figure.savefig(path)`` writes it.
+        The axes with the picture; ``ax.figure.savefig(path)`` writes it.
 
     Raises
     ------

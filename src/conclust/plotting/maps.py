@@ -62,14 +62,14 @@ def embedding_of(
     Parameters
     ----------
     X : Ensemble or array-like of shape (n_samples, n_features)
-        Points: those of two features are drawn as they are, of others the first two principal
-        components. Of an Ensemble, those of its clusters' indicators: for complete labels the places
-        whose distances come nearest to the square root of how often two objects are apart.
+        Points with two features are drawn as they are; of others, the first two principal components.
+        Of an Ensemble, the principal components of its indicator: for complete labels, the places with
+        distances nearest to the square root of how often two objects are apart.
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none.
     confidence : array-like of shape (n_samples,), default=None
-        From 0 to 1; NaN is 0. None: the confidence of a model (:func:`conclust.confidence.confidences`)
-        that has memberships, or of any whose Ensemble X is; else 1.
+        From 0 to 1; NaN is 0. None: the confidence (:func:`conclust.confidence.confidences`) of a model
+        with memberships, or of any model if X is its Ensemble; else 1.
 
     Returns
     -------
@@ -187,26 +187,26 @@ def embedding(
     Parameters
     ----------
     X : Ensemble or array-like of shape (n_samples, n_features)
-        Points: those of two features are drawn as they are, of others the first two principal
-        components. Of an Ensemble those of its clusters' indicators: objects that the partitions put
+        Points with two features are drawn as they are; of others, the first two principal components.
+        Of an Ensemble, the principal components of its indicator: objects that the partitions put
         together are near.
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none, grey.
     confidence : array-like of shape (n_samples,), default=None
-        From 0, nearly transparent, to 1; NaN is 0. None: the confidence of a model
-        (:func:`conclust.confidence.confidences`) that has memberships, or of any whose Ensemble X is;
-        else 1.
+        From 0, nearly transparent, to 1; NaN is 0. None: the confidence
+        (:func:`conclust.confidence.confidences`) of a model with memberships, or of any model if X is
+        its Ensemble; else 1.
     max_samples : int, default=20000
-        Of more objects so many are drawn and placed; the title says so.
+        The most objects in the picture; of more, this number is drawn at random, and the title says so.
     random_state : int, Generator or None, default=0
-        Draws them.
+        Draws the objects.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
     Returns
     -------
     Axes
-        With the picture. :func:`embedding_of` gives what it shows.
+        The axes with the picture. :func:`embedding_of` returns its data as arrays.
 
     Raises
     ------

@@ -96,7 +96,7 @@ def partition_map(
     Returns
     -------
     Axes
-        With the picture. :func:`partition_map_of` gives what it shows.
+        The axes with the picture. :func:`partition_map_of` returns its data as arrays.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def weight_bars(weights: ArrayLike | Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        With the picture. :func:`weights_of` gives what it shows, in the order of the partitions.
+        The axes with the picture. :func:`weights_of` returns its data as arrays, in the order of the partitions.
 
     Raises
     ------

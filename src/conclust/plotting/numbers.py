@@ -51,7 +51,7 @@ _FLOOR = 1e-6
 
 @dataclass(frozen=True)
 class Curve:
-    """A criterion over the number of clusters, and what it is where there are no clusters.
+    """A criterion over the number of clusters, and its values for references without clusters.
 
     Attributes
     ----------
@@ -99,9 +99,9 @@ def curve_of(
         What :func:`conclust.selection.choose` returned, or a value for each number of clusters: PAC
         for "pac" and "rcsi", the area under the distribution function for "delta".
     criterion : {"pac", "rcsi", "delta"} or str, default="pac"
-        PAC; RCSI, the mean logarithm of the PAC of the references less that of the PAC (those below
-        1e-6 count as that); how much larger the area is than the largest of fewer clusters, relative to
-        that. Of a Selection any column of its table.
+        "pac": PAC. "rcsi": the mean log PAC of the references less log PAC (a PAC below 1e-6 counts as
+        1e-6). "delta": the relative growth of the area over the largest area of fewer clusters. Of a
+        Selection any column of its table.
     null : array-like of shape (n_references, n_k), default=None
         PAC of the references, columns by rising number of clusters. A Selection has its own.
     p_value : float, default=None
@@ -150,10 +150,10 @@ def curve_of(
     if criterion == "rcsi":
         if not len(references):
             raise InputError(
-                "RCSI compares PAC with that of references, and there are none: give their PAC as 'null', "
+                "RCSI compares PAC with the PAC of references, and there are none: give it as 'null', "
                 "or draw pac_curve."
             )
-        own = is_selection(given)  # whose references have the floor of RCSI already
+        own = is_selection(given)  # its references have the floor of RCSI already
         logs = np.log(references if own else np.maximum(references, _FLOOR))
         references = logs.mean(axis=0) - logs
         if not own:
@@ -218,7 +218,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     Returns
     -------
     Axes
-        With the picture. :func:`cdf_of` gives what it shows.
+        The axes with the picture. :func:`cdf_of` returns its data as arrays.
 
     Raises
     ------
@@ -308,7 +308,7 @@ def _steps(given: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]
         values, heights = (np.asarray(part, dtype=np.float64) for part in given)
         if values.ndim != 1 or values.shape != heights.shape or not len(values):
             raise InputError(
-                f"The distribution function of {k} clusters must be as many values as heights. Got shapes "
+                f"The distribution function of {k} clusters must have as many values as heights. Got shapes "
                 f"{values.shape} and {heights.shape}."
             )
         return values, heights
@@ -347,7 +347,7 @@ def area_curve(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     Returns
     -------
     Axes
-        With the picture. :func:`curve_of` with "delta" gives what it shows.
+        The axes with the picture. :func:`curve_of` with "delta" returns its data as arrays.
 
     Raises
     ------
@@ -385,7 +385,7 @@ def pac_curve(
     chosen: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the share of ambiguous pairs beside that of references without clusters.
+    """Draw the share of ambiguous pairs, beside references without clusters.
 
     Parameters
     ----------
@@ -403,7 +403,7 @@ def pac_curve(
     Returns
     -------
     Axes
-        With the picture. :func:`curve_of` gives what it shows.
+        The axes with the picture. :func:`curve_of` returns its data as arrays.
 
     Raises
     ------
@@ -437,7 +437,7 @@ def rcsi_curve(
     chosen: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how much more stable the clusters are than those of references without clusters.
+    """Draw how much more stable the clusters are than for references without clusters.
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ def rcsi_curve(
     Returns
     -------
     Axes
-        With the picture. :func:`curve_of` with "rcsi" gives what it shows.
+        The axes with the picture. :func:`curve_of` with "rcsi" returns its data as arrays.
 
     Raises
     ------
@@ -504,7 +504,7 @@ def criterion_curve(
     Returns
     -------
     Axes
-        With the picture. :func:`curve_of` gives what it shows.
+        The axes with the picture. :func:`curve_of` returns its data as arrays.
 
     Raises
     ------

@@ -104,7 +104,7 @@ def membership_bars(
     Returns
     -------
     Axes
-        With the picture. :func:`bars_of` gives what it shows.
+        The axes with the picture. :func:`bars_of` returns its data as arrays.
 
     Raises
     ------
@@ -267,7 +267,7 @@ def silhouette_bars(
     Returns
     -------
     Axes
-        With the picture. :func:`silhouettes_of` gives what it shows.
+        The axes with the picture. :func:`silhouettes_of` returns its data as arrays.
 
     Raises
     ------

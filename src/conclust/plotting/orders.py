@@ -42,7 +42,7 @@ def check_order(order: Any, options: tuple[str, ...], n: int, owner: str) -> Any
 
 
 def placed_by(order: str, apart: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the objects in VAT order or that of the dendrogram of dissimilarities in [0, 1]."""
+    """Return the objects in VAT order, or in dendrogram order; dissimilarities in [0, 1]."""
     return vat_order(apart) if order == "vat" else dendrogram_order(apart)
 
 

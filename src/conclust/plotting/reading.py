@@ -58,7 +58,7 @@ def read_pairs(given: Any, owner: str) -> Pairs:
 
 
 def read_membership(given: Any, owner: str) -> NDArray[np.float64]:
-    """Read rows of probabilities, or those of a fitted model."""
+    """Read rows of probabilities, given as an array or as a fitted model."""
     if not hasattr(given, "fit"):
         return check_membership(given)
     check_is_fitted(given)

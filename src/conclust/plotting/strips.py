@@ -61,7 +61,7 @@ def _strip(name: str, given: Any, n: int, owner: str) -> Strip:
 
 
 def _like(strip: Strip, first: Strip) -> Strip:
-    """Give clusters the colours of those of another strip with which they share most objects."""
+    """Give each cluster the colour of the cluster of the first strip that shares most objects with it."""
     mine, theirs = len(strip.names), len(first.names)
     both = (strip.colours >= 0) & (first.colours >= 0)
     table = np.bincount(

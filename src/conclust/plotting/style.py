@@ -140,7 +140,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-# Figures that conclust made: what is drawn into them later has the look too.
+# Figures that conclust made: later drawings into them have the look too.
 _OURS: WeakSet[Any] = WeakSet()
 
 

@@ -71,7 +71,7 @@ def objective_trace(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        With the picture. :func:`trace_of` gives what it shows.
+        The axes with the picture. :func:`trace_of` returns its data as arrays.
 
     Raises
     ------

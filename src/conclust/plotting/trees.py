@@ -38,7 +38,7 @@ class Tree:
     ends : ndarray of shape (n_clusters + 1,)
         Where the clusters begin in the order, and where the last one ends.
     lifetime : tuple of two floats
-        Heights between which there are so many clusters.
+        Heights between which the tree has this number of clusters.
     """
 
     order: NDArray[np.int64]
@@ -57,9 +57,10 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
     tree : array-like of shape (n_leaves - 1, 4) or fitted model
         A linkage matrix in SciPy's form with rising heights, or a model with ``linkage_matrix_``.
     n_clusters : int, default=None
-        Clusters that it is cut into. None: those of the model, else those of the longest lifetime.
+        Clusters that the tree is cut into. None: the clusters of the model, else the number with the
+        longest lifetime.
     max_merges : int, default=500
-        The last merges, so many, are returned.
+        How many of the last merges are returned.
 
     Returns
     -------
@@ -105,7 +106,7 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
     kept = np.arange(max(0, n - 1 - most), n - 1)
     shown = np.zeros(2 * n - 1, dtype=bool)
     shown[n + kept] = True
-    # What is not drawn any more has its room: its middle is that of its leaves.
+    # A branch that is cut off keeps its room: its middle is the middle of its leaves.
     for merge in kept.tolist():
         for part in parts[merge]:
             if not shown[part]:
@@ -167,16 +168,17 @@ def dendrogram(
     tree : array-like of shape (n_leaves - 1, 4) or fitted model
         A linkage matrix in SciPy's form with rising heights, or a model with ``linkage_matrix_``.
     n_clusters : int, default=None
-        Clusters that it is cut into. None: those of the model, else those of the longest lifetime.
+        Clusters that the tree is cut into. None: the clusters of the model, else the number with the
+        longest lifetime.
     max_merges : int, default=500
-        The last merges, so many, are drawn; what is below is cut off.
+        How many of the last merges are drawn; lower branches are cut off.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
 
     Returns
     -------
     Axes
-        With the picture. :func:`tree_of` gives what it shows.
+        The axes with the picture. :func:`tree_of` returns its data as arrays.
 
     Raises
     ------
