@@ -115,7 +115,7 @@ def test_a_dangling_link_is_found_before_the_work(matrix, capsys, monkeypatch):
     monkeypatch.setattr("conclust.cli.consensus.read_ensemble", fail)
     (matrix.parent / "dang").symlink_to("nowhere")
     assert main(["combine", str(matrix), "--out", str(matrix.parent / "dang")]) == 1
-    assert "dang is a link to what is not there" in capsys.readouterr().err
+    assert "dang is a broken link" in capsys.readouterr().err
 
 
 def test_the_folder_that_cannot_be_is_named_as_the_user_knows_it(matrix, capsys):

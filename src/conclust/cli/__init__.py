@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, default=None
-        The arguments; None takes those of the process.
+        The arguments; None: the arguments of the process.
 
     Returns
     -------

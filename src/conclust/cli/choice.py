@@ -1,4 +1,4 @@
-"""From ``--method`` and what belongs to it to an estimator: the methods are those of the registry."""
+"""Makes an estimator of ``--method`` and its options; the registry lists the methods."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _number_of_clusters(
     if bound is not None and _searches(method):
         return {"max_clusters": bound}
     if bound is not None:
-        refuse(f"--max-clusters: {name} makes exactly so many clusters as it is told: give -k.")
+        refuse(f"--max-clusters: {name} makes exactly the given number of clusters: give -k.")
     if number is not None:
         return {"n_clusters": number}
     if method.n_clusters == "exact":

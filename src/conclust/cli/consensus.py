@@ -333,7 +333,7 @@ def _summary(
     sure: ChanceConfidence | None,
     scores: dict[str, float] | None,
 ) -> str:
-    """Return what is said of a result.
+    """Return the lines that the command prints about a result.
 
     Parameters
     ----------
@@ -360,8 +360,8 @@ def _summary(
     if choice.method.n_clusters == "upper bound" and bound is not None and len(sizes) < bound:
         lines.append(
             f"{bound} clusters were allowed; {choice.method.estimator} takes that as a bound, and "
-            f"{count(len(sizes), 'cluster')} sufficed. For exactly {bound}, choose a method that makes "
-            "so many: 'conclust methods'."
+            f"{count(len(sizes), 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
+            "exact number: 'conclust methods'."
         )
     reason = number_line(model)
     if reason:

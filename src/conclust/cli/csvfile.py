@@ -142,8 +142,8 @@ class CsvRows:
     def table(self, dtype: type[Any]) -> NDArray[Any] | None:
         """Read all rows as one table of int or float, in a quarter of the time.
 
-        Returns None for anything but a plain number in every place: rewound and row by row, the
-        reading then says what is wrong where.
+        Returns None unless every place has a plain number. The file is then read again row by row, which
+        names the cell at fault.
         """
         if not self._plain:
             return None
@@ -167,7 +167,7 @@ class CsvRows:
         return block if self._width > 1 and not self.odd else None
 
     def head(self, column: int) -> list[str]:
-        """Return the first cells of a column, as many as one look gives."""
+        """Return the cells of a column in the rows that the first look has read."""
         return [row[column].strip() for row in self._first]
 
     def is_number(self, text: str) -> bool:

@@ -105,8 +105,8 @@ Ward linkage.
 
 _FOUND = """\
 How many clusters? AutoConsensus, told nothing, finds "Auto" of them, with accuracy "acc". PCC takes \
-a number as its bound: allowed twice as many as there are classes it uses "PCC" of them (by least \
-squares; those with more than 1 % of all probability). Clusters need not be the known classes."""
+a number as its bound: allowed twice the number of classes it uses "PCC" clusters (by least squares; \
+counted are clusters with more than 1 % of all probability). Clusters need not be the known classes."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def _measure(
     arguments: argparse.Namespace,
     talk: Talk,
 ) -> tuple[list[_Row], _Shown]:
-    """Return the rows of one data set, and what is pictured of it."""
+    """Return the rows of one data set, and the models for its pictures."""
     n_classes = len(np.unique(classes))
     about = (name, len(X), X.shape[1], n_classes)
     rows = [_k_means(about, X, classes, arguments.seed)]
@@ -229,7 +229,7 @@ def _measure(
         for method, (allowed, fit) in _models(arguments, n_classes).items():
             begin = time.perf_counter()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", EnsembleWarning)  # the page says what it would say
+                warnings.simplefilter("ignore", EnsembleWarning)  # the page says the same
                 model = fitted[method] = fit(ensemble)
             seconds = time.perf_counter() - begin
             counts = (allowed, _clusters_used(model), int(model.n_clusters_))

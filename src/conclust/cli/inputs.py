@@ -67,7 +67,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Labels:
-    """Objects described by an ensemble of partitions; ``names`` are those of the partitions."""
+    """Objects described by an ensemble of partitions; ``names`` are the partitions' names."""
 
     ensemble: Ensemble
     names: tuple[str, ...]

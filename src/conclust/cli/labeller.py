@@ -52,7 +52,7 @@ class Labeller:
     gaps : bool
         Whether cells may be empty.
     columns, categories : tuple of str
-        Names of the columns of numbers, and of those of categories.
+        Names of the columns of numbers, and of the columns of categories.
     """
 
     centers: list[NDArray[np.float64]]

@@ -102,7 +102,7 @@ def _parameters(method: Method) -> dict[str, dict[str, Any]]:
 
 
 def _documented(text: str) -> dict[str, tuple[str, str]]:
-    """Read the parameters of a numpydoc docstring: their types, and what is said of them."""
+    """Read the parameters of a numpydoc docstring: their types and descriptions."""
     section = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}\n|\Z)", text, re.DOTALL | re.MULTILINE
     )

@@ -43,7 +43,7 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
         "--clusters",
         type=whole_or_auto,
         metavar="K",
-        help="so many clusters; for pcc and its kin, which find how many are needed, at most so many. auto "
+        help="number of clusters; for pcc and its kin, which use no more than needed, the most. auto "
         "(of points): 2 to 10 or one, by resampling and a p-value",
     )
     group.add_argument(
@@ -117,7 +117,7 @@ def add_points(group: Any, *, imputing: bool = True, categories: bool = True) ->
             "--category-weight",
             type=weight,
             metavar="W",
-            help="how many clusterings a column of categories counts for [as many as a column of "
+            help="how many clusterings a column of categories counts for [the same as a column of "
             "numbers: clusterings made over such columns]",
         )
     if imputing:

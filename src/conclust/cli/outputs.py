@@ -49,7 +49,7 @@ _CHUNK = 50_000
 
 
 class OutputFolder:
-    """A folder that is filled in one go: a context manager whose files appear at its end.
+    """A folder that is filled in one go: a context manager; its files appear at the end.
 
     On entry a hidden folder is made where the files will go, which shows at once whether writing
     is possible. Files are written there. When the block ends well they are moved to their places;
@@ -60,7 +60,7 @@ class OutputFolder:
     path : Path
         The folder; made, with its parents, if it is not there.
     force : bool, default=False
-        Whether a folder that is not empty may be used. Our own files in it are replaced (those of
+        Whether a folder that is not empty may be used. Our own files in it are replaced (files of
         `names` that the new result lacks are removed); other files stay.
     names : sequence of str, default=RESULT_FILES
         The files that this kind of folder can have; the last one seals it.
@@ -84,7 +84,7 @@ class OutputFolder:
     def __enter__(self) -> Self:
         if self.path.is_symlink() and not self.path.exists():
             raise OutputExistsError(
-                f"{self.path} is a link to what is not there. Remove it, or give --out another folder."
+                f"{self.path} is a broken link. Remove it, or give --out another folder."
             )
         if self.path.exists() and not self.path.is_dir():
             raise OutputExistsError(f"{self.path} is a file. Give --out the name of a folder.")
@@ -250,7 +250,7 @@ def _cells(values: Sequence[Any] | NDArray[Any]) -> Iterable[Any]:
 
 
 def write_result(path: Path, content: dict[str, Any]) -> None:
-    """Write the settings, versions and figures of a run, and the version of what is written."""
+    """Write the settings, versions and figures of a run, and the version of the format."""
     write_json(path, {"format": RESULT_FORMAT, **content})
 
 

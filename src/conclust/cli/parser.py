@@ -24,7 +24,7 @@ __all__ = ["build_parser"]
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, and name what may have been meant."""
+    """A parser with errors of one line, which suggest the word that may have been meant."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         found, rest = self.parse_known_args(args, namespace)
@@ -120,7 +120,7 @@ def _add_cluster(commands: Any) -> None:
         "--partitions",
         type=whole(1),
         metavar="M",
-        help="how many clusterings to make [100; mixed: as many as it has]",
+        help="how many clusterings to make [100; mixed: all that it has]",
     )
     group.add_argument(
         "--sample-fraction",
@@ -188,7 +188,7 @@ def _add_select(commands: Any) -> None:
         "how many clusters points have, or one",
         "Cluster draws of the points again and again, for each number of clusters, and compare with random "
         "rotations of the points: clouds of the same covariance that have no clusters. One p-value says "
-        "whether there is more than one cluster; the number is that whose clusters are most stable.",
+        "whether there is more than one cluster; the number with the most stable clusters is chosen.",
     )
     parser.add_argument("points", type=Path, metavar="FILE", help=f"one object a row: {INPUTS}")
     group = parser.add_argument_group("selection")
@@ -218,7 +218,7 @@ def _add_select(commands: Any) -> None:
         "--null",
         choices=("rotation", "gaussian", "unimodal", "none"),
         default="rotation",
-        help="what has no clusters: rotations of the points; M3C's Gaussian references; clouds of one mode; "
+        help="references without clusters: rotations of the points; M3C's Gaussians; clouds of one mode; "
         "none: no p-value [%(default)s]",
     )
     group.add_argument(
@@ -321,7 +321,7 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument("first", type=Path, metavar="A", help=INPUTS)
     parser.add_argument("second", type=Path, metavar="B", help="the same")
     parser.add_argument("--column", metavar="NAME", help="column of labels, in both files")
-    parser.add_argument("--second-column", metavar="NAME", help="that of B, where it differs")
+    parser.add_argument("--second-column", metavar="NAME", help="column of B, where it differs")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_reading(parser, classes=False, selection=False)
     add_talking(parser)

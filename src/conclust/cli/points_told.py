@@ -27,7 +27,7 @@ def write_features(
     *,
     raw: bool,
 ) -> None:
-    """Write how far each feature of each cluster lies from that of the other objects.
+    """Write, for each cluster and feature, how far the cluster's values lie from the other objects'.
 
     Parameters
     ----------

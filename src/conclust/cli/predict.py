@@ -260,8 +260,8 @@ def _place(
     parameters = result.get("settings", "consensus")
     if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params()):
         raise InputError(
-            f"{result.folder} was made by another version of conclust, whose {method.estimator} had "
-            "other parameters. Make it again."
+            f"{result.folder} was made by another version of conclust: {method.estimator} had other "
+            "parameters there. Make it again."
         )
     running = {"n_jobs": jobs(arguments), "verbose": int(talk.verbosity > 1)}
     has = kind().get_params()

@@ -65,7 +65,7 @@ def _steps(
 
 
 def numbers_of(values: NDArray[np.float64]) -> list[float | None]:
-    """Return numbers as JSON has them: None for what is none."""
+    """Return numbers as JSON has them: None for NaN and infinity."""
     return [_number(value) for value in values]
 
 

@@ -38,7 +38,7 @@ _ELSEWHERE = {
     ".xls": "Save the sheet as CSV (UTF-8)",
     ".xlsx": "Save the sheet as CSV (UTF-8)",
     ".ods": "Save the sheet as CSV (UTF-8)",
-    ".h5ad": "Write what is to be clustered as CSV: adata.to_df().to_csv(...), or the columns of "
+    ".h5ad": "Write the data to be clustered as CSV: adata.to_df().to_csv(...), or the columns of "
     "labels by adata.obs[[...]].to_csv(...)",
     ".pkl": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
     ".pickle": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
@@ -80,7 +80,7 @@ class Source:
 
 
 class _Unpacked(gzip.GzipFile):
-    """A GZIP file that may not become larger than what is read of any other file."""
+    """A GZIP file that may not unpack to more than the largest size read of any file."""
 
     def __init__(self, *, fileobj: BinaryIO, mode: str, name: str) -> None:
         super().__init__(fileobj=fileobj, mode=mode)

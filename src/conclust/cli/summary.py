@@ -41,7 +41,7 @@ def confidence_line(sure: ChanceConfidence) -> str:
 
 
 def number_line(model: Any) -> str:
-    """Say why there are so many clusters, or how many there would be if none had been asked for."""
+    """Say why this number of clusters, or which number would be chosen had none been given."""
     supports = getattr(model, "supports_", None)
     if supports is None:
         return ""

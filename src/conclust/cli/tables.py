@@ -264,7 +264,7 @@ class _FrameTable(Table):
 
 
 class _ArrayTable(Table):
-    """An array of two dimensions, whose columns are counted from 1."""
+    """An array of two dimensions; its columns are counted from 1."""
 
     named = False
 

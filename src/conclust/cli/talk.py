@@ -25,8 +25,8 @@ __all__ = ["STREAM", "Talk", "Voice", "count", "plain", "send_table", "speaking"
 STREAM = Path("-")
 """The name of standard input and standard output on the command line."""
 
-# Terminals obey control characters and turn text by those of direction; lone surrogates stand for
-# bytes of file names that are no UTF-8.
+# Terminals obey control characters; direction characters reverse text; lone surrogates stand for bytes of
+# file names that are no UTF-8.
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -162,7 +162,7 @@ class Talk:
         self.verbosity = 0 if arguments.quiet else 2 if arguments.verbose else 1
 
     def step(self, text: str) -> None:
-        """Say what is being done."""
+        """Say which step runs."""
         if not self._quiet:
             print(text, file=sys.stderr, flush=True)
 

@@ -1,7 +1,8 @@
 """Reports: a result as one HTML file that can be passed on.
 
-``reading.py`` and ``folders.py`` make a ``Reported`` (``result.py``) of what is given; ``contents.py``
-and its neighbours an account of plain data; ``page.py`` with ``page.css`` and ``page.js`` the page.
+``reading.py`` and ``folders.py`` read a model, a selection, labels or a folder into a ``Reported``
+(``result.py``); ``contents.py`` and its neighbours make an account of plain data; ``page.py`` with
+``page.css`` and ``page.js`` makes the page.
 """
 
 from conclust.report.writing import account, write

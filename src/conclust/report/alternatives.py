@@ -17,7 +17,7 @@ _BAND = (
 READ = {
     "rcsi": (
         "More stable than without clusters?",
-        "Height: how much more stable the clusters are than those of clouds without any, on a logarithmic "
+        "Height: how much more stable the clusters are than in clouds without clusters, on a logarithmic "
         f"scale. Look for a point far above the grey band. {_BAND} Where the curve stays in the band, there "
         "is nothing but one cloud.",
     ),
@@ -52,18 +52,18 @@ READ = {
     "tracking": (
         "The cluster of every object, over K",
         "A row for each number of clusters, a thin column for each object. A cluster that goes on keeps its "
-        "colour; a column whose colour changes often belongs nowhere for sure.",
+        "colour; a column that changes its colour often belongs nowhere for sure.",
     ),
     "support": (
         "Support of each number of clusters",
-        "Height: how long so many clusters live in the tree of the clusterings, less how far fine "
+        "Height: how long this number of clusters lives in the tree of the clusterings, less how far fine "
         "clusterings straddle their borders. The highest point is the best supported number; the ring is "
         "the number of this result.",
     ),
     "tree": (
         "Dendrogram",
-        "Objects that are often together join low down. The shaded band is where there are so many clusters "
-        "as were chosen: the higher the band, the longer they live.",
+        "Objects that are often together join low down. In the shaded band the tree has the chosen number "
+        "of clusters: the higher the band, the longer they live.",
     ),
     "heatmap": (
         "How often pairs are together",

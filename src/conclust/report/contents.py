@@ -316,8 +316,8 @@ def _objects(
         column(
             "agreement",
             "Agreement",
-            "Share of the clusterings whose cluster of it belongs, by the majority of its objects, to its "
-            "own cluster.",
+            "Share of the clusterings that agree: most objects of its cluster there are in its own cluster "
+            "here.",
             digits=3,
         ),
         column("seen", "Seen", "Clusterings that observed it."),
@@ -350,7 +350,7 @@ def _features(found: Reported) -> dict[str, Any]:
     """Return what tells the clusters apart, or why it is not there."""
     title = "What tells the clusters apart"
     if found.features is None:
-        why = "The result was made of clusterings: there are no points whose features could be compared."
+        why = "The result was made of clusterings: there are no points, so no features to compare."
         if found.record.command != "combine":
             why = "There are no points here: give them as X (conclust.report.write(result, path, X=points))."
         return _section("features", title, [_text(why)])
@@ -469,7 +469,7 @@ def _repeating(found: Reported) -> dict[str, Any]:
 
 
 def _download(found: Reported, decision: dict[str, Any]) -> dict[str, Any]:
-    """Return what is saved as settings.json."""
+    """Return the content of settings.json."""
     return {
         "decision": decision["sentence"],
         "call": found.record.call,
@@ -479,7 +479,7 @@ def _download(found: Reported, decision: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: what it has not becomes text."""
+    """Return a value as plain JSON data; a value that JSON cannot hold becomes text."""
     if isinstance(value, dict):
         return {shown(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple | range | set):

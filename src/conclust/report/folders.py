@@ -59,8 +59,8 @@ def read_folder(path: str | os.PathLike[str]) -> Reported:
         raise
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise FileFormatError(
-            f"{folder.path / 'result.json'} does not say what it should ({error}): it is damaged, or of "
-            "another version of conclust. Make the result again."
+            f"{folder.path / 'result.json'} is not as expected ({error}): it is damaged, or of another "
+            "version of conclust. Make the result again."
         ) from error
 
 
@@ -112,7 +112,7 @@ class Folder:
         self.content: dict[str, Any] = content
 
     def command(self) -> str:
-        """Return the command that wrote it; refuse those of which there is no report."""
+        """Return the command that wrote the folder; refuse a command without a report."""
         command = self.content.get("command")
         if command not in _COMMANDS:
             raise InputError(

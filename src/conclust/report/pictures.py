@@ -185,11 +185,11 @@ class Gallery:
         draw : callable
             Returns its axes.
         alternative : callable, default=None
-            Returns what it shows in words. None: its title.
+            Returns a description of the picture in words. None: its title.
         wide : bool, default=False
             Whether it takes the whole width of the page.
         name : str, default=""
-            Which words tell how to read it. Empty: those of its kind.
+            The entry of READ that tells how to read it. Empty: the entry of its kind.
         """
         if not self._wanted or self._missing:
             return None

@@ -35,7 +35,7 @@ def read_result(
     names: Sequence[Any] | None = None,
     feature_names: Sequence[Any] | None = None,
 ) -> Reported:
-    """Read what is to be reported; see `conclust.report.write` for the parameters.
+    """Read the result that a report is to be about; see `conclust.report.write` for the parameters.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _method_of(model: Any) -> Method | None:
 
 
 def _settings_of(model: Any) -> dict[str, Any]:
-    """Return the class and the parameters of an estimator, those of its parts within."""
+    """Return the class and the parameters of an estimator, with its parts' parameters nested."""
     found: dict[str, Any] = {"class": type(model).__name__}
     for name, value in model.get_params(deep=False).items():
         estimator = hasattr(value, "get_params") and not isinstance(value, type)

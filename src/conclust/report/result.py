@@ -80,7 +80,7 @@ class Record:
     supports : tuple of Support
         What AutoConsensus says of numbers of clusters.
     mean_confidence, by_chance : float or None
-        Mean confidence, and that of partitions drawn at random.
+        Mean confidence, and the mean confidence for partitions drawn at random.
     scores : dict or None
         Agreement with known classes.
     seconds : dict of str to float

@@ -28,7 +28,7 @@ def column(
     kind : {"number", "cluster", "name", "text"}
         What its cells are.
     digits : int, default=None
-        Decimals that are shown. None: as many as there are.
+        Decimals that are shown. None: all.
     """
     return {"name": name, "title": title, "how": how, "kind": kind, "digits": digits}
 
@@ -41,7 +41,7 @@ def table(
     first: int = 25,
     search: str = "",
 ) -> dict[str, Any]:
-    """Return a table whose columns are given one by one.
+    """Return a table, given its columns one by one.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def table(
 
 
 def numbers(values: NDArray[Any] | Sequence[Any], digits: int = 6) -> list[Any]:
-    """Return numbers for JSON, rounded: null for what is none."""
+    """Return numbers for JSON, rounded; null for a missing or infinite one."""
     return [
         None
         if value is None or not math.isfinite(value)

@@ -1,4 +1,4 @@
-"""Why there are so many clusters: the criteria over K, or what the clusterings support."""
+"""Why this number of clusters: the criteria over K, or the support of the clusterings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conclust.report.tables import column, numbers, table
 
 __all__ = ["why_section"]
 
-# Of the table of a selection: what decides, and what is only reported.
+# Columns of the table of a selection: the criteria that decide, and the ones that are only reported.
 _DECIDING = (
     (
         "pac",
@@ -83,7 +83,7 @@ _REPORTED = (
 
 
 def why_section(found: Reported, gallery: Gallery) -> dict[str, Any]:
-    """Return the section that says why there are so many clusters.
+    """Return the section that says why this number of clusters was taken.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def why_section(found: Reported, gallery: Gallery) -> dict[str, Any]:
     dict
         A section.
     """
-    title = "Why one cluster" if found.n_clusters == 1 else "Why so many clusters"
+    title = "Why one cluster" if found.n_clusters == 1 else "Why this number of clusters"
     if found.selection is not None:
         blocks = _by_selection(found)
     elif found.record.supports:
@@ -113,8 +113,8 @@ def _by_selection(found: Reported) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = [{"kind": "text", "text": selection.reason}]
     if not math.isnan(selection.p_value):
         text = (
-            f"The p-value ({p_text(selection)}) is the share of data sets, the points among them, whose "
-            "clusters are at any K at least as stable as those of the points: the largest studentised gap "
+            f"The p-value ({p_text(selection)}) is the share of data sets, the points among them, with "
+            "clusters at least as stable as the clusters of the points, at any K: the largest studentised gap "
             f"of log PAC over all K, compared with {references(selection)}. "
         )
         if found.n_clusters == 1:
@@ -131,7 +131,7 @@ def _by_selection(found: Reported) -> list[dict[str, Any]]:
     else:
         text = "There is no p-value: whether there is more than one cluster was not tested. "
         if found.n_clusters > 1:
-            text += "The number is that of the largest sharp score."
+            text += "The number with the largest sharp score was taken."
         else:
             text += "One cluster is the answer because pairs do not differ, whatever the number."
         blocks.append({"kind": "text", "text": text})

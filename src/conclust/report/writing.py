@@ -107,7 +107,7 @@ def write(
     """Write a report of a result: one HTML file that needs nothing else and can be passed on.
 
     The first line is the decision, with the p-value and the number of references where the number of
-    clusters was tested. Then: what was run, why so many clusters, the clusters and how sure they are, the
+    clusters was tested. Then: the run, why this number of clusters, the clusters and how sure they are, the
     uncertain objects, what tells clusters apart, the clusterings, how to cite and how to repeat it.
 
     Parameters
