@@ -2,8 +2,8 @@
 
 python -m benchmarks.coassociation
 
-Everything runs with as many threads as there are processors; every matrix is newly allocated, as
-for a user. The competitors take turns within a repeat, so that a busy machine is busy for all.
+Everything runs with one thread per processor; every matrix is newly allocated, as for a user. The
+competitors take turns within a repeat, so that a busy machine is busy for all.
 Wall seconds are medians of 5; a ratio is the median of the ratios within a repeat.
 """
 

@@ -2,10 +2,10 @@
 
 python -m benchmarks.consensus
 
-The labels are those of the benchmark of the factored solver (k-means-like partitions of overlapping
+The labels are made as for the benchmark of the factored solver (k-means-like partitions of overlapping
 Gaussian clusters), K = 5. Every fit runs in a process of its own that holds the labels (one byte
-each) and does nothing else. At 100,000 its second fit is timed: the first loads what it needs. The
-peak memory is that of the process; "agreement" is the mean NMI of the consensus with the partitions,
+each) and does nothing else. At 100,000 its second fit is timed: the first one loads modules. The
+peak memory is taken of the process; "agreement" is the mean NMI of the consensus with the partitions,
 on 10,000 objects. Beside HBGF stands scikit-learn's spectral co-clustering of the same objects and
 clusters, which cuts the same graph.
 """
@@ -21,7 +21,7 @@ from benchmarks.factored import make_labels
 from benchmarks.timing import memory_of
 
 M, K = 20, 5
-# n -> what is run, with the CPU seconds that were asked of it.
+# n -> the estimators that run, with the CPU seconds that each may take.
 RUNS: dict[int, tuple[tuple[str, float | None], ...]] = {
     100_000: (
         ("HBGF({k}, random_state=0)", 2.0),

@@ -8,7 +8,7 @@ python -m benchmarks.factored --large       (ten million objects)
 The labels are a hundred k-means-like partitions (nearest of 2 to 10 centres) of points in six
 overlapping Gaussian clusters: synthetic, and no easier than real ones. The long run starts from
 the same seed, so from the same start, and makes 200 sweeps over all objects. The peak memory is
-that of a process of its own that holds the labels (one byte each), fits, and does nothing else.
+measured in a process of its own that holds the labels (one byte each), fits, and does nothing else.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def make_labels(n: int = N, m: int = M, seed: int = 1) -> NDArray[np.uint8]:
 def main(repeats: int = 5) -> None:
     labels = make_labels()
     print(f"PCC(n_clusters={K}), l2 over all pairs of {N:,} objects, {M} partitions")
-    print(f"{'':<34} {'wall s':>8} {'CPU s':>8} {'sweeps':>7} {'loss / that of 200 sweeps':>26}")
+    print(f"{'':<34} {'wall s':>8} {'CPU s':>8} {'sweeps':>7} {'loss / of 200 sweeps':>26}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         long = PCC(K, divergence="l2", random_state=0, max_iter=200, tol=0.0, tol_kkt=0.0)
@@ -103,7 +103,7 @@ def incomplete(repeats: int = 3) -> None:
     print(f"half of the labels missing, {M} partitions, one thread, from labels")
     print(
         f"{'labels':<14} {'objects':>10} {'K':>3} {'wall s':>8} {'CPU s':>8} {'sweeps':>7} "
-        f"{'f / that of 200 sweeps':>24}"
+        f"{'f / of 200 sweeps':>24}"
     )
     for name, n, ks in (
         ("KDD Cup 1999", 120_000, (3, 10)),
@@ -146,7 +146,7 @@ def growth(repeats: int = 3) -> None:
     """Nanoseconds per object and sweep on one thread, at sizes from ten thousand to ten million."""
     print(f"{M // 2} partitions, K = {K}, one thread: the third to sixth sweep from a random start")
     print(
-        f"{'objects':>11} {'ns per object and sweep':>24} {'sweeps':>7} {'f / that of 200 sweeps':>24}"
+        f"{'objects':>11} {'ns per object and sweep':>24} {'sweeps':>7} {'f / of 200 sweeps':>24}"
     )
     base = make_labels(N, M // 2)
     rng = np.random.default_rng(0)

@@ -11,10 +11,9 @@ Greedy is stopped now and then to see how far it is; it is compared at the first
 share of where it ends, and at its end. It visits the pairs of an object when the object moves and in each
 evaluation of the line search, as in benchmarks.greedy. The pairwise solver is run for 1, 2, 3 ... sweeps,
 from ten on in steps of a tenth, each time from the start again, until it is within the share or at an
-end of its own: its seconds are those of that last run, with all that a run does at its end. Greedy has
-no use for a second thread, the pairwise solver is also timed on two. Then its default run on one thread
-and on two, wall seconds, and the user's own KL beside the built-in one. Labels as in
-benchmarks.factored.
+end of its own. Its seconds are the seconds of the last run, its final work included. Greedy has no use
+for a second thread; the pairwise solver is also timed on two. Then its default run on one thread and on
+two, wall seconds, and the user's own KL beside the built-in one. Labels as in benchmarks.factored.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from conclust.consensus.probabilistic.solvers.factored import near_solution
 from conclust.divergences import Divergence, kl, l2
 from conclust.evidence import SparseEvidence, evidence, sample_pairs
 
-# Greedy stops for a look after so many steps per object and cluster.
+# Greedy stops for a look after this number of steps per object and cluster.
 LOOKS = 0.1
 TOL = 1e-5
 MOST_SWEEPS = 200
@@ -123,7 +122,7 @@ class Race:
     ) -> None:
         """Let the pairwise solver run, after `before` seconds for its start.
 
-        `begin` makes that start on so many threads: both are then timed on two as well.
+        `begin` makes this start on a given number of threads: both are then timed on two as well.
         """
         sweeps, near, ended = 0, False, False
         while not (near or ended):

@@ -2,7 +2,7 @@
 
 python -m benchmarks.weighted
 
-The labels are those of the benchmark of the factored solver (k-means-like partitions of overlapping
+The labels are made as for the benchmark of the factored solver (k-means-like partitions of overlapping
 Gaussian clusters), with the last fifth of the partitions replaced by random ones; with complete
 labels, and with half of them missing.
 """

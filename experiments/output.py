@@ -31,7 +31,7 @@ class Seconds:
 
 @contextmanager
 def stopwatch() -> Iterator[Seconds]:
-    """Measure what is done inside."""
+    """Measure the time of the block."""
     taken = Seconds()
     wall, cpu = time.perf_counter(), time.process_time()
     yield taken

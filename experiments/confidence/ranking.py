@@ -14,12 +14,13 @@ Settled before the first run, and not changed since:
 - Ranking: the area under the ROC curve (AUC) of "less confident" for "wrong"; 0.5 is chance. Mean over
   seeds and methods, then over the sets.
 - Calibration: the mean over ten equally wide classes of confidence of how far the share of right
-  objects is from the mean confidence, weighted by how many there are (ECE), and the mean square of
-  what is between confidence and right or wrong (Brier). The silhouette is moved from [-1, 1] to [0, 1].
+  objects is from the mean confidence, weighted by how many there are (ECE), and the mean squared
+  difference of confidence and right (1) or wrong (0) (Brier). The silhouette is moved from [-1, 1] to
+  [0, 1].
 - Noise: mean confidence in clouds without clusters, told four, and in partitions drawn at random.
-- Rule: the measure with the highest mean AUC has the name, if it is above that of the largest
-  membership, which has it until now, by more than two standard errors of the difference over the
-  sets; of measures within two standard errors of the best, the one with the least mean ECE.
+- Rule: the measure with the highest mean AUC gets the name "confidence", if it beats the largest
+  membership, which has the name until now, by more than two standard errors of the difference over
+  the sets; of measures within two standard errors of the best, the one with the least mean ECE.
 
 Known classes are read by `scores` only.
 """
@@ -103,7 +104,7 @@ def members_of(X: NDArray[np.float64], k: int, kind: str, seed: int) -> Ensemble
 
 
 def measures_of(model: Any, ensemble: Ensemble) -> dict[str, NDArray[np.float64]]:
-    """Return what is compared: 1 is sure, 0 is not."""
+    """Return the measures that are compared: 1 is sure, 0 is not."""
     sure = object_confidence(model, ensemble)
     items = np.nan_to_num(item_consensus(model.labels_, ensemble))
     own = items[np.arange(len(items)), model.labels_]

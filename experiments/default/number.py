@@ -1,4 +1,4 @@
-"""Which number of clusters serves every day's use: that of one ensemble, or that of resampling.
+"""Which number of clusters serves every day's use: by one ensemble, or by resampling.
 
 python -m experiments.default.number [--quick] [--groups blobs ...] [--out FOLDER]
 

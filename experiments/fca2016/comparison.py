@@ -5,7 +5,7 @@ python -m experiments.fca2016.comparison [--quick] [--dimensions 3] [--out FOLDE
 Section 4 of the paper: 300 points of spherical Gaussian clusters, the variance of each between 0.1
 and 0.3, the coordinates of the centres from N(0, 0.7); 100 k-means partitions from random centres; the
 adjusted Rand index with the clusters that were drawn, over 10 data sets with 10 runs each. The
-paper's figures print no numbers; what it says of them is beside the tables.
+paper's figures print no numbers; its statements about them are beside the tables.
 
 What the paper leaves open, and what was chosen: "five-dimensional" and p = 3 contradict each other
 (--dimensions, 5); 0.7 is read as a variance; clusters are of equal size, up to one point; each

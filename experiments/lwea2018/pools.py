@@ -11,11 +11,11 @@ all methods.
 All methods of `conclust.methods()` take part, with their default parameters, and are told the true
 number of clusters; for some it is an upper bound, and the last ones, marked, find their own number: to
 be read beside the number they find. "mean member" is the mean over the drawn
-partitions; these have about three times as many clusters, and NMI favours many clusters, so that
-"worse than the mean member" is said by the adjusted Rand index. A method whose fits take more than
---limit CPU seconds (the median) combines the first --few draws of a pool only, which the table marks; one
-that refuses a pool is left out of it, with the reason printed. PUBLISHED holds means that others print
-for the mfeat pool by this protocol.
+partitions. These have about three times the true number of clusters, and NMI favours many clusters: so the
+adjusted Rand index decides on "worse than the mean member". A method with fits of more than --limit CPU
+seconds (the median) combines the first --few draws of a pool only, which the table marks. A method that
+refuses a pool is left out of it, with the reason printed. PUBLISHED holds means that others print for the
+mfeat pool by this protocol.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Tally:
     not_converged: int = 0
 
     def score(self, pool: Pool, partitions: Sequence[NDArray[Any]]) -> None:
-        """Add a draw: the mean over what it gave."""
+        """Add a draw: the mean scores over its partitions."""
         of_each = [
             (
                 normalized_mutual_information(pool.classes, labels),
@@ -238,7 +238,7 @@ def beside_published(rows: list[Row]) -> list[Row]:
 
 
 def below_members(rows: list[Row]) -> list[Row]:
-    """List where a consensus is worse than the mean of what it combines."""
+    """List where a consensus is worse than the mean of the partitions that it combines."""
     alone = {row["pool"]: row["ARI"] for row in rows if row["method"] == MEMBER}
     return [
         {key: row[key] for key in ("method", "pool", "ARI", "clusters")}
@@ -274,7 +274,7 @@ def run(arguments: argparse.Namespace) -> None:
     write(wide(rows), "pools", arguments, note=legend(rows, arguments))
     for found, title in (
         (beside_published(rows), "mfeat: mean NMI beside published means"),
-        (below_members(rows), "Adjusted Rand index below that of the mean member"),
+        (below_members(rows), "Adjusted Rand index below the mean member's"),
     ):
         if found:
             show(found, title)

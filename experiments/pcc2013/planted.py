@@ -26,7 +26,7 @@ MASS = 0.01  # a cluster counts if it holds more of all probability
 
 
 def overlapping(seed: int, size: int) -> Dataset:
-    """Draw a data set, its variance chosen so that the overlap is what is drawn from the range."""
+    """Draw a data set; its variance is chosen to give an overlap drawn from the range."""
     wanted = np.random.default_rng(seed).uniform(*OVERLAP)
     low, high = np.log(0.05), np.log(50.0)
     for _ in range(40):

@@ -3,7 +3,7 @@
 python -m experiments.robust2013.random_partitions [--quick] [--out FOLDER]
 
 Section 4.2 of the paper: 20 % of the partitions of an ensemble are replaced by random ones. Its
-figure 4 compares H of the weighted consensus with that of the unweighted one, without numbers.
+figure 4 compares H of the weighted and of the unweighted consensus, without numbers.
 
 The first table is of planted ensembles, 20 of them: m = 50 partitions of 300 objects in 4 clusters,
 in each of which 15 % of the labels are random. It says how much weight the random partitions kept.
