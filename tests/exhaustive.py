@@ -1,4 +1,4 @@
-"""Every consensus estimator with an explicit criterion over partitions, and what it optimises."""
+"""Every consensus estimator with an explicit criterion over partitions, and this criterion."""
 
 from __future__ import annotations
 

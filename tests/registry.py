@@ -116,10 +116,8 @@ PARTICULAR: dict[tuple[str, str], str] = {
             ("MixtureModel", "BayesianEnsemble", "NonparametricBayesianEnsemble"): (
                 "the probability of a label that no other object has tells no clusters apart"
             ),
-            ("MCLA", "MCLA spectral"): "clusters are what it groups, and noise has none",
-            ("Voting", "Voting hard", "Voting one pass"): (
-                "clusters are what votes, and noise has none"
-            ),
+            ("MCLA", "MCLA spectral"): "it groups clusters, and noise has none",
+            ("Voting", "Voting hard", "Voting one pass"): ("clusters vote, and noise has none"),
             ("FuzzyRows cmeans",): "singletons are coordinates, and noise has none",
             ("WeightedNMF", "NMF", "LeftStochastic"): (
                 "noise is with nobody, not even itself: the diagonal differs"

@@ -279,8 +279,8 @@ def test_default_number_of_clusters(form):
         with pytest.raises(
             ParameterError,
             match=rf"^The 'n_clusters' parameter of {name} must be an int in the range \[1, 90\]. Got "
-            rf"None instead. {name} makes as many clusters as it is told; EAC\(\) and "
-            r"ConsensusClustering\(\) choose how many.$",
+            rf"None instead. {name} needs the number of clusters; EAC\(\) and "
+            r"ConsensusClustering\(\) choose it.$",
         ):
             fit(form, labels, None)
         return

@@ -50,13 +50,14 @@ def test_examples_of_a_page(page):
     assert found.failed == 0
 
 
-# A page of tables: the first column has the names of R, the others those of conclust, as expressions with
-# the names that the page's examples define; in text either. Each must be found, with its parameters.
+# A page of tables: the first column has names of R, the other columns names of conclust, as expressions with
+# the names that the page's examples define; text may have either. Each name must be found, with its
+# parameters.
 
 
 @dataclass
 class Spot:
-    """What stands in code font at one place: a cell or a paragraph, with what it may refer to."""
+    """The code spans of one place, a cell or a paragraph, with the context that they refer to."""
 
     spans: list[str]
     header: str | None = None
@@ -217,7 +218,7 @@ def parameters(thing: Any) -> set[str]:
 
 
 def wrong(spot: Spot, names: Names, theirs: set[str]) -> Iterator[str]:
-    """Yield what is not there."""
+    """Yield the names that do not exist."""
     header = None
     if spot.header is not None:
         with contextlib.suppress(Unknown, SyntaxError):

@@ -1,7 +1,7 @@
 """Whatever comes in, what comes out is an answer within the contract or a refusal with its sentence.
 
-CONCLUST_FUZZ=10000 runs so many cases (by default a few for each form of each estimator), from
-other seeds with CONCLUST_FUZZ_SEED=1, and holds each to a second of processor time.
+CONCLUST_FUZZ=10000 sets the number of cases (by default a few for each form of each estimator),
+CONCLUST_FUZZ_SEED=1 their seeds. Each case may take a second of processor time.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from pathlib import Path
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     "--headless=new",
-    "--no-sandbox",  # of the browser, as root in a container; what it opens is our own
+    "--no-sandbox",  # of the browser, as root in a container; it opens our own pages only
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--disable-background-networking",
@@ -62,7 +62,7 @@ class Browser:
         os.close(to_write)
 
     def close(self):
-        """End the browser and remove what it wrote."""
+        """End the browser and remove its files."""
         try:
             self.ask("Browser.close")
         except (OSError, RuntimeError, TimeoutError):
@@ -124,7 +124,7 @@ class Browser:
 
 
 class Page:
-    """A page: what it looks like, what it says, what a user does in it."""
+    """A page: its looks, its text, the user's actions in it."""
 
     def __init__(self, browser, session, target):
         self.browser, self.session, self.target = browser, session, target
@@ -219,7 +219,7 @@ class Page:
         self.ask("Input.insertText", text=text)
 
     def picture(self, path, *, whole=True):
-        """Write what is to be seen as PNG: of the whole page, or of the window."""
+        """Write a PNG of the whole page, or of the window."""
         more = {}
         if whole:
             size = self.ask("Page.getLayoutMetrics")["cssContentSize"]

@@ -197,7 +197,7 @@ def test_new_labels_that_are_missing_or_unknown(combined, tmp_path, capsys):
     assert "1 object of which nothing is known" in capsys.readouterr().out
 
 
-# ---- what is refused
+# ---- refusals
 
 
 def test_folders_that_are_no_results(clustered, combined, tmp_path, capsys):

@@ -34,7 +34,7 @@ def test_the_page_fits_and_tells(done):
     assert max(map(len, said.splitlines())) <= 80
     for needed in ("random k-means", "mixed algorithms", "min-max", "EAC Ward", "scoring only"):
         assert needed in said
-    assert "confidence" not in said  # that of a consensus says nothing without its null
+    assert "confidence" not in said  # confidence says nothing without its null
     lines = [line for line in said.splitlines() if line.startswith("iris ")]
     assert len(lines) == 3  # accuracy and ARI of both ensembles, clusters found
     for line, columns in zip(lines, demo._COLUMNS.values(), strict=False):
@@ -142,7 +142,7 @@ def test_the_pictures_are_there(done):
 
 
 def test_only_the_score_sees_the_classes(tmp_path, monkeypatch):
-    """Other classes, as many, give other scores and the very same labels."""
+    """The same number of other classes gives other scores and the very same labels."""
     found = []
     score = demo._score
     monkeypatch.setattr(

@@ -152,7 +152,7 @@ def test_plain_clusters_stay_with_other_members(model, blobs):
 
 
 def test_a_draw_is_a_fit_with_the_partitions_drawn(blobs):
-    """One column only can be drawn: the consensus is that of the ensemble itself."""
+    """Only one column can be drawn, so the consensus is the same as of the ensemble itself."""
     one = blobs.subset(partitions=[4])
     model = EAC(3).fit(one)
     found = other_members(model, one, n_draws=3, random_state=0)

@@ -55,7 +55,7 @@ def test_measures_are_those_of_the_definitions(kind, seed):
     np.testing.assert_allclose(company(labels, ensemble), kept, atol=1e-12)
     by_majority = naive.agreement(labels, ensemble, "majority")
     np.testing.assert_allclose(member_agreement(labels, ensemble), by_majority)
-    # Several matchings one to one may be best: as many objects agree in all of them.
+    # Several one-to-one matchings may be best: the same number of objects agrees in all of them.
     heard = ensemble.present @ naive.weights_of(ensemble)
     one, other = (
         np.nansum(heard * of(labels, ensemble, matching="one_to_one"))

@@ -1,4 +1,4 @@
-"""FCA-Consensus against its slow twin, the worked examples, and what it must be."""
+"""FCA-Consensus against its slow twin, on the worked examples, and by its properties."""
 
 from __future__ import annotations
 

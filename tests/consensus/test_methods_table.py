@@ -1,4 +1,4 @@
-"""The registry tells the truth about the estimators, and docs/methods.md is what it tells."""
+"""The registry tells the truth about the estimators, and docs/methods.md agrees with it."""
 
 import inspect
 import re

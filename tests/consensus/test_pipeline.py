@@ -177,7 +177,7 @@ def test_frames_out_of_the_generator_are_frames_in():
         ),
         (
             {"consensus": "HBGF"},
-            r"'n_clusters' parameter of HBGF .* None instead. HBGF makes as many",
+            r"'n_clusters' parameter of HBGF .* None instead. HBGF needs the number",
         ),
         ({"consensus": "EAC", "n_clusters": 241}, r"'n_clusters' parameter of EAC .*\[1, 240\]"),
         ({"random_state": "x"}, "'random_state'"),

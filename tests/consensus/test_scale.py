@@ -32,7 +32,7 @@ path, room = sys.argv[1], int(sys.argv[2])
 def model():
     return PCC(3, divergence="l2", n_init=1, tol=1e-3, random_state=0, n_jobs=1)
 small = np.load(path, mmap_mode="r")[:500]
-model().fit(Ensemble(np.array(small)))  # what is imported and allocated once
+model().fit(Ensemble(np.array(small)))  # imports and allocates once
 resource.setrlimit(resource.RLIMIT_DATA, (private() + room, resource.RLIM_INFINITY))
 labels = np.load(path, mmap_mode="r")
 assert labels.nbytes > room

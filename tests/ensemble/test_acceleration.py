@@ -14,7 +14,7 @@ AWAY = np.array([[0.1, -0.2, 0.1], [-0.1, 0.1, 0.0]])
 
 
 def approaching(rates):
-    """A point whose rows come nearer to END by their rates, and the loss: the squared distance."""
+    """A step that brings each row nearer to END by its rate, and the loss: the squared distance."""
     rates = np.array(rates)[:, None]
 
     def step(Y):
@@ -68,7 +68,7 @@ def test_leaps_save_steps_and_never_go_uphill():
 
 
 def test_a_leap_uphill_is_taken_back():
-    # Any point but those of plain steps is bad: what is left are plain steps.
+    # Any point but the plain steps' is bad: only plain steps remain.
     plain = [END + 0.5**t * AWAY for t in range(30)]
     losses = {point.tobytes(): 1.0 / (t + 1) for t, point in enumerate(plain)}
     after = {a.tobytes(): b for a, b in pairwise(plain)}

@@ -31,7 +31,7 @@ def write(path, codes, counts, *, names=None, **more):
 
 
 def refused(path, match=None):
-    """Refuse to load, in no time and without memory for what is only claimed."""
+    """Refuse to load, in no time and without memory for the sizes that the file claims."""
     tracemalloc.start()
     begun = time.process_time()
     try:

@@ -24,7 +24,7 @@ SEED = np.random.SeedSequence(0)
 
 @dataclass
 class Recorder:
-    """A method whose starts end at the losses given, and that keeps what it was shown."""
+    """A method with given losses at the ends of its starts; it records its calls."""
 
     losses: list[float]
     begun: list = field(default_factory=list)
@@ -43,7 +43,7 @@ class Recorder:
 
 
 def labels_of(n, different):
-    """Labels of n objects in so many distinct rows, some of them rare."""
+    """Labels of n objects in `different` distinct rows, some of them rare."""
     rng = np.random.default_rng(n)
     rows = np.concatenate([np.arange(different), rng.integers(0, different // 2, n - different)])
     rows = rng.permutation(rows)

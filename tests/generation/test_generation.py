@@ -88,7 +88,7 @@ def test_defaults_make_a_hundred_canonical_partitions_that_the_ensemble_takes_as
 @pytest.mark.parametrize(("n", "top"), [(90, 10), (400, 20), (900, 30), (8000, 50)])
 def test_default_range_of_n_clusters(n, top):
     X = np.random.default_rng(0).normal(size=(n, 1))
-    # A part of the objects makes the members quick; the range is that of all objects.
+    # Members of a part of the objects are quick to make; the range depends on all objects.
     generator = EnsembleGenerator(n_partitions=400, sample_fraction=0.1, random_state=1).fit(X)
     sizes = {member.n_clusters for member in generator.members_}
     assert sizes == set(range(2, min(top, n // 10) + 1))

@@ -329,7 +329,7 @@ def test_a_member_that_another_process_computes_is_waited_for(generator):
     assert generator.n_cached_ == 4
 
 
-def test_a_lock_whose_holder_died_is_taken_over(generator):
+def test_a_lock_of_a_dead_process_is_taken_over(generator):
     expected = generator.fit_transform(IRIS)
     for path in _locks(generator):
         path.with_suffix(".json").unlink()

@@ -1,4 +1,4 @@
-"""The warning of columns whose spreads differ so much that the widest decide alone."""
+"""The warning of columns with spreads so different that the widest decide alone."""
 
 import warnings
 
@@ -41,7 +41,7 @@ def test_one_warning_that_names_the_columns_and_the_way(customers):
     assert "column 'visits'" in said
     assert "2 of 3 columns count for next to nothing" in said
     assert 'scale="standard"' in said
-    # What it warns of, and what it advises: the segments are lost, and found.
+    # The warning is right: the segments are lost. So is its advice: then they are found.
     assert adjusted_rand_score(y, model.labels_) < 0.1
     scaled = EnsembleGenerator(n_partitions=20, scale="standard")
     model = ConsensusClustering(EAC(3), scaled, random_state=0)
@@ -75,7 +75,7 @@ def rare(n):
     [
         load_iris().data,
         load_digits().data,  # pixels that are nearly always white
-        rare(1000),  # an indicator of what is rare
+        rare(1000),  # an indicator of a rare property
         np.column_stack([load_iris().data, np.full(150, 1e9)]),  # a constant
         1e-300 * load_iris().data,
         np.zeros((5, 2)),

@@ -178,7 +178,7 @@ def test_variation_of_information_is_in_bits():
 
 
 def test_pair_counts_do_not_overflow():
-    n = 200_000  # 2e10 pairs, whose products are beyond 64 bits
+    n = 200_000  # 2e10 pairs: their products are beyond 64 bits
     a = np.zeros(n, dtype=np.int64)
     b = np.arange(n) % 2
     pairs = metrics.pair_confusion(a, b)

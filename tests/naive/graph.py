@@ -41,7 +41,7 @@ def rounded(P, levels=10):
 
 
 def fuzzy_connectivity(members, labels, weights=None):
-    """Sum over clusters: what is largest in each part, summed, minus what is largest of all."""
+    """Sum over clusters: the sum of the largest membership of each part, less the largest of all."""
     total = 0.0
     for u, P in enumerate(members):
         for column in np.asarray(P).T:

@@ -29,7 +29,7 @@ def dissimilarity(labels, weights=None):
 
 
 def between(D, A, B, linkage):
-    """Return the dissimilarity of two clusters from that of their objects."""
+    """Return the dissimilarity of two clusters from the dissimilarities of their objects."""
     values = D[np.ix_(A, B)]
     if linkage == "single":
         return values.min()

@@ -5,7 +5,7 @@ from math import log, log2, sqrt
 
 
 def comparable(a, b):
-    """Drop what is missing from either, give every noise object a name of its own."""
+    """Drop objects missing from either, give every noise object a name of its own."""
     kept = [(x, y) for x, y in zip(a, b, strict=True) if x != -1 and y != -1]
     left = [("noise", i) if x == -2 else x for i, (x, _) in enumerate(kept)]
     right = [("noise", i) if y == -2 else y for i, (_, y) in enumerate(kept)]

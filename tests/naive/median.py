@@ -39,7 +39,7 @@ def similarity(labels, criterion="ensemble", weights=None):
 
 
 def shifted(a, N, shift="mean"):
-    """Subtract what is expected, clear the diagonal."""
+    """Subtract the shift, clear the diagonal."""
     off = ~np.eye(len(a), dtype=bool)
     if shift == "mean":
         a = a - a[off].sum() / N[off].sum() * N

@@ -52,7 +52,7 @@ def best_hard(members, seen, weights, votes):
 
 
 def matchings(k_own, k):
-    """Yield every matching of min(k_own, k) clusters to as many columns."""
+    """Yield every one-to-one matching of min(k_own, k) clusters to columns."""
     if k_own <= k:
         for columns in permutations(range(k), k_own):
             V = np.zeros((k_own, k))

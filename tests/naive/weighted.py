@@ -37,7 +37,7 @@ def distances(labels, Y, pattern=None):
 
 
 def soft_distance(P, Y):
-    """As `distance`, for a membership whose rows of zeros are missing."""
+    """As `distance`, for a membership; a row of zeros is missing."""
     seen = P.sum(axis=1) > 0
     both = np.outer(seen, seen)
     np.fill_diagonal(both, False)

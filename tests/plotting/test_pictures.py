@@ -159,7 +159,7 @@ def test_what_choose_returns_can_be_drawn():
 def test_a_sequential_test_names_the_references_of_its_p_value():
     X, _ = make_blobs(60, centers=3, n_features=3, cluster_std=0.5, random_state=1)
     found = choose(X, range(2, 5), n_resamples=10, n_references=19, sequential=True, random_state=0)
-    assert len(found.null) > found.n_references  # some only fix what is drawn later
+    assert len(found.null) > found.n_references  # some only fix mean and deviation
     assert P.curve_of(found).n_references == found.n_references
     title = P.rcsi_curve(found).get_legend().get_title().get_text()
     assert f"({found.n_references} references)" in title
@@ -302,7 +302,7 @@ def test_the_dendrogram_has_the_merges_of_scipy(seed):
         (round(min(d[0], d[3]), 9), round(max(d[0], d[3]), 9)) for d in theirs["dcoord"]
     )
     np.testing.assert_allclose(np.sort(found.y[:, 2]), np.sort([d[1] for d in theirs["dcoord"]]))
-    # In the order of the leaves every merge spans what it holds, which scipy's order does too.
+    # Every merge spans its own leaves, and no other, in their order; so it does in scipy's order.
     below = {i: {i} for i in range(20)}
     place = np.argsort(found.order)
     for row, (a, b) in enumerate(tree[:, :2].astype(int)):

@@ -1,4 +1,4 @@
-"""Result folders: what the commands write is reported; what is incomplete, changed or of another version is not."""
+"""Result folders are reported as the commands write them; incomplete, changed and foreign ones are refused."""
 
 import csv
 import json

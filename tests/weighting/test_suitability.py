@@ -1,4 +1,4 @@
-"""The warning of an ensemble that does not suit PCC, WeightedPCC and Voting, and whose line it is."""
+"""The warning of an ensemble that does not suit PCC, WeightedPCC and Voting, and the line it names."""
 
 import warnings
 
@@ -63,7 +63,7 @@ def test_it_warns_just_where_clusters_are_merged(method, seed):
         said = any("put groups" in str(one.message) for one in heard)
         table = contingency(truth, model.labels_).table
         merged = ((table > 0.5 * table.sum(axis=1, keepdims=True)).sum(axis=0) > 1).any()
-        # Where none is finer than there are blobs, those of as many may err together.
+        # Where no partition has more clusters than there are blobs, partitions may err together.
         assert said == merged or (merged and max(sizes) == 5)
 
 

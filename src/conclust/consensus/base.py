@@ -183,8 +183,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 name,
                 f"an int in the range [1, {n}]",
                 None,
-                f"{name} makes as many clusters as it is told; EAC() and ConsensusClustering() "
-                "choose how many.",
+                f"{name} needs the number of clusters; EAC() and ConsensusClustering() choose it.",
             )
         if kind == "exact":
             check_int(self.n_clusters, "n_clusters", name, high=n)

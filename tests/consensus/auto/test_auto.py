@@ -107,7 +107,7 @@ def test_errors_at_every_border_do_not_hide_what_is_plain():
     assert model.n_clusters_ == truth.max() + 1
 
 
-def test_the_tree_taken_is_the_one_whose_borders_are_straddled_least():
+def test_the_tree_with_the_least_straddled_borders_is_taken():
     X, _ = make_blobs(300, centers=4, n_features=2, cluster_std=2.0, random_state=3)
     ensemble = Ensemble(members(X))
     model = AutoConsensus(4).fit(ensemble)
@@ -156,7 +156,7 @@ def test_a_partition_may_observe_nobody_of_the_part(weights):
         model = AutoConsensus(max_samples=20, random_state=seed)
         model.fit(Ensemble(labels, weights=weights))
         np.testing.assert_array_equal(model.labels_, truth)
-    # A part is also what is left without the objects that are noise wherever they were seen.
+    # Objects that are noise in every partition that observed them are left out: a part remains.
     labels = [[-2, -1, -1], [-1, -1, 0], [-1, -1, 0], [-1, 0, 0]]
     assert AutoConsensus(1).fit(labels).labels_.tolist() == [0, 0, 0, 0]
 

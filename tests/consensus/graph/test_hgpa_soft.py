@@ -121,8 +121,8 @@ def test_a_partition_of_weight_2_is_the_partition_twice():
     assert once.objective_ == pytest.approx(twice.objective_, rel=1e-12)
 
 
-def test_many_small_memberships_are_heard():
-    # Of 40 clusters each gets little of everybody: the levels are those of its own largest.
+def test_many_small_memberships_count():
+    # Each of 40 clusters has small memberships only: its levels are shares of its own largest one.
     truth = np.arange(80) % 2
     rng = np.random.default_rng(0)
     members = []

@@ -1,4 +1,4 @@
-"""The partitioners of graphs: against brute force, their traps, and those of other packages."""
+"""The partitioners of graphs: against brute force, on hard cases, and against other packages."""
 
 import sys
 

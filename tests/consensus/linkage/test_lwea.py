@@ -129,7 +129,7 @@ def test_parameters(given):
 
 
 def test_finds_more_than_eac_in_fine_partitions():
-    # Members of about three times as many clusters as there are, cut at random places.
+    # Members have about three times the true number of clusters, cut at random places.
     rng = np.random.default_rng(5)
     centers = rng.normal(size=(5, 2)) * 4
     truth = np.repeat(np.arange(5), 60)

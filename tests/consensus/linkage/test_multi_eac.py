@@ -72,7 +72,7 @@ def quiet(model, X):
 
 
 def canonical(rng, n, m, **kind):
-    """Labels whose codes are those of the Ensemble, so that weights of clusters fit."""
+    """Labels equal to the codes of the Ensemble, so that weights of clusters fit."""
     ensemble = Ensemble(naive.random_labels(rng, n, m, **kind))
     return ensemble.labels, ensemble
 

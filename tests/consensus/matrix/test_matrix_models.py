@@ -244,7 +244,7 @@ def test_communities_are_least_squares_with_every_objects_own_pair():
 
 
 def naive_rows(labels, Y, power, kind, medoids=None):
-    """J with the distances of the definition; for means the centroids are those of Y."""
+    """J with the distances of the definition; for means, with the centroids of Y."""
     n = len(labels)
     seen = (labels != -1).mean(axis=1)
     S = together(labels).mean(axis=2) / np.outer(seen, seen)

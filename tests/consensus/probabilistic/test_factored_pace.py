@@ -1,4 +1,4 @@
-"""The pace of the factored solver's sweeps, and what it gives other solvers to start from."""
+"""The pace of the factored solver's sweeps, and the starts that it gives to other solvers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The greedy solver against its twin, step by step, and on what it must reach."""
+"""The greedy solver against its twin, step by step, and at known solutions."""
 
 from __future__ import annotations
 

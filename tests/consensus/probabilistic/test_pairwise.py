@@ -138,7 +138,7 @@ def test_objects_of_a_slot_move_as_if_each_were_alone(busy, form, divergence):
         alone.visit(alone.everyone[i : i + 1], 0.0, 0.0)
         np.testing.assert_array_equal(together.Y[i], alone.Y[i])
         assert (alone.Y[i] != before[i]).any()
-    # And the next slot's are visited against what has become of them.
+    # The objects of the next slot are visited against the moved ones.
     known_then = together.Y[:, :3].copy()
     together.visit(together.everyone[:1], 0.0, 0.0, slot=60)
     again = descent._Work(known, known_then, divergence)

@@ -1,4 +1,4 @@
-"""The door to the solvers: what is asked, what comes back, and a fifth one without a line in PCC."""
+"""The door to the solvers: the problem, the solution, and a fifth solver without a line in PCC."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_repeated_partitions_share_what_one_of_them_weighs():
     times = np.array([2, 1, 3])
     each = np.repeat(d, times)
     once = ridge_weights(d, 0.6, times / 6)
-    # The penalty of m = 3 weighted partitions is that of 6 at half the strength.
+    # m = 3 weighted partitions have the penalty of 6 partitions at half the strength.
     many = ridge_weights(each, 1.2, np.full(6, 1 / 6))
     np.testing.assert_allclose([many[:2].sum(), many[2], many[3:].sum()], once, atol=1e-12)
 

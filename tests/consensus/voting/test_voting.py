@@ -60,7 +60,7 @@ KINDS = {
 
 
 def every_column(model):
-    """Return the membership with the columns that it leaves out: those of the last votes."""
+    """Return the membership with its empty columns, which the last columns of the votes have."""
     M, votes = model.membership_, model.votes_
     return np.pad(M, ((0, 0), (0, votes.shape[1] - M.shape[1])))
 
@@ -206,7 +206,7 @@ def test_voting_predicts_what_it_fitted(hard):
 
 
 def test_the_label_is_the_first_of_the_most_probable_clusters():
-    # Many even votes, whose winner is decided by the order of the columns.
+    # Many ties of votes; the order of the columns decides the winner.
     for seed in range(20):
         labels = np.random.default_rng(seed).integers(3, size=(30, 4))
         model = Voting(3, random_state=0).fit(labels)
