@@ -1,17 +1,19 @@
-"""Methods on label vectors: CPU seconds for 100,000 objects x 20, K = 5, and QMI on a million.
+"""Methods on label vectors: CPU seconds for 100,000 objects x 20, K = 5, and k-means on a million.
 
-python -m benchmarks.labelvectors
+python -m benchmarks.labelvectors [--million]
 
 Two ensembles with default settings: "points", k-means-like partitions of points in Gaussian clusters
 (as in the benchmark "factored"), and "noisy", in which a fifth of those labels is drawn at random, so
 that nearly no two objects agree in all. DyadicAspect works on all pairs of different rows of labels,
 so on fewer objects where those are many; the chain of NonparametricBayesianEnsemble makes 500 sweeps, so on fewer too. Beside QMI: the same
 criterion by scikit-learn's k-means on the indicator matrix, with one start where QMI has ten.
-The last lines are of a process of its own that loads a million rows of labels and fits.
+The last lines are each of a process of its own that loads a million rows of labels and fits; --million: no
+others.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -32,6 +34,8 @@ SOME = 3_000
 METHODS: tuple[tuple[str, int, float | None], ...] = (
     ("QMI", N, 2.0),
     ("InformationTheoreticKMeans", N, 2.0),
+    ("KCC", N, 2.0),
+    ("SEC", N, 2.0),
     ("MixtureModel", N, 4.0),
     ("BayesianEnsemble", N, 4.0),
     ("LeftStochastic", N, 4.0),
@@ -82,25 +86,26 @@ def main(repeats: int = 3) -> None:
 
 
 def million() -> None:
-    """QMI on a million objects: seconds, and memory."""
+    """Fit a million objects: seconds, and memory."""
     for kind in ("points", "noisy"):
         labels = make_labels(10 * N, M)
         labels = noisy(labels) if kind == "noisy" else labels
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "labels.npy"
             np.save(path, labels)
-            _, peak, (wall, cpu) = memory_of(
-                "import numpy as np\nfrom benchmarks.timing import timed\nfrom conclust import QMI\n"
-                "labels = np.load(sys.argv[1])",
-                f"seconds = timed(lambda: QMI({K}, random_state=0).fit(labels))\n"
-                "print(seconds.wall, seconds.cpu, end=' ')",
-                str(path),
-            )
-        print(
-            f"QMI, {kind}, {len(labels):,} x {M}: {wall:.1f} s, {cpu:.1f} CPU s (allowed: 15), peak "
-            f"{peak:.0f} MB (allowed: 1500)"
-        )
+            for name in ("QMI", "KCC", "SEC"):
+                _, peak, (wall, cpu) = memory_of(
+                    "import numpy as np\nimport conclust\nfrom benchmarks.timing import timed\n"
+                    f"labels = np.load(sys.argv[1])\nmodel = conclust.{name}({K}, random_state=0)",
+                    "seconds = timed(lambda: model.fit(labels))\n"
+                    "print(seconds.wall, seconds.cpu, end=' ')",
+                    str(path),
+                )
+                print(
+                    f"{name}, {kind}, {len(labels):,} x {M}: {wall:.1f} s, {cpu:.1f} CPU s (allowed: "
+                    f"15), peak {peak:.0f} MB (allowed: 1500)"
+                )
 
 
 if __name__ == "__main__":
-    main()
+    million() if "--million" in sys.argv[1:] else main()

@@ -93,6 +93,30 @@ CASES = {
         parameters=(("n_clusters", K),),
         allowed=AT_MOST,
     ),
+    **{
+        f"KCC {name}{', normalized' * normalized}": Case(
+            "KCC",
+            lambda labels, _, phi=phi, normalized=normalized: optima.utilities(
+                labels, phi, normalized
+            ),
+            parameters=(("n_clusters", K), ("utility", name), ("normalized", normalized)),
+            allowed=AT_MOST,
+        )
+        for name, phi in {
+            "U_c": lambda m: (m**2).sum(axis=-1),
+            "U_H": lambda m: (m * np.log2(np.where(m > 0, m, 1))).sum(axis=-1),
+            "U_cos": lambda m: np.sqrt((m**2).sum(axis=-1)),
+            "U_Lp": lambda m: (m**5).sum(axis=-1) ** 0.2,
+        }.items()
+        for normalized in (False, True)
+    },
+    "SEC": Case(
+        "SEC",
+        lambda labels, _: optima.normalized_cut(labels),
+        least=True,
+        parameters=(("n_clusters", K),),
+        allowed=AT_MOST,
+    ),
     "Voting hard": Case(
         "Voting",
         lambda labels, _: optima.votes(labels, K),

@@ -22,7 +22,9 @@ from conclust.consensus.graph import HGPA as HGPA
 from conclust.consensus.graph import LWGP as LWGP
 from conclust.consensus.graph import MCLA as MCLA
 from conclust.consensus.graph import best_by_anmi as best_by_anmi
+from conclust.consensus.label_vectors import KCC as KCC
 from conclust.consensus.label_vectors import QMI as QMI
+from conclust.consensus.label_vectors import SEC as SEC
 from conclust.consensus.label_vectors import (
     InformationTheoreticKMeans as InformationTheoreticKMeans,
 )
@@ -66,12 +68,14 @@ __all__ = [
     "EAC",
     "HBGF",
     "HGPA",
+    "KCC",
     "LWEA",
     "LWGP",
     "MCLA",
     "PCC",
     "PEACE",
     "QMI",
+    "SEC",
     "AddRemAdd",
     "AutoConsensus",
     "BaumEagon",

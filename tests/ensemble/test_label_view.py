@@ -67,7 +67,7 @@ def test_posteriors_are_sorted_and_the_users_are_not_changed():
     for posteriors in (B, shuffled):
         view = label_view(soft.codes, soft.offsets, np.ones(4), posteriors, complete=True)
         chosen = np.arange(30) % 3
-        losses.append(refine_labels(view, np.ones(30), 3, False, 20, 0.0, chosen)[0])
+        losses.append(refine_labels(view, np.ones(30), 3, 0, 2.0, np.zeros(0), 20, 0.0, chosen)[0])
     assert losses[0] == losses[1]
     assert not shuffled.has_sorted_indices
 

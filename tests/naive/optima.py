@@ -64,6 +64,27 @@ def divergence(labels):
     return total
 
 
+def utilities(labels, phi, normalized=False):
+    """Sum over members of the mean phi of shares within clusters, less phi of all objects' shares."""
+    total = 0.0
+    for both in tables(labels):
+        given = phi(both * _PER[:, :, None]) * SIZE / 7
+        everybody = phi(both.sum(axis=1) / 7)[0]
+        gain = given.sum(axis=1) - everybody
+        # A member with one cluster has no entropy, and no utility.
+        total = total + gain / (abs(everybody) if normalized and everybody else 1)
+    return total
+
+
+def normalized_cut(labels):
+    """Normalised cut of the co-association, but for a constant: from the matrix of all pairs."""
+    S = sum((column[:, None] == column).astype(float) for column in labels.T)
+    degrees = S.sum(axis=1)
+    inside = np.einsum("pki,ij,pkj->pk", MEMBER, S, MEMBER, optimize=True)
+    volume = np.maximum(MEMBER @ degrees, 1)
+    return (np.diag(S) / degrees).sum() - (inside / volume).sum(axis=1)
+
+
 def votes(labels, k):
     """Squared distance to the members, matched one to one as well as can be; inf above k clusters."""
     total = np.where(k >= CLUSTERS, 0.0, np.inf)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +18,10 @@ from conclust.ensemble import DistinctRows, Ensemble
 from conclust.gram import scaled_gram_norm
 
 __all__ = [
+    "SMALL",
     "Centroids",
     "RowClusters",
+    "RowLoss",
     "RowMoves",
     "cluster_rows",
     "nearest",
@@ -29,6 +32,11 @@ __all__ = [
     "start_labels",
     "trusted",
 ]
+
+# A label that nobody in a cluster has must cost much, not infinitely much.
+SMALL = 1e-10
+
+Spread: TypeAlias = Literal["quadratic", "entropic", "norm", "cut"]  # in the order of the kernel
 
 # How sure a membership is of the labels that it begins with.
 _TRUST = 0.8
@@ -50,10 +58,37 @@ def cluster_rows(
     seed: np.random.SeedSequence,
     threads: int = 1,
 ) -> RowClusters:
-    """Minimise a loss of ``_kernels/search/label_vectors.h``, quadratic or entropic, from several starts."""
+    """Minimise a loss of ``_kernels/search/label_vectors.h`` from several starts."""
     rows = ensemble.distinct_rows()
     best = best_of_restarts(search, rows, n_init, seed, threads)
     return replace(best, labels=best.labels[rows.inverse])
+
+
+@dataclass(frozen=True)
+class RowLoss:
+    """A loss of ``_kernels/search/label_vectors.h``.
+
+    Attributes
+    ----------
+    spread : {"quadratic", "entropic", "norm", "cut"}
+        How a cluster's rows are measured against their mean.
+    power : float
+        Of the norm: above 1, at most 16.
+    """
+
+    spread: Spread = "quadratic"
+    power: float = 2.0
+
+    def degrees(self, rows: DistinctRows) -> NDArray[np.float64]:
+        """Return the degree of each row, which the cut needs; else nothing."""
+        if self.spread != "cut":
+            return np.zeros(0)
+        ensemble = rows.ensemble
+        sizes = ensemble.indicator.T @ rows.masses
+        degrees = ensemble.indicator @ (ensemble.column_weights * sizes)
+        if ensemble.has_noise:
+            degrees += ensemble.noise @ ensemble.partition_weights
+        return np.asarray(degrees)
 
 
 @dataclass(frozen=True)
@@ -64,8 +99,8 @@ class RowMoves:
     ----------
     n_clusters : int
         Clusters.
-    entropic : bool
-        The entropic loss; else the quadratic one.
+    criterion : RowLoss
+        What is minimised.
     max_iter : int
         The most passes over all rows.
     tol : float
@@ -73,7 +108,7 @@ class RowMoves:
     """
 
     n_clusters: int
-    entropic: bool
+    criterion: RowLoss
     max_iter: int
     tol: float
 
@@ -98,7 +133,9 @@ class RowMoves:
             _view(rows),
             rows.masses,
             self.n_clusters,
-            self.entropic,
+            get_args(Spread).index(self.criterion.spread),
+            self.criterion.power,
+            self.criterion.degrees(rows),
             self.max_iter,
             self.tol,
             labels,
@@ -110,7 +147,7 @@ def start_labels(
     ensemble: Ensemble, n_clusters: int, n_init: int, random_state: Any, owner: str
 ) -> NDArray[np.int64]:
     """Return a partition to start at: k-means on label rows, of at most `n_clusters` clusters."""
-    moves = RowMoves(n_clusters, entropic=False, max_iter=100, tol=1e-6)
+    moves = RowMoves(n_clusters, RowLoss(), max_iter=100, tol=1e-6)
     return cluster_rows(ensemble, moves, n_init, seed_sequence(random_state, owner)).labels
 
 
@@ -138,13 +175,26 @@ def trusted(labels: NDArray[np.int64], k: int) -> NDArray[np.float64]:
 class Centroids:
     """The distribution of the labels in each cluster, partition by partition.
 
-    ``means`` (T, K): the share of label t among the cluster's objects that its partition observed
-    (among all objects where the partition observed none of the cluster's). ``lengths`` (N, K): the
-    squared length of each block; every noise object counts as a label of its own.
+    Attributes
+    ----------
+    means : ndarray of shape (T, K)
+        The share of each label among the cluster's objects that its partition observed (among all
+        objects where the partition observed none of the cluster's).
+    shares : ndarray of shape (N, K)
+        The share of the cluster among the objects that a partition observed.
+    noise : ndarray of shape (N, K)
+        How many objects of the cluster are noise: each counts as a label of its own.
+    alone : ndarray of shape (N, K)
+        The share of each of these labels.
+    offsets : ndarray of shape (N + 1,)
+        The first row of ``means`` of each partition.
     """
 
     means: NDArray[np.float64]
-    lengths: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    alone: NDArray[np.float64]
+    offsets: NDArray[np.int64]
 
     @staticmethod
     def of(ensemble: Ensemble, labels: NDArray[np.int64]) -> Centroids:
@@ -153,17 +203,45 @@ class Centroids:
         one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
         sums = (ensemble.indicator.T @ one_hot).toarray()
         present = np.stack([np.bincount(labels[seen], minlength=k) for seen in ensemble.present.T])
-        apart = np.zeros(present.shape)
+        noise = np.zeros(present.shape)
         if ensemble.has_noise:
-            apart = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.noise.T])
+            noise = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.noise.T])
         unseen = present == 0
         everybody = present.sum(axis=1, keepdims=True)
         sums += over_clusters(unseen, ensemble.offsets) * sums.sum(axis=1, keepdims=True)
-        apart = apart + unseen * apart.sum(axis=1, keepdims=True)
+        noise = noise + unseen * noise.sum(axis=1, keepdims=True)
         observed = present + unseen * everybody
         means = sums / over_clusters(observed, ensemble.offsets)
-        lengths = over_partitions(means**2, ensemble.offsets) + apart / observed**2
-        return Centroids(means, lengths)
+        return Centroids(means, present / everybody, noise, 1.0 / observed, ensemble.offsets)
+
+    @property
+    def lengths(self) -> NDArray[np.float64]:
+        """The squared length of each block (N, K)."""
+        return self.sums_of(np.square)
+
+    def of_all(self) -> Centroids:
+        """Return the centroid of all objects, as that of one cluster."""
+        present = over_clusters(self.shares, self.offsets)
+        held = np.where(self.shares > 0, self.noise, 0.0).sum(axis=1, keepdims=True)
+        alone = (self.shares * self.alone).max(axis=1, keepdims=True)  # one over all observed
+        return Centroids(
+            (self.means * present).sum(axis=1, keepdims=True),
+            self.shares.sum(axis=1, keepdims=True),
+            held,
+            alone,
+            self.offsets,
+        )
+
+    def relative(self, to: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the shares of the labels (T, K) over a number for each block (N, K)."""
+        return np.asarray(self.means / over_clusters(to, self.offsets))
+
+    def sums_of(
+        self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Return the sum over the labels of each block (N, K) of a function of their shares."""
+        apart = self.noise * function(self.alone)
+        return np.asarray(over_partitions(function(self.means), self.offsets) + apart)
 
 
 def normalized_rows(ensemble: Ensemble) -> sp.csr_array:

@@ -13,7 +13,6 @@ from tests.naive.partitions import all_partitions
 from tests.naive.qmi import blocks, divergence_loss, quadratic_information, squared_loss
 
 from conclust import QMI, Ensemble, InformationTheoreticKMeans
-from conclust._kernels import refine_labels
 from conclust.exceptions import ParameterError, UnseenLabelWarning
 
 BOTH = [QMI, InformationTheoreticKMeans]
@@ -170,25 +169,6 @@ def test_no_single_move_helps(cls):
             moved = model.labels_.copy()
             moved[i] = k
             assert loss_of(members, moved) >= best - 1e-9
-
-
-@pytest.mark.parametrize("entropic", [False, True])
-def test_the_loss_never_rises(entropic):
-    ensemble = Ensemble(ragged(4, n=300))
-    rng = np.random.default_rng(0)
-    labels = rng.integers(0, 4, 300)
-    losses, converged = refine_labels(
-        ensemble.label_view.reweighted(np.ones(ensemble.n_partitions)),
-        np.ones(300),
-        4,
-        entropic,
-        50,
-        0.0,
-        labels,
-    )
-    assert converged
-    assert len(losses) > 3
-    assert (np.diff(losses) <= 1e-9).all()
 
 
 def test_qmi_is_k_means_on_the_indicator():

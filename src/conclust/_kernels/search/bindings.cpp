@@ -55,18 +55,22 @@ void bind_label_vectors(nb::module_& m) {
           nb::arg("labels"), nb::arg("counts").noconvert(), nb::arg("n_clusters"), nb::arg("seed"),
           nb::arg("chosen").noconvert());
     m.def("refine_labels",
-          [](const BoundLabels& labels, Vector<const double> counts, std::size_t n_clusters,
-             bool entropic, std::int64_t max_iter, double tol, Vector<std::int64_t> chosen) {
+          [](const BoundLabels& labels, Vector<const double> counts, std::size_t n_clusters, int spread,
+             double power, Vector<const double> degrees, std::int64_t max_iter, double tol,
+             Vector<std::int64_t> chosen) {
         conclust::Refined refined;
         {
             const nb::gil_scoped_release release;
-            refined = conclust::refine_labels({labels.view, span_of(counts)}, n_clusters, entropic,
-                                              max_iter, tol, span_of(chosen));
+            refined =
+                conclust::refine_labels({labels.view, span_of(counts)}, n_clusters,
+                                        {static_cast<conclust::Spread>(spread), power, span_of(degrees)},
+                                        max_iter, tol, span_of(chosen));
         }
         return std::pair(refined.losses, refined.converged);
     },
-          nb::arg("labels"), nb::arg("counts").noconvert(), nb::arg("n_clusters"), nb::arg("entropic"),
-          nb::arg("max_iter"), nb::arg("tol"), nb::arg("chosen").noconvert());
+          nb::arg("labels"), nb::arg("counts").noconvert(), nb::arg("n_clusters"), nb::arg("spread"),
+          nb::arg("power"), nb::arg("degrees").noconvert(), nb::arg("max_iter"), nb::arg("tol"),
+          nb::arg("chosen").noconvert());
 }
 
 void bind_median(nb::module_& m) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.label_rows import Centroids, RowMoves, cluster_rows, nearest
+from conclust.consensus.label_rows import RowLoss, RowMoves, cluster_rows, nearest
 from conclust.consensus.restarts import check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
@@ -22,7 +22,6 @@ __all__ = ["LabelVectorKMeans"]
 class LabelVectorKMeans(ConsensusClusterer):
     """Base of the estimators that minimise a loss of ``_kernels/search/label_vectors.h``."""
 
-    _entropic: ClassVar[bool]
     objective_: float
     n_iter_: int
     converged_: bool
@@ -47,33 +46,41 @@ class LabelVectorKMeans(ConsensusClusterer):
         self.n_jobs = n_jobs
 
     @abstractmethod
-    def _objective(self, ensemble: Ensemble, loss: float) -> float:
-        """Return the objective in the form of the literature."""
+    def _loss(self) -> RowLoss:
+        """Say what is minimised."""
+
+    def _weighed(self, ensemble: Ensemble) -> Ensemble:
+        """Return the ensemble with the weights by which its partitions count."""
+        return ensemble
 
     @abstractmethod
-    def _costs(self, centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what a label (T, K) and being observed (N, K) cost a new object."""
+    def _describe(
+        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the objective in the form of the literature, and the costs of new objects.
+
+        These are what a label (T, K) and being observed (N, K) cost, weights included.
+        """
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         owner = type(self).__name__
+        weighed = self._weighed(ensemble)
         found = cluster_rows(
-            ensemble,
-            RowMoves(self.n_clusters, self._entropic, self.max_iter, self.tol),
+            weighed,
+            RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol),
             self.n_init,
             seed_sequence(self.random_state, owner),
             thread_count(self.n_jobs, owner),
         )
         labels = np.asarray(canonical_labels(found.labels), dtype=np.int64)
-        self.objective_ = self._objective(ensemble, found.losses[-1])
         self.n_iter_ = len(found.losses) - 1
         self.converged_ = found.converged
         self._offsets = ensemble.offsets
-        cost, block = self._costs(Centroids.of(ensemble, labels))
-        self._label_cost = cost * ensemble.column_weights[:, None]
-        self._block_cost = block * ensemble.partition_weights[:, None]
+        described = self._describe(weighed, labels, found.losses[-1])
+        self.objective_, self._label_cost, self._block_cost = described
         if not found.converged:
             warn_unfinished(self, "passes")
         return labels

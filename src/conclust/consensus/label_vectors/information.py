@@ -6,14 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.consensus.base import Method
-from conclust.consensus.label_rows import Centroids
+from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
 
 __all__ = ["InformationTheoreticKMeans"]
-
-# A label that nobody in a cluster has must cost much, not infinitely much.
-_SMALL = 1e-10
 
 
 class InformationTheoreticKMeans(LabelVectorKMeans):
@@ -111,10 +108,13 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
         cost="n N K a pass",
         citation="Punera and Ghosh 2008, Applied Artificial Intelligence 22",
     )
-    _entropic = True
 
-    def _objective(self, ensemble: Ensemble, loss: float) -> float:
-        return loss / ensemble.n_samples
+    def _loss(self) -> RowLoss:
+        return RowLoss("entropic")
 
-    def _costs(self, centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return -np.log(centroids.means + _SMALL), np.zeros_like(centroids.lengths)
+    def _describe(
+        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        centroids = Centroids.of(ensemble, labels)
+        cost = -np.log(centroids.means + SMALL) * ensemble.column_weights[:, None]
+        return loss / ensemble.n_samples, cost, np.zeros_like(centroids.shares)

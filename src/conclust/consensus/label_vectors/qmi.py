@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from conclust._labels import over_partitions
 from conclust.consensus.base import Method
-from conclust.consensus.label_rows import Centroids
+from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
 
@@ -110,11 +110,21 @@ class QMI(LabelVectorKMeans):
         cost="n N K a pass",
         citation="Topchy, Jain and Punch 2003, ICDM",
     )
-    _entropic = False
     inertia_: float
 
-    def _objective(self, ensemble: Ensemble, loss: float) -> float:
+    def _loss(self) -> RowLoss:
+        return RowLoss("quadratic")
+
+    def _describe(
+        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         self.inertia_ = loss
+        centroids = Centroids.of(ensemble, labels)
+        cost = -2.0 * centroids.means * ensemble.column_weights[:, None]
+        block = centroids.lengths * ensemble.partition_weights[:, None]
+        return self._information(ensemble, loss), cost, block
+
+    def _information(self, ensemble: Ensemble, loss: float) -> float:
         n, N = ensemble.shape
         B = ensemble.indicator
         weights = ensemble.partition_weights
@@ -127,6 +137,3 @@ class QMI(LabelVectorKMeans):
         return float(
             2.0 / n * (squares - loss - weights @ (one_cluster / ensemble.observed_counts))
         )
-
-    def _costs(self, centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return -2.0 * centroids.means, centroids.lengths

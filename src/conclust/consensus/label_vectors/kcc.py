@@ -1,0 +1,211 @@
+"""KCC: the partition of the most utility, for the utilities that k-means can maximise."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._random import RandomStateLike
+from conclust._validation import check_bool, check_option, check_real
+from conclust.consensus.base import Method
+from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
+from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
+from conclust.ensemble import Ensemble, Missing
+
+__all__ = ["KCC", "Utility"]
+
+Utility: TypeAlias = Literal["U_c", "U_H", "U_cos", "U_Lp"]
+# Above it powers of counts are too large for doubles.
+_MOST = 16.0
+
+
+class KCC(LabelVectorKMeans):
+    """K-means-based consensus clustering: the partition of the most utility.
+
+    What a consensus says of a partition of the ensemble is by how much its clusters know the
+    labels better than all objects together do [1]_. With P the shares of the labels among all objects,
+    m_r those in cluster r of the consensus and p_r the share of the objects that it holds::
+
+        U = sum over r of p_r phi(m_r) - phi(P)
+
+    KCC maximises the weighted sum of U over the partitions. That is k-means on the rows of the
+    indicator matrix with the divergence that belongs to phi.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Clusters of the consensus. Fewer are found only where fewer objects differ.
+        To be given: ``fit`` refuses None.
+    utility : {"U_c", "U_H", "U_cos", "U_Lp"}, default="U_H"
+        phi: the squared length of the shares (category utility: half of what
+        :class:`conclust.QMI` maximises); their negative entropy in bits (mutual information: what
+        :class:`conclust.InformationTheoreticKMeans` keeps); their length; their `p`-norm.
+    p : float, default=5
+        Of "U_Lp": above 1, at most 16. The paper has 5 and 8; 2 is "U_cos".
+    normalized : bool, default=False
+        Whether the utility of a partition is divided by the abs(phi(P)) of its own labels: then
+        partitions of many clusters count less by "U_H", more by the others.
+    n_init : int, default=10
+        Starts (k-means++ on squared distances). Where more than 5,000 rows of labels differ they
+        are run on 5,000 objects drawn at random, and the best is carried on with all.
+    max_iter : int, default=100
+        The most passes over all objects.
+    tol : float, default=1e-6
+        Stop when a pass lowers the loss that k-means minimises by at most this share of it.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What the label -1 means (see :class:`conclust.Ensemble`).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of all random choices.
+    n_jobs : int, default=None
+        Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
+        does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    objective_ : float
+        Sum over partitions of weight x share of the objects observed x U: the larger the better.
+    n_iter_ : int
+        Passes over all objects, of the start that was kept.
+    converged_ : bool
+        Whether `tol` ended the passes, not `max_iter`.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    InputError
+        If the labels are malformed.
+
+    See Also
+    --------
+    SEC : the same search for the normalised cut of the co-association.
+
+    Notes
+    -----
+    Single objects move (Hartigan) with the shares moving along, rather than all at once: the
+    objective never falls, the local optima are better, and no cluster is left empty. The published
+    Lloyd iterations start "U_H" at one-hot shares, where every other label costs 52 bits.
+    Time is O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
+
+    A partition that did not observe an object is dropped from its divergence, and shares are those of
+    the members observed [1]_, section 4.3. Noise is a label that no other object has. Soft partitions
+    are rows of probabilities in place of 0 and 1. A partition with one cluster has no entropy to
+    divide by, and no utility: `normalized` leaves it as it is.
+
+    KCC needs partitions of about as many clusters as are sought: where they are much finer, methods that
+    read the co-association (:class:`conclust.LWEA`, :class:`conclust.LWGP`) do better.
+
+    References
+    ----------
+    .. [1] J. Wu, H. Liu, H. Xiong, J. Cao and J. Chen, "K-means-based consensus clustering: a
+       unified view", IEEE Transactions on Knowledge and Data Engineering 27(1), 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import KCC
+    >>> ensemble = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    >>> model = KCC(2, random_state=0).fit(ensemble)
+    >>> model.labels_, round(model.objective_, 6)  # bits
+    (array([0, 0, 1, 1]), 2.311278)
+    >>> round(KCC(2, utility="U_cos", random_state=0).fit(ensemble).objective_, 6)
+    0.64877
+    >>> model.predict([[1, 1, 0], [0, 0, -1]])
+    array([1, 0])
+    """
+
+    method = Method(
+        title="K-means-based consensus clustering",
+        n_clusters="exact",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n N K a pass",
+        citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        utility: Utility = "U_H",
+        p: float = 5.0,
+        normalized: bool = False,
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        missing: Missing = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            missing=missing,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.utility = utility
+        self.p = p
+        self.normalized = normalized
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        super()._check_parameters(ensemble)
+        check_option(self.utility, "utility", "KCC", Utility)
+        check_real(self.p, "p", "KCC", low=1.0, high=_MOST, closed="right")
+        check_bool(self.normalized, "normalized", "KCC")
+
+    def _loss(self) -> RowLoss:
+        if self.utility == "U_c":
+            return RowLoss("quadratic")
+        if self.utility == "U_H":
+            return RowLoss("entropic")
+        return RowLoss("norm", 2.0 if self.utility == "U_cos" else float(self.p))
+
+    def _weighed(self, ensemble: Ensemble) -> Ensemble:
+        if not self.normalized:
+            return ensemble
+        everybody = np.zeros(ensemble.n_samples, dtype=np.int64)
+        own = np.abs(self._phi(Centroids.of(ensemble, everybody)))[:, 0]
+        return ensemble.reweighted(ensemble.partition_weights / np.where(own > 0, own, 1.0))
+
+    def _phi(self, centroids: Centroids) -> NDArray[np.float64]:
+        """Return phi of each block (N, K)."""
+        if self.utility == "U_H":
+            return centroids.sums_of(lambda m: m * np.log2(np.where(m > 0, m, 1.0)))
+        if self.utility == "U_c":
+            return centroids.lengths
+        power = self._loss().power
+        return np.asarray(centroids.sums_of(lambda m: m**power) ** (1.0 / power))
+
+    def _describe(
+        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        centroids = Centroids.of(ensemble, labels)
+        phi = self._phi(centroids)
+        utility = (centroids.shares * phi).sum(axis=1) - self._phi(centroids.of_all())[:, 0]
+        weights = ensemble.partition_weights
+        seen = ensemble.observed_counts / ensemble.n_samples
+        block = np.zeros_like(phi)
+        if self.utility == "U_c":
+            cost, block = -2.0 * centroids.means, phi
+        elif self.utility == "U_H":
+            cost = -np.log2(centroids.means + SMALL)
+        else:
+            cost = -(centroids.relative(phi) ** (self._loss().power - 1.0))
+        return (
+            float(weights @ (seen * utility)),
+            cost * ensemble.column_weights[:, None],
+            block * weights[:, None],
+        )

@@ -1,0 +1,312 @@
+"""KCC and SEC: utilities of partitions, and the normalised cut, by moves of single objects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+from tests.cases import E1, E2, planted
+from tests.naive.partitions import all_partitions
+from tests.naive.qmi import blocks
+from tests.naive.utilities import PHI, cut_loss, utility
+
+from conclust import KCC, QMI, SEC, Ensemble, InformationTheoreticKMeans
+from conclust.consensus.label_rows import RowLoss, RowMoves
+from conclust.exceptions import ParameterError
+
+UTILITIES = sorted(PHI)
+LOSSES = {
+    "U_c": RowLoss("quadratic"),
+    "U_H": RowLoss("entropic"),
+    "U_cos": RowLoss("norm"),
+    "U_Lp": RowLoss("norm", 5.0),
+    "cut": RowLoss("cut"),
+}
+
+
+def ragged(seed, n=40, m=7, missing=0.2, noise=0.1):
+    """Labels of unequal numbers of clusters, some missing, some noise; every object has a label."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    columns = [
+        np.where(rng.random(n) < 0.4, rng.integers(0, 2 + u % 4, n), truth % (2 + u % 4))
+        for u in range(m)
+    ]
+    labels = np.column_stack(columns)
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[rng.random(labels.shape) < noise] = -2
+    labels[:, 0] = truth
+    return labels
+
+
+def soft_members(seed, n=30, m=4):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    members = []
+    for u in range(m):
+        P = rng.dirichlet(np.ones(3 + u % 2), n)
+        P[np.arange(n), truth] += 1.5
+        P /= P.sum(1, keepdims=True)
+        P[rng.random(n) < 0.2 * (u > 0)] = np.nan
+        members.append(P)
+    return members, truth
+
+
+# -- worked examples
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("U_c", 1.125, 0.777778),
+        ("U_H", 2.311278, 1.650022),
+        ("U_cos", 0.648770, 0.443057),
+    ],
+)
+def test_worked_examples_of_kcc(name, first, second):
+    for labels, value, expected in ((E1, first, [0, 0, 1, 1]), (E2, second, [0, 0, 0, 1, 1, 1])):
+        model = KCC(2, utility=name, random_state=0).fit(labels)
+        np.testing.assert_array_equal(model.labels_, expected)
+        assert model.objective_ == pytest.approx(value, abs=1e-6)
+
+
+def test_worked_examples_of_sec():
+    assert SEC(2, random_state=0).fit(E1).objective_ == pytest.approx(41 / 210)
+    model = SEC(2, random_state=0).fit(E2)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
+    assert model.objective_ == pytest.approx(0.2875)
+
+
+# -- the criteria
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("name", UTILITIES)
+def test_the_utility_is_what_it_says(name, normalized, weighted):
+    for seed in range(5):
+        labels = ragged(seed)
+        weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
+        model = KCC(3, utility=name, normalized=normalized, random_state=seed)
+        model.fit(Ensemble(labels, weights=weights))
+        expected = utility(blocks(labels), model.labels_, name, weights, normalized)
+        assert model.objective_ == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", UTILITIES)
+def test_the_utility_of_soft_members_is_what_it_says(name):
+    members, truth = soft_members(0)
+    weights = np.array([1.0, 2.0, 0.5, 1.5])
+    model = KCC(3, utility=name, random_state=0)
+    model.fit(Ensemble.from_memberships(members, weights=weights))
+    assert model.objective_ == pytest.approx(utility(members, model.labels_, name, weights))
+    assert adjusted_rand_score(model.labels_, truth) > 0.8
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_cut_is_what_it_says(weighted):
+    for seed in range(5):
+        labels = ragged(seed)
+        weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
+        model = SEC(3, random_state=seed).fit(Ensemble(labels, weights=weights))
+        expected = cut_loss(blocks(labels), model.labels_, weights)
+        assert model.objective_ == pytest.approx(expected, rel=1e-9)
+    members, truth = soft_members(0)
+    model = SEC(3, random_state=0).fit(Ensemble.from_memberships(members))
+    assert model.objective_ == pytest.approx(cut_loss(members, model.labels_))
+    assert adjusted_rand_score(model.labels_, truth) > 0.8
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_the_loss_never_rises_and_is_that_of_the_criterion(name):
+    labels = ragged(4, n=300)
+    members = blocks(labels)
+    ensemble = Ensemble(labels)
+    rows = ensemble.distinct_rows()
+    start = np.random.default_rng(0).integers(0, 4, len(rows))
+    found = RowMoves(4, LOSSES[name], 50, 0.0)._refined(rows, start.copy())
+    assert found.converged
+    assert len(found.losses) > 3
+    assert (np.diff(found.losses) <= 1e-9).all()
+    before, after = start[rows.inverse], found.labels[rows.inverse]
+    if name == "cut":
+        fallen = cut_loss(members, before) - cut_loss(members, after)
+    else:
+        gained = utility(members, after, name) - utility(members, before, name)
+        fallen = gained * len(labels) * (np.log(2) if name == "U_H" else 1.0)
+    assert found.losses[0] - found.losses[-1] == pytest.approx(fallen)
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_no_single_move_helps(name):
+    labels = ragged(3, n=25)
+    members = blocks(labels)
+    if name == "cut":
+        model = SEC(3, tol=0.0, random_state=0).fit(labels)
+        loss_of = lambda z: cut_loss(members, z)  # noqa: E731
+    else:
+        model = KCC(3, utility=name, tol=0.0, random_state=0).fit(labels)
+        loss_of = lambda z: -utility(members, z, name)  # noqa: E731
+    best = loss_of(model.labels_)
+    for i in range(len(labels)):
+        for k in range(3):
+            moved = model.labels_.copy()
+            moved[i] = k
+            assert loss_of(moved) >= best - 1e-9
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_six_objects_with_missing_labels_against_every_partition(name, k):
+    labels = E2.copy()
+    labels[0, 1] = labels[4, 0] = -1
+    labels[2, 2] = -2
+    members = blocks(labels)
+    partitions = [np.array(p) for p in all_partitions(6) if max(p) < k]
+    if name == "cut":
+        best = -min(cut_loss(members, p) for p in partitions)
+        found = -SEC(k, random_state=0).fit(labels).objective_
+    else:
+        best = max(utility(members, p, name) for p in partitions)
+        found = KCC(k, utility=name, random_state=0).fit(labels).objective_
+    assert found == pytest.approx(best)
+
+
+# -- equal to others
+
+
+def test_kcc_by_categories_is_qmi_and_by_entropy_information():
+    labels = ragged(5, n=200)
+    category = KCC(4, utility="U_c", random_state=0).fit(labels)
+    qmi = QMI(4, random_state=0).fit(labels)
+    np.testing.assert_array_equal(category.labels_, qmi.labels_)
+    assert 2 * category.objective_ == pytest.approx(qmi.objective_)
+    np.testing.assert_array_equal(category.predict(labels), qmi.predict(labels))
+    entropy = KCC(4, random_state=0).fit(labels)
+    information = InformationTheoreticKMeans(4, random_state=0).fit(labels)
+    np.testing.assert_array_equal(entropy.labels_, information.labels_)
+    np.testing.assert_array_equal(entropy.predict(labels), information.predict(labels))
+
+
+def test_the_norm_of_power_2_is_the_cosine():
+    labels = ragged(6, n=200)
+    cosine = KCC(4, utility="U_cos", random_state=0).fit(labels)
+    norm = KCC(4, utility="U_Lp", p=2, random_state=0).fit(labels)
+    np.testing.assert_array_equal(cosine.labels_, norm.labels_)
+    assert cosine.objective_ == norm.objective_
+
+
+def test_sec_is_weighted_k_means():
+    labels = ragged(7, n=200, missing=0.0, noise=0.0)
+    B = Ensemble(labels).indicator.toarray()
+    d = (B @ B.T).sum(1)
+    model = SEC(4, random_state=0).fit(labels)
+    theirs = KMeans(4, n_init=50, random_state=0).fit(B / d[:, None], sample_weight=d)
+    assert model.objective_ <= theirs.inertia_ * (1 + 1e-9)
+
+
+def test_sec_is_qmi_where_all_clusters_are_equally_large():
+    rng = np.random.default_rng(0)
+    labels = np.column_stack([rng.permutation(60) % 4 for _ in range(8)])
+    cut, squares = SEC(4, random_state=0).fit(labels), QMI(4, n_init=20, random_state=0).fit(labels)
+    # Every degree is 8 x 15, so that d |b / d - m|^2 = |b - d m|^2 / d.
+    assert cut.objective_ * 120 == pytest.approx(squares.inertia_)
+    np.testing.assert_array_equal(cut.labels_, squares.labels_)
+
+
+# -- missing, noise, copies, drift
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_noise_is_a_label_of_its_own(name):
+    labels = ragged(7, missing=0.1, noise=0.2)
+    apart = labels.copy()
+    for u in range(labels.shape[1]):
+        noise = np.flatnonzero(labels[:, u] == -2)
+        apart[noise, u] = 100 + np.arange(len(noise))
+    model = SEC(3, random_state=0) if name == "cut" else KCC(3, utility=name, random_state=0)
+    a = model.fit(labels).objective_, model.labels_
+    b = model.fit(apart).objective_, model.labels_
+    assert a[0] == pytest.approx(b[0], rel=1e-9)
+    np.testing.assert_array_equal(a[1], b[1])
+
+
+@pytest.mark.parametrize("power", [5.0, 16.0])
+def test_powers_of_large_clusters_leave_nothing_behind_in_small_ones(power):
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], [100_000, 40, 10])
+    labels = np.column_stack([np.where(rng.random(len(truth)) < 0.01, 0, truth) for _ in range(6)])
+    rows = Ensemble(labels).distinct_rows()
+    # All in one cluster but a few: the large one empties into another, and small ones are left.
+    start = np.where(truth[rows.first] == 0, 0, 1)
+    moves = RowMoves(3, RowLoss("norm", power), 50, 0.0)
+    found = moves._refined(rows, start)
+    again = moves._refined(rows, found.labels.copy())
+    assert again.losses[0] == pytest.approx(found.losses[-1], rel=1e-12)
+    assert (again.labels == found.labels).all()
+    assert (np.diff(found.losses) <= 1e-9 * abs(found.losses[0])).all()
+
+
+def test_a_partition_with_one_cluster_changes_nothing():
+    labels, _ = planted()
+    with_one = np.column_stack([labels, np.zeros(len(labels), dtype=int)])
+    for name in UTILITIES:
+        for normalized in (False, True):
+            model = KCC(3, utility=name, normalized=normalized, random_state=0)
+            expected, found = model.fit(labels).labels_, model.fit(with_one).labels_
+            np.testing.assert_array_equal(found, expected)
+
+
+# -- new objects
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_new_objects_go_to_the_nearest_mean(name):
+    labels = ragged(10, n=60, missing=0.2, noise=0.05)
+    model = SEC(3, random_state=0) if name == "cut" else KCC(3, utility=name, random_state=0)
+    found = model.fit(labels).predict(labels)
+    assert adjusted_rand_score(found, model.labels_) > 0.85
+    members, k = blocks(labels), model.n_clusters_
+    B = np.nan_to_num(np.hstack(members))
+    d = (B @ B.T).sum(1)
+    for i in range(len(labels)):
+        cost = np.zeros(k)
+        for c in range(k):
+            mine = model.labels_ == c
+            if name == "cut":
+                cost[c] = d[i] * ((B[i] / d[i] - B[mine].sum(0) / d[mine].sum()) ** 2).sum()
+                continue
+            for P in members:
+                if not np.isnan(P[i, 0]):
+                    cost[c] += divergence(name, P[i], P[mine & ~np.isnan(P[:, 0])].mean(0))
+        if not (labels[i] == -2).any():
+            assert found[i] == cost.argmin()
+
+
+def divergence(name, x, m):
+    """What the reference tables as the point-to-centroid distance of each utility."""
+    label = m[x == 1].item()
+    if name == "U_c":
+        return 1 + (m**2).sum() - 2 * label
+    if name == "U_H":
+        return -np.log2(label + 1e-10)
+    p = 2 if name == "U_cos" else 5
+    return 1 - (label / (m**p).sum() ** (1 / p)) ** (p - 1)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"utility": "U_x"},
+        {"utility": None},
+        {"p": 1.0},
+        {"p": 17},
+        {"normalized": 1},
+        {"n_init": 0},
+    ],
+)
+def test_bad_parameters(parameters):
+    (name,) = parameters
+    with pytest.raises(ParameterError, match=f"{name!r} parameter of KCC"):
+        KCC(**{"n_clusters": 2} | parameters).fit(E1)
