@@ -309,7 +309,7 @@ def _translate(
     return translated
 
 
-def _as_matrix(labels: Any, missing: str) -> tuple[NDArray[Any], list[list[Any]] | None]:
+def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
     """Return a 2-D array of numbers; for columns of names, their numbers and the names."""
     if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
         raise TypeError(
@@ -363,7 +363,7 @@ def _from_sequence(labels: Any) -> NDArray[Any]:
     return np.asarray(labels, dtype=object) if array.dtype.kind in "US" else array
 
 
-def _from_frame(frame: Any, missing: str) -> tuple[NDArray[Any], list[list[Any]] | None]:
+def _from_frame(frame: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
     n, m = frame.shape
     columns = [_frame_column(frame, u) for u in range(m)]
     if all(column.dtype.kind in "biuf" for column in columns):
@@ -380,7 +380,7 @@ def _frame_column(frame: Any, u: int) -> NDArray[Any]:
 
 
 def _number_objects(
-    columns: Sequence[NDArray[Any]], n: int, missing: str
+    columns: Sequence[NDArray[Any]], n: int, missing: Missing
 ) -> tuple[NDArray[np.int64], list[list[Any]]]:
     matrix = np.empty((n, len(columns)), dtype=np.int64)
     names: list[list[Any]] = []
@@ -417,7 +417,7 @@ def _hashable(values: list[Any], partition: int) -> list[Any]:
     return values
 
 
-def _name_of(value: Any, partition: int, missing: str) -> Any:
+def _name_of(value: Any, partition: int, missing: Missing) -> Any:
     """Return the name that a cell stands for, or MISSING or NOISE."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
@@ -469,7 +469,7 @@ def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
 
 
 def _use_as_is(
-    matrix: NDArray[Any], missing: str
+    matrix: NDArray[Any], missing: Missing
 ) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
     """Return the matrix as codes, not copied, and the clusters of each column; None if it cannot be."""
     seen = np.zeros(matrix.shape[1], dtype=np.uint8)
@@ -485,7 +485,7 @@ def _use_as_is(
     return view, seen.astype(np.int64)
 
 
-def _integer_blocks(matrix: NDArray[Any], missing: str) -> Iterator[tuple[int, NDArray[Any]]]:
+def _integer_blocks(matrix: NDArray[Any], missing: Missing) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield (first row, C-contiguous block of int64, int32, int8 or uint8 labels)."""
     kind, m = matrix.dtype.kind, matrix.shape[1]
     rows = max(1, _BLOCK_CELLS // m)

@@ -235,7 +235,7 @@ def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
 
 
 def _of_saved(
-    source: Source, saved: Ensemble, how: Reading, missing: str, weights: Path | None
+    source: Source, saved: Ensemble, how: Reading, missing: Missing, weights: Path | None
 ) -> Labels:
     if missing != "unobserved":
         raise InputError(

@@ -227,7 +227,7 @@ def member_agreement(
     return agreement_of(read_consensus(consensus, ensemble, "member_agreement"), matching)
 
 
-def agreement_of(judged: Judged, matching: str) -> NDArray[np.float64]:
+def agreement_of(judged: Judged, matching: Matching) -> NDArray[np.float64]:
     """Return the shares (n,)."""
     members, labels = judged.members, judged.labels
     shared = (members.indicator.T @ judged.indicator).toarray()

@@ -15,14 +15,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.dummy import DummyProcess
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
 
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from conclust._threads import within_machine
 
-__all__ = ["Crew"]
+__all__ = ["Crew", "Prefer"]
+
+Prefer: TypeAlias = Literal["threads", "processes"]
 
 _LEAVING = 1.0  # seconds that idle threads may take to end
 
@@ -47,7 +49,7 @@ class Crew:
         Whose parameter `n_jobs` is.
     """
 
-    def __init__(self, n_jobs: Any, prefer: str | None, owner: str) -> None:
+    def __init__(self, n_jobs: Any, prefer: Prefer | None, owner: str) -> None:
         self._n_jobs = n_jobs
         self._prefer = prefer
         if n_jobs is not None:

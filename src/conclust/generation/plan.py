@@ -15,6 +15,7 @@ from conclust._random import seed_sequence, spawn_seeds
 from conclust._validation import check_int, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
+from conclust.generation.crew import Prefer
 from conclust.generation.members import (
     ClustererRecipe,
     KMeansRecipe,
@@ -41,7 +42,7 @@ class Plan:
     tasks: tuple[Task, ...]
     n_partitions: int
     label_type: np.dtype[Any]  # the narrowest integers that hold all labels the plan can give
-    prefer: str | None  # what joblib should prefer
+    prefer: Prefer | None  # what joblib should prefer
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._progress import reporter
 from conclust.generation.cache import CacheReport, MemberCache
-from conclust.generation.crew import Crew
+from conclust.generation.crew import Crew, Prefer
 from conclust.generation.members import (
     ClustererRecipe,
     Labelled,
@@ -36,7 +36,7 @@ def run_tasks(
     *,
     cache: MemberCache | None,
     n_jobs: int | None,
-    prefer: str | None,
+    prefer: Prefer | None,
     owner: str,
     progress: Progress,
 ) -> CacheReport:

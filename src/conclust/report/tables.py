@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["column", "numbers", "table"]
+__all__ = ["Kind", "column", "numbers", "table"]
+
+Kind: TypeAlias = Literal["number", "spread", "cluster", "name", "text"]
 
 
 def column(
-    name: str, title: str, how: str, *, kind: str = "number", digits: int | None = None
+    name: str, title: str, how: str, *, kind: Kind = "number", digits: int | None = None
 ) -> dict[str, Any]:
     """Return a column.
 
@@ -25,7 +27,7 @@ def column(
         For people.
     how : str
         How its numbers were made.
-    kind : {"number", "cluster", "name", "text"}
+    kind : {"number", "spread", "cluster", "name", "text"}
         What its cells are.
     digits : int, default=None
         Decimals that are shown. None: all.

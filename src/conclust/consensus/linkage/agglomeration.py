@@ -72,7 +72,7 @@ def starting_clusters(ensemble: Ensemble) -> DistinctRows:
 
 
 def dense_tree(
-    ensemble: Ensemble, linkage: str, *, max_dense: int, n_jobs: int | None
+    ensemble: Ensemble, linkage: Linkage, *, max_dense: int, n_jobs: int | None
 ) -> tuple[NDArray[np.float64], int]:
     """Agglomerate on the evidence of all pairs.
 
@@ -99,7 +99,9 @@ def dense_tree(
     return _expand(start, (left, right, heights)), unseen
 
 
-def linkage_of(matrix: NDArray[np.float64], start: EqualRows, linkage: str) -> NDArray[np.float64]:
+def linkage_of(
+    matrix: NDArray[np.float64], start: EqualRows, linkage: Linkage
+) -> NDArray[np.float64]:
     """Agglomerate from dissimilarities in [0, 1] of starting clusters, which are overwritten.
 
     For Ward they are squares of distances. Returns the linkage matrix over all objects.
@@ -242,7 +244,7 @@ def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
     return _expand(start, (order[:-1], order[1:], heights))
 
 
-def sparse_tree(pairs: SparseEvidence, linkage: str) -> tuple[NDArray[np.float64], int]:
+def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[NDArray[np.float64], int]:
     """Single or average linkage on some pairs. Returns the linkage matrix and the number of pieces."""
     exact = np.uint32 if pairs.counts.dtype.kind in "iu" else np.float64
     merges = _empty_merges(len(pairs.indptr) - 1)

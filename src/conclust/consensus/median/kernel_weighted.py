@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.label_rows import nearest
 from conclust.consensus.median.resemblance import (
+    Kernel,
     Tables,
     log_joined,
     log_norms,
@@ -35,8 +36,6 @@ from conclust.weighting.relevance import index_table, relevance_weights
 from conclust.weighting.similarity import similarities
 
 __all__ = ["KernelWeightedPartition"]
-
-Kernel: TypeAlias = Literal["pairs", "subsets"]
 
 # The temperature falls by this factor from level to level.
 _COOLING = 0.95
@@ -298,11 +297,11 @@ class _Evidence:
     offsets: NDArray[np.int64]
     sizes: NDArray[np.float64]
     factors: NDArray[np.float64]
-    kernel: str
+    kernel: Kernel
 
     @classmethod
     def of(
-        cls, ensemble: Ensemble, units: DistinctRows, kernel: str, weights: NDArray[np.float64]
+        cls, ensemble: Ensemble, units: DistinctRows, kernel: Kernel, weights: NDArray[np.float64]
     ) -> _Evidence:
         everybody = Tables.of(ensemble, np.zeros(ensemble.n_samples, dtype=np.int64))
         norms = log_norms(everybody, kernel)
@@ -382,7 +381,7 @@ def _settled(
 
 
 def _placing_costs(
-    tables: Tables, kernel: str, weights: NDArray[np.float64]
+    tables: Tables, kernel: Kernel, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return what a label (T, K) and being observed (N, K) cost a new object in each cluster."""
     by_label, as_noise = log_joined(tables, kernel)

@@ -6,6 +6,7 @@ Everything is in base-2 logarithms: the number of subsets overflows beyond a tho
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 from conclust._labels import over_partitions
 from conclust.ensemble import Ensemble
 
-__all__ = ["Tables", "log_joined", "log_norms", "log_resemblances"]
+__all__ = ["Kernel", "Tables", "log_joined", "log_norms", "log_resemblances"]
+
+Kernel: TypeAlias = Literal["pairs", "subsets"]
 
 
 @dataclass(frozen=True)
@@ -50,31 +53,31 @@ def _log(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.log2(values)
 
 
-def _subsets(size: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
+def _subsets(size: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
     """Return log2 of the sum, over the subsets of `size` objects that count, of their squared sizes."""
     if kernel == "pairs":
         return 1.0 + _log(size * (size - 1.0))
     return _log(size * (size + 1.0)) + size - 2.0
 
 
-def _singles(count: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
+def _singles(count: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
     """Return the same for `count` clusters of one object each: one subset, and no pair."""
     return _log(count * (kernel != "pairs"))
 
 
-def log_norms(tables: Tables, kernel: str) -> NDArray[np.float64]:
+def log_norms(tables: Tables, kernel: Kernel) -> NDArray[np.float64]:
     """Return the kernel of each partition with itself."""
     clusters = _subsets(tables.sizes, kernel) - 2.0 * np.log2(tables.sizes)
     sums = over_partitions(clusters, tables.offsets, np.logaddexp2)
     return np.asarray(np.logaddexp2(sums, _singles(tables.alone, kernel)))
 
 
-def _log_shared(tables: Tables, kernel: str) -> NDArray[np.float64]:
+def _log_shared(tables: Tables, kernel: Kernel) -> NDArray[np.float64]:
     """Return log2 of the kernel of each cluster with each label, not yet divided by the cluster's size."""
     return _subsets(tables.common, kernel) - np.log2(tables.sizes)[:, np.newaxis]
 
 
-def _own(observed: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
+def _own(observed: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
     """Return log2 of the term of the norm by a cluster, given its observed objects."""
     return _subsets(observed, kernel) - 2.0 * _log(np.maximum(observed, 1.0))
 
@@ -88,7 +91,7 @@ def _normalised(
     return np.where(some, np.where(some, shared, 0.0) - 0.5 * safe, -np.inf)
 
 
-def log_resemblances(tables: Tables, kernel: str) -> NDArray[np.float64]:
+def log_resemblances(tables: Tables, kernel: Kernel) -> NDArray[np.float64]:
     """Return the logarithm of the resemblance of the consensus to each partition, (N,)."""
     clusters = over_partitions(_log_shared(tables, kernel), tables.offsets, np.logaddexp2)
     clusters = np.logaddexp2(clusters, _singles(tables.noise, kernel))
@@ -98,7 +101,7 @@ def log_resemblances(tables: Tables, kernel: str) -> NDArray[np.float64]:
     return _normalised(shared, norm, log_norms(tables, kernel))
 
 
-def log_joined(tables: Tables, kernel: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def log_joined(tables: Tables, kernel: Kernel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the logarithms of the resemblances once a new object has joined each cluster.
 
     By its label (T, K), or as noise (N, K); clusters of the partitions keep their sizes.

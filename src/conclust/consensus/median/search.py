@@ -8,7 +8,7 @@ rows per cluster, so that no pair is formed. A unit is a distinct row of labels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +19,7 @@ from conclust._labels import canonical_labels
 from conclust.ensemble import DistinctRows, Ensemble
 
 __all__ = [
+    "Criterion",
     "Evidence",
     "Found",
     "Wanted",
@@ -34,8 +35,9 @@ __all__ = [
     "sweep",
 ]
 
-# What is summed over clusters, by its number in ``_kernels/search/median.h``.
-CRITERIA = ("additive", "averaged", "explained")
+Criterion: TypeAlias = Literal["additive", "averaged", "explained"]
+# Their numbers in ``_kernels/search/median.h`` are their places.
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 # Starts are compared on at most this many units; the best is finished on all. Fewer than elsewhere
 # (`consensus/restarts.py`): one of them fuses single units pair by pair, the square of their number.
 SUBSET = 1000
@@ -62,7 +64,7 @@ class Evidence:
         weighted = self.rows.multiply(self.weights).tocsr()
         return np.ascontiguousarray((weighted @ self.rows.T).toarray())
 
-    def search(self, criterion: str, n_clusters: int | None) -> PartitionSearch:
+    def search(self, criterion: Criterion, n_clusters: int | None) -> PartitionSearch:
         """Return a local search on these units."""
         return PartitionSearch(
             self.rows.indptr.astype(np.int64),
@@ -168,7 +170,7 @@ class Wanted:
         The most passes from one start.
     """
 
-    criterion: str
+    criterion: Criterion
     n_clusters: int | None
     n_init: int
     max_iter: int

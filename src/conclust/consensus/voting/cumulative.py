@@ -195,7 +195,7 @@ def _by_entropy(ensemble: Ensemble, n_clusters: int) -> NDArray[np.int64]:
 
 
 def _vote(
-    ensemble: Ensemble, order: NDArray[np.int64], scheme: str
+    ensemble: Ensemble, order: NDArray[np.int64], scheme: Scheme
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return what each cluster of each partition votes for, and the mean vote of each object."""
     weights = ensemble.partition_weights
@@ -257,7 +257,7 @@ def _blend(
 
 
 def _votes_for(
-    part: sp.csc_array, target: NDArray[np.float64], known: NDArray[np.bool_], scheme: str
+    part: sp.csc_array, target: NDArray[np.float64], known: NDArray[np.bool_], scheme: Scheme
 ) -> NDArray[np.float64]:
     """Return the votes of the clusters of one partition; rows of zeros have nothing to go by."""
     shared: NDArray[np.float64] = np.asarray(

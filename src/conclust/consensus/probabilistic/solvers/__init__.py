@@ -40,7 +40,7 @@ DENSE_WORK = 125_000_000
 
 
 def choose(
-    solver: str, divergence: Divergence, pairs: Any, n: int, n_clusters: int, owner: str
+    solver: SolverName, divergence: Divergence, pairs: Any, n: int, n_clusters: int, owner: str
 ) -> tuple[str, str]:
     """Return the solver to use, and that with the reason; refuse one that does not fit.
 
