@@ -92,21 +92,21 @@ void move_entries(double* moves, std::size_t width, const Entries& entries, cons
 }
 
 CONCLUST_CLONES
-void sum_by_pattern(const Patterns& patterns, std::size_t k, const double* grams, const double* weights,
-                    const double* sizes, double* fields) {
+void sum_by_entry(const PresenceTable& presence, std::size_t k, const double* grams,
+                  const double* weights, const double* sizes, double* fields) {
     const std::size_t width = gram_width(k);
     const std::size_t weight_at = gram_weight(k);
-    const std::size_t bits = patterns.bits;
-    for (std::size_t first = 0; first < patterns.n_groups; first += bits) {
+    const std::size_t bits = presence.bits;
+    for (std::size_t first = 0; first < presence.n_groups; first += bits) {
         std::fill(fields, fields + width, 0.0);
-        // A pattern is one with fewer groups, and one group more.
+        // A subset is a smaller one and one group more.
         for (std::size_t bit = 0; bit < bits; ++bit) {
             const std::size_t g = first + bit;
             const std::size_t half = std::size_t{1} << bit;
             for (std::size_t p = 0; p < half; ++p) {
                 const double* from = fields + p * width;
                 double* to = fields + (half + p) * width;
-                if (g >= patterns.n_groups) {
+                if (g >= presence.n_groups) {
                     std::fill(to, to + width, 0.0);
                     continue;
                 }
@@ -124,13 +124,13 @@ void sum_by_pattern(const Patterns& patterns, std::size_t k, const double* grams
 }
 
 CONCLUST_CLONES
-void gather_moves(const Patterns& patterns, std::size_t width, const double* moves, double* grams) {
-    const std::size_t n_patterns = std::size_t{1} << patterns.bits;
-    for (std::size_t g = 0; g < patterns.n_groups; ++g) {
-        const double* set = moves + g / patterns.bits * n_patterns * width;
-        const std::size_t bit = std::size_t{1} << g % patterns.bits;
+void gather_moves(const PresenceTable& presence, std::size_t width, const double* moves, double* grams) {
+    const std::size_t n_subsets = std::size_t{1} << presence.bits;
+    for (std::size_t g = 0; g < presence.n_groups; ++g) {
+        const double* set = moves + g / presence.bits * n_subsets * width;
+        const std::size_t bit = std::size_t{1} << g % presence.bits;
         double* gram = grams + g * width;
-        for (std::size_t p = bit; p < n_patterns; p = (p + 1) | bit) {
+        for (std::size_t p = bit; p < n_subsets; p = (p + 1) | bit) {
             for (std::size_t c = 0; c < width; c += pack_lanes) {
                 store(gram + c, load(gram + c) + load(set + p * width + c));
             }

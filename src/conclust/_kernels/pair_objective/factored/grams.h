@@ -1,10 +1,10 @@
 // Grams of the factored solver: symmetric k x k matrices, of which the upper triangle is kept, row after
 // row. Two numbers follow it: the weight of what was observed, and that times the objects observed.
 //
-// Every object adds up the Grams of the groups of partitions that observed it, and moves them. Groups are
-// taken a few at a time: a table holds, for each set of them and each pattern of presence, the sum of the
-// Grams of those present, or what the objects of that pattern moved. So an object reads and writes one
-// entry per set, whichever groups observed it.
+// Every object adds up the Grams of the presence groups that observed it, and moves them. Groups are taken in
+// sets of a few (PresenceTable): a table has an entry for each subset of each set, with the sum of the Grams
+// of its groups, or the moves by objects that exactly these groups of the set observed. So an object reads
+// and writes one entry per set, whichever groups observed it.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,13 @@ constexpr std::size_t gram_width(std::size_t k) {
 // sum_ac A_ac B_ac.
 double gram_dot(const double* A, const double* B, std::size_t k);
 
-// fields (table) = the sums by pattern of weights_g grams_g; each Gram's two numbers are made of its
-// weight and size.
-void sum_by_pattern(const Patterns& patterns, std::size_t k, const double* grams, const double* weights,
-                    const double* sizes, double* fields);
+// fields (a table) = the sum of weights_g grams_g of each entry's groups; each Gram's two numbers are made
+// of its weight and size.
+void sum_by_entry(const PresenceTable& presence, std::size_t k, const double* grams,
+                  const double* weights, const double* sizes, double* fields);
 
-// Adds to each Gram what the patterns that hold it moved.
-void gather_moves(const Patterns& patterns, std::size_t width, const double* moves, double* grams);
+// Adds to each Gram the moves of the entries that contain its group.
+void gather_moves(const PresenceTable& presence, std::size_t width, const double* moves, double* grams);
 
 // out (width) = the sum of the entries.
 void add_entries(const double* fields, std::size_t width, const Entries& entries, double* out);

@@ -162,12 +162,12 @@ void find_observers(const FactoredInput& in, const Code* codes, Observers& obser
 }
 
 template <class Code>
-void find_entries(const Patterns& patterns, const Code* codes, Entries& entries) {
-    const std::int32_t* partition = patterns.partitions.data();
-    std::size_t left = patterns.n_groups;
+void find_entries(const PresenceTable& presence, const Code* codes, Entries& entries) {
+    const std::int32_t* partition = presence.partitions.data();
+    std::size_t left = presence.n_groups;
     for (std::size_t s = 0; s < entries.size(); ++s) {
-        const std::size_t here = std::min(left, patterns.bits);
-        std::size_t entry = s << patterns.bits;
+        const std::size_t here = std::min(left, presence.bits);
+        std::size_t entry = s << presence.bits;
         for (std::size_t bit = 0; bit < here; ++bit) {
             entry |= static_cast<std::size_t>(codes[*partition++] != missing_code<Code>) << bit;
         }
@@ -195,7 +195,7 @@ void read_observers(const FactoredInput& in, std::size_t i, Observers& observers
                [&](const auto* codes) { find_observers(in, codes + i * in.labels.m, observers); });
 }
 
-Patterns::Patterns(const FactoredInput& in, std::size_t most_bits)
+PresenceTable::PresenceTable(const FactoredInput& in, std::size_t most_bits)
     : n_groups(in.groups.count),
       bits(std::min(in.groups.count, most_bits)),
       partitions(in.groups.count) {
@@ -204,27 +204,28 @@ Patterns::Patterns(const FactoredInput& in, std::size_t most_bits)
     }
 }
 
-Entries all_entries(const Patterns& patterns) {
-    Entries entries(patterns.n_sets());
+Entries all_entries(const PresenceTable& presence) {
+    Entries entries(presence.n_sets());
     for (std::size_t s = 0; s < entries.size(); ++s) {
-        const std::size_t here = std::min(patterns.bits, patterns.n_groups - s * patterns.bits);
-        entries[s] = static_cast<std::int32_t>((s << patterns.bits) + (std::size_t{1} << here) - 1);
+        const std::size_t here = std::min(presence.bits, presence.n_groups - s * presence.bits);
+        entries[s] = static_cast<std::int32_t>((s << presence.bits) + (std::size_t{1} << here) - 1);
     }
     return entries;
 }
 
-void read_entries(const FactoredInput& in, const Patterns& patterns, std::size_t i, Entries& entries) {
+void read_entries(const FactoredInput& in, const PresenceTable& presence, std::size_t i,
+                  Entries& entries) {
     if (in.labels.complete) {
         return;
     }
 #if CONCLUST_X86 && !defined(CONCLUST_NO_CLONES)
-    if (holds_bytes(in.labels) && patterns.bits == 4 && patterns.n_groups == in.labels.m &&
+    if (holds_bytes(in.labels) && presence.bits == 4 && presence.n_groups == in.labels.m &&
         can_compact()) {
         return find_entries_avx512(in.labels.row<std::uint8_t>(i), in.labels.m, entries.data());
     }
 #endif
     with_codes(in.labels,
-               [&](const auto* codes) { find_entries(patterns, codes + i * in.labels.m, entries); });
+               [&](const auto* codes) { find_entries(presence, codes + i * in.labels.m, entries); });
 }
 
 }  // namespace conclust

@@ -59,7 +59,7 @@ struct Row {
 // Fills `row` with object i. column_weights (T): the weight of the partition of each cluster.
 void read_row(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row);
 
-// The groups of partitions that observed one object, and what the partitions of each that did weigh.
+// The presence groups that observed one object; of each, the weight of its partitions that did.
 struct Observers {
     std::size_t n_groups = 0;
     std::vector<std::int32_t> groups;
@@ -73,14 +73,14 @@ struct Observers {
 
 void read_observers(const FactoredInput& in, std::size_t i, Observers& observers);
 
-// Groups of partitions are taken `bits` at a time: entry s 2^bits + p stands for those of set s that
-// observed an object, p having their bits.
-struct Patterns {
+// Presence groups are taken in sets of `bits` groups. A table over them has an entry for every subset of
+// every set: entry s 2^bits + p for the groups of set s that have a 1 bit in p.
+struct PresenceTable {
     std::size_t n_groups;
     std::size_t bits;
-    std::vector<std::int32_t> partitions;  // one of each group, which speaks for all
+    std::vector<std::int32_t> partitions;  // one of each group; the others observed the same objects
 
-    Patterns(const FactoredInput& in, std::size_t most_bits);
+    PresenceTable(const FactoredInput& in, std::size_t most_bits);
 
     std::size_t n_sets() const { return (n_groups + bits - 1) / bits; }
     std::size_t n_entries() const { return n_sets() << bits; }
@@ -88,11 +88,12 @@ struct Patterns {
 
 using Entries = std::vector<std::int32_t>;
 
-// The entries of an object observed by all: one of each set.
-Entries all_entries(const Patterns& patterns);
+// The entries of an object that all groups observed: one of each set.
+Entries all_entries(const PresenceTable& presence);
 
-// entries (n_sets) = those of object i. They begin as all_entries. Precondition: partitions of a group
-// observed the same objects.
-void read_entries(const FactoredInput& in, const Patterns& patterns, std::size_t i, Entries& entries);
+// entries (n_sets) = the entries of object i: in each set, the groups that observed it. Preconditions: they
+// begin as all_entries; the partitions of a group observed the same objects.
+void read_entries(const FactoredInput& in, const PresenceTable& presence, std::size_t i,
+                  Entries& entries);
 
 }  // namespace conclust

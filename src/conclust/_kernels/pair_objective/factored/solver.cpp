@@ -77,8 +77,8 @@ double best_step(double c1, double c2, double c3, double c4) {
     return value(1.0) < value(best) ? 1.0 : best;
 }
 
-// How many groups go together: tables stay in a fast cache.
-std::size_t pattern_bits(const FactoredInput& in) {
+// Groups of a set: as many as leave the tables in a fast cache.
+std::size_t groups_per_set(const FactoredInput& in) {
     constexpr std::size_t most_bytes = std::size_t{1} << 21;
     const std::size_t bytes = (in.groups.count + 3) / 4 * 16 * gram_width(in.k) * sizeof(double);
     return bytes <= most_bytes ? 4 : 2;
@@ -88,13 +88,13 @@ std::size_t pattern_bits(const FactoredInput& in) {
 
 FactoredSolver::FactoredSolver(const FactoredInput& input)
     : in_(input),
-      patterns_(input, pattern_bits(input)),
+      presence_(input, groups_per_set(input)),
       stride_(padded(input.k)),
       width_(gram_width(input.k)),
       n_columns_(input.labels.n_clusters()),
       sums_(n_columns_ * stride_),
       grams_(input.groups.count * width_),
-      fields_(patterns_.n_entries() * width_),
+      fields_(presence_.n_entries() * width_),
       group_sizes_(input.groups.count),
       group_weights_(input.groups.count),
       column_weights_(n_columns_, 1.0) {
@@ -110,8 +110,8 @@ FactoredSolver::FactoredSolver(const FactoredInput& input)
 std::size_t FactoredSolver::padded(std::size_t k) { return (k + 3) / 4 * 4; }
 
 void FactoredSolver::see_fields() {
-    sum_by_pattern(patterns_, in_.k, grams_.data(), group_weights_.data(), group_sizes_.data(),
-                   fields_.data());
+    sum_by_entry(presence_, in_.k, grams_.data(), group_weights_.data(), group_sizes_.data(),
+                 fields_.data());
 }
 
 void FactoredSolver::rebuild(std::span<const double> rows, int threads) {
@@ -127,7 +127,7 @@ void FactoredSolver::rebuild(std::span<const double> rows, int threads) {
     for (std::ptrdiff_t p = 0; p < n_parts; ++p) {
         const std::size_t begin = std::min(in_.labels.n, static_cast<std::size_t>(p) * chunk);
         double* base = partial.data() + static_cast<std::size_t>(p) * width;
-        sum_block({&in_, column_weights_.data(), &patterns_, stride_, begin,
+        sum_block({&in_, column_weights_.data(), &presence_, stride_, begin,
                    std::min(in_.labels.n, begin + chunk), Y, base, base + sums_.size(),
                    base + width - 1});
     }
@@ -140,7 +140,7 @@ void FactoredSolver::rebuild(std::span<const double> rows, int threads) {
     squares_ = partial[width - 1];
     fourths_ = 0.0;
     std::fill(grams_.begin(), grams_.end(), 0.0);
-    gather_moves(patterns_, width_, partial.data() + sums_.size(), grams_.data());
+    gather_moves(presence_, width_, partial.data() + sums_.size(), grams_.data());
     for (std::size_t g = 0; g < in_.groups.count; ++g) {
         double* numbers = grams_.data() + g * width_ + gram_weight(in_.k);
         fourths_ += group_weights_[g] * numbers[0];
@@ -220,7 +220,7 @@ SweepResult FactoredSolver::sweep(std::span<double> rows, double tol, double neg
 Block FactoredSolver::block(double* Y, std::size_t begin, std::size_t end, Mode mode, double tol) {
     return Block{&in_,
                  column_weights_.data(),
-                 &patterns_,
+                 &presence_,
                  stride_,
                  begin,
                  end,
@@ -242,7 +242,7 @@ void FactoredSolver::work_in_turn(Round& round, const Block& all) {
     const std::size_t parts = std::clamp(round.size / part_size, least_parts, most_parts);
     const std::size_t part = (round.size + parts - 1) / parts;
     Row row(in_);
-    Entries entries = all_entries(patterns_);
+    Entries entries = all_entries(presence_);
     for (std::size_t begin = round.begin; begin < round.end; begin += part) {
         see_fields();
         std::fill(round.moves.begin(), round.moves.end(), 0.0);
@@ -276,7 +276,7 @@ void FactoredSolver::work_together(Round& round, const Block& all, int threads) 
         std::copy(one.Y + one.begin * stride_, one.Y + one.end * stride_,
                   round.before.data() + (one.begin - round.begin) * stride_);
         Row row(in_);
-        Entries entries = all_entries(patterns_);
+        Entries entries = all_entries(presence_);
         visit_block(one, row, entries);
     }
     for (std::size_t c = 0; c < sums_.size(); ++c) {
@@ -293,7 +293,7 @@ void FactoredSolver::work_together(Round& round, const Block& all, int threads) 
 
 // Adds what a block moved, its sums apart.
 void FactoredSolver::finish(const Block& block, Round& round) {
-    gather_moves(patterns_, width_, block.moves, grams_.data());
+    gather_moves(presence_, width_, block.moves, grams_.data());
     squares_ += block.squares;
     fourths_ += block.fourths;
     round.residual = std::max(round.residual, block.residual);
@@ -312,7 +312,7 @@ void FactoredSolver::shorten(double* Y, const Round& round) {
     double sq1 = 0.0, sq2 = 0.0;                      // squares: sq1 e + sq2 e^2
     double f1 = 0.0, f2 = 0.0, f3 = 0.0, f4 = 0.0;    // fourths
     Row row(in_);
-    Entries entries = all_entries(patterns_);
+    Entries entries = all_entries(presence_);
     std::vector<double> d(s), p(width_), q(width_);
     for (std::size_t i = round.begin; i < round.end; ++i) {
         const double* y = round.before.data() + (i - round.begin) * s;
@@ -334,7 +334,7 @@ void FactoredSolver::shorten(double* Y, const Round& round) {
                 a[c] += x * d[c];
             }
         }
-        read_entries(in_, patterns_, i, entries);
+        read_entries(in_, presence_, i, entries);
         add_entries(fields_.data(), width_, entries, p.data());
         const double present = p[gram_weight(k)];
         std::fill(p.begin(), p.end(), 0.0);
@@ -354,8 +354,8 @@ void FactoredSolver::shorten(double* Y, const Round& round) {
         f3 += present * 4.0 * yd * dd;
         f4 += present * dd * dd;
     }
-    gather_moves(patterns_, width_, P_moves.data(), P.data());
-    gather_moves(patterns_, width_, Q_moves.data(), Q.data());
+    gather_moves(presence_, width_, P_moves.data(), P.data());
+    gather_moves(presence_, width_, Q_moves.data(), Q.data());
     // The sums as they were before the step.
     for (std::size_t c = 0; c < n_sums; ++c) {
         sums_[c] -= A[c];
@@ -408,7 +408,7 @@ double visit_all(const Block& all, int threads) {
 #pragma omp parallel num_threads(threads) default(none) shared(all, n_chunks, worst)
     {
         Row row(*all.in);
-        Entries entries = all_entries(*all.patterns);
+        Entries entries = all_entries(*all.presence);
         double mine = 0.0;
 #pragma omp for schedule(dynamic, 4)
         for (std::ptrdiff_t c = 0; c < n_chunks; ++c) {

@@ -83,7 +83,7 @@ class FactoredSolver {
     void shorten(double* Y, const Round& round);
 
     FactoredInput in_;
-    Patterns patterns_;
+    PresenceTable presence_;
     std::size_t stride_;
     std::size_t width_;  // of a Gram, see grams.h
     std::size_t n_columns_;  // T

@@ -144,7 +144,7 @@ CONCLUST_INLINE void visit(Block& block, Row& row, Entries& entries) {
     double squares = 0.0;
     double fourths = 0.0;
     for (std::size_t i = block.begin; i < block.end; ++i) {
-        read_entries(in, *block.patterns, i, entries);
+        read_entries(in, *block.presence, i, entries);
         add_entries(block.fields, width, entries, gram);
         const double present = gram[gram_weight(k)];
         const double degree = gram[gram_weight(k) + 1] - (own ? present : 0.0);
@@ -228,13 +228,13 @@ CONCLUST_INLINE void sum_rows(const Summing& part) {
     const std::size_t k = in.k;
     const std::size_t width = gram_width(k);
     Row row(in);
-    Entries entries = all_entries(*part.patterns);
+    Entries entries = all_entries(*part.presence);
     Scratch<S> scratch(s);
     double* zero = scratch.even;
     std::fill(zero, zero + s, 0.0);
     for (std::size_t i = part.begin; i < part.end; ++i) {
         read_row(in, part.column_weights, i, row);
-        read_entries(in, *part.patterns, i, entries);
+        read_entries(in, *part.presence, i, entries);
         const double* y = part.Y + i * s;
         double norm = 0.0;
         for (std::size_t c = 0; c < s; ++c) {

@@ -13,7 +13,7 @@ enum class Mode { sweep, residual, assign };
 struct Block {
     const FactoredInput* in;
     const double* column_weights;
-    const Patterns* patterns;
+    const PresenceTable* presence;
     std::size_t stride;
     std::size_t begin;
     std::size_t end;
@@ -35,7 +35,7 @@ struct Block {
 struct Summing {
     const FactoredInput* in;
     const double* column_weights;
-    const Patterns* patterns;
+    const PresenceTable* presence;
     std::size_t stride;
     std::size_t begin;
     std::size_t end;

@@ -7,7 +7,7 @@
 // where the gap per unit of evidence, gap / sum_j N_Jj, is at most `tol`: if all do, Y is stationary.
 //
 // An object has one record of its membership, gradient and key of the queue: at K <= 3 one cache line, and
-// a step reads no more than that of each partner. The inner products y_J'y_i are computed again at
+// a step reads no more of each partner. The inner products y_J'y_i are computed again at
 // each step, because the line search reads y_i anyway: there is no table of them, no index of twin
 // entries, and they do not drift. The product of two rows has the same bits from either side, so that a
 // later step subtracts from a gradient exactly the terms that an earlier one added. A step with l
