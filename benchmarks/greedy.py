@@ -2,7 +2,7 @@
 
 python -m benchmarks.greedy [n_samples]
 
-The papers' large setting: 120,000 objects in 100 partitions of which each saw half, 1.8 million
+The papers' large setting: 120,000 objects in 100 partitions of which each observed half, 1.8 million
 sampled pairs, 3 and 10 clusters. Labels as in benchmarks.factored. Beside it the pairwise solver on
 the same evidence, from the same start (the least-squares solution moved inside the simplex) and with
 its defaults, and greedy from a random start as the papers have it. A step visits the pairs of one

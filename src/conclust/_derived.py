@@ -122,7 +122,7 @@ class Derived:
 
     @property
     def has_noise(self) -> bool:
-        """Whether any partition put an object with nobody."""
+        """Whether any partition has a noise object."""
         return bool(self.noise_counts.any())
 
     # -- of labels and objects

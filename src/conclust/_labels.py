@@ -43,12 +43,12 @@ __all__ = [
 ]
 
 Missing: TypeAlias = Literal["unobserved", "noise"]
-"""What the label -1 means: not observed, or observed and with nobody."""
+"""What the label -1 means: not observed, or observed and apart from all others (noise)."""
 
 MISSING = -1
 """The user's label of an object that a partition did not observe."""
 NOISE = -2
-"""The user's label of an object that a partition observed and put with nobody."""
+"""The user's label of an object that a partition observed and put apart from all others."""
 
 _BLOCK_CELLS = 1 << 22
 # Names in at most this number of rows, with three times more columns or beyond, look like clusterings given
@@ -259,7 +259,7 @@ def encode_labels(
     """Code new objects' labels (from `read_new_labels`) with the `names` of an ensemble.
 
     Returns the codes and how many labels were not among the names (those become noise: present,
-    and with nobody).
+    and apart from all others).
     """
     matrix, object_names = read
     if matrix.shape[1] != len(names):

@@ -181,7 +181,7 @@ def _per_member(
     shared: NDArray[np.float64],
     value: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Sum over the clusters of each member (m, m) a value of what another member saw of the cluster.
+    """Sum over the clusters of each member (m, m) a value of what another member observed of the cluster.
 
     `value` is given that, and what both members share; (m, 1) where nothing is missing.
     """

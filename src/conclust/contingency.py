@@ -1,7 +1,7 @@
 """The contingency table of two partitions: what every measure that compares them is read from.
 
 An object that either side did not observe (-1, NaN, None, pandas.NA) is left out of the
-comparison. An object that was observed and is with nobody (noise, -2) is a cluster of one.
+comparison. A noise object (-2: observed, and apart from all others) is a cluster of one.
 """
 
 from __future__ import annotations

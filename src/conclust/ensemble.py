@@ -103,7 +103,7 @@ class Ensemble(Derived):
 
     Two facts are kept per cell: whether the partition observed the object, and its label. -1, NaN,
     None, pandas.NA and what a masked array masks mean *missing*: not observed. -2 means *noise*:
-    observed, and with nobody.
+    observed, and apart from all others.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class Ensemble(Derived):
         ----------
         noise : {"equal", "apart"}, default="equal"
             Whether objects that are noise in some partition, and have equal rows, are taken together.
-            Noise puts an object with nobody, not with others that are noise too: "apart" makes each
+            A noise object is apart from all others, also from other noise: "apart" makes each
             of them a row of its own.
 
         Returns

@@ -83,7 +83,7 @@ class EnsembleWarning(UserWarning):
 
 
 class UnseenLabelWarning(UserWarning):
-    """``predict`` met labels that were not there in ``fit``: those objects are with nobody."""
+    """``predict`` met labels that were not there in ``fit``: those objects are noise."""
 
 
 class CacheWarning(UserWarning):

@@ -30,7 +30,7 @@ def shared_clusterings(
         The consensus: 0, 1, ...; objects with a negative label are in no cluster.
     new : array-like of shape (n_new, n_partitions)
         Labels of the new objects in the same partitions. A label that no object of the ensemble
-        has is noise: observed, and with nobody.
+        has is noise: observed, and apart from all others.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 in `new` means.
 

@@ -11,7 +11,7 @@ def weights_of(ensemble):
 
 
 def shares(ensemble):
-    """c_ij / N_ij of hard partitions, NaN where no partition saw both."""
+    """c_ij / N_ij of hard partitions, NaN where no partition observed both."""
     L, w = ensemble.labels, weights_of(ensemble)
     n, m = L.shape
     found = np.full((n, n), np.nan)

@@ -95,7 +95,7 @@ def jaccard(columns):
 
 
 def associations(columns, meta, k):
-    """Share of the clusters of each meta-cluster, in partitions that saw the object, that hold it."""
+    """Share of the clusters of each meta-cluster, in partitions that observed the object, that hold it."""
     columns = np.asarray(columns)
     result = np.zeros((len(columns), k))
     for i in range(len(columns)):

@@ -46,7 +46,7 @@ def certainty(labels, theta, weights=None, normalized=False):
 
 
 def locally_weighted(labels, certainty, weights=None):
-    """Return S_ij of all pairs, before the diagonal is set; NaN where nothing saw both."""
+    """Return S_ij of all pairs, before the diagonal is set; NaN where nothing observed both."""
     labels = np.asarray(labels)
     n, m = labels.shape
     weights = [1.0] * m if weights is None else list(weights)

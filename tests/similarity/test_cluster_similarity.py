@@ -16,7 +16,7 @@ from conclust.similarity import (
     trajectory_similarity,
     triple_quality,
 )
-from conclust.similarity.mutual import quadratic_forms, voices
+from conclust.similarity.mutual import averaging_indicator, quadratic_forms
 
 CASES = [
     (missing, noise, weighted)
@@ -148,7 +148,7 @@ def test_simrank_twin(missing, noise, weighted, n_iter):
     S, C = naive.simrank(labels, n_iter, weights, 0.7)
     found = simrank(e, decay=0.7, n_iter=n_iter)
     np.testing.assert_allclose(found, C, atol=1e-13)
-    V = voices(e).toarray()
+    V = averaging_indicator(e).toarray()
     seen = 0.7 * V @ found @ V.T
     np.fill_diagonal(seen, 1.0)
     np.testing.assert_allclose(seen, S, atol=1e-13)
@@ -258,7 +258,7 @@ def test_weights_of_triples_are_repetitions():
 
 
 def test_quadratic_forms_by_blocks(monkeypatch):
-    V = voices(Ensemble(random_labels(np.random.default_rng(1), 23, 4)))
+    V = averaging_indicator(Ensemble(random_labels(np.random.default_rng(1), 23, 4)))
     W = np.random.default_rng(2).random((V.shape[1], V.shape[1]))
     monkeypatch.setattr("conclust.similarity.mutual._BLOCK_ENTRIES", 5 * V.shape[1])
     expected = np.diag(V.toarray() @ (W + W.T) @ V.toarray().T)

@@ -223,12 +223,12 @@ def labels_of(
 
 def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
     """Refuse columns that name the objects: as clusterings they would cost most and say nothing."""
-    seen = ensemble.present.sum(axis=0)
-    for j, n_clusters, n_seen in zip(columns, ensemble.cluster_counts, seen, strict=True):
-        if names_objects(int(n_clusters), int(n_seen)):
+    observed = ensemble.present.sum(axis=0)
+    for j, n_clusters, n_observed in zip(columns, ensemble.cluster_counts, observed, strict=True):
+        if names_objects(int(n_clusters), int(n_observed)):
             raise InputError(
                 f"{table.name}: the column {table.names[j]!r} has {n_clusters:,} different labels for "
-                f"{n_seen:,} objects: that names them and does not cluster them. Give it as "
+                f"{n_observed:,} objects: that names them and does not cluster them. Give it as "
                 "--id-column, or leave it out by --drop; if it is a clustering all the same, name the "
                 "clusterings by --columns."
             )

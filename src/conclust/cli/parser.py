@@ -158,8 +158,8 @@ def _add_combine(commands: Any) -> None:
         "combine",
         "your own clusterings in, consensus clusters out",
         "Combine the clusterings of a file into one. Columns are clusterings, rows are objects, "
-        "cells are labels: whole numbers or names. Empty, NA or -1: the clustering did not see the "
-        "object. -2: it saw it, and put it with nobody (noise).",
+        "cells are labels: whole numbers or names. Empty, NA or -1: the clustering did not observe the "
+        "object. -2: it observed it and put it apart from all others (noise).",
     )
     parser.add_argument(
         "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"

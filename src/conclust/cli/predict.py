@@ -239,7 +239,9 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
             if words and not isinstance(label, str) and not reserved:
                 spelled[i, u] = str(label)
             elif not words and isinstance(label, str):
-                spelled[i, u] = -2  # a name where there were numbers: seen, and with nobody
+                spelled[
+                    i, u
+                ] = -2  # a name where there were numbers: observed, and apart from all others
     return spelled
 
 

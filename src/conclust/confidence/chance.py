@@ -138,8 +138,8 @@ def _of_random(
     """Return the mean confidence of the model's method in labels that are shuffled by columns."""
     shuffled = labels.copy()
     for column in shuffled.T:
-        seen = np.flatnonzero(column != MISSING)
-        column[seen] = column[rng.permutation(seen)]
+        observed = np.flatnonzero(column != MISSING)
+        column[observed] = column[rng.permutation(observed)]
     again = clone(model)
     given = again.get_params(deep=False)
     if "n_clusters" in given:

@@ -33,7 +33,7 @@ class ClusterConfidence:
         Cluster consensus: mean of c_ij / N_ij over the pairs of its objects; NaN for a cluster of one.
     jaccard : ndarray of shape (n_clusters,)
         How well the partitions find it again: mean over them of the largest Jaccard coefficient
-        with one of their clusters, on the objects that they saw. Below 0.6 it is not a cluster to
+        with one of their clusters, on the objects that they observed. Below 0.6 it is not a cluster to
         rely on, from 0.85 on it is very stable [1]_; partitions that are finer than the consensus
         have low values by themselves.
     confidence : ndarray of shape (n_clusters,)
@@ -104,9 +104,9 @@ def cluster_confidence(
     def per_cluster(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.bincount(at, values[held], judged.n_clusters).astype(np.float64, copy=False)
 
-    together, seen = per_cluster(judged.own(sums)), per_cluster(judged.own(weights))
+    together, observed = per_cluster(judged.own(sums)), per_cluster(judged.own(weights))
     means = np.full(judged.n_clusters, np.nan)
-    np.divide(together, seen, out=means, where=seen > 0)
+    np.divide(together, observed, out=means, where=observed > 0)
     membership = membership_of(judged)
     own = judged.own(membership[:, : judged.n_clusters])
     return ClusterConfidence(
@@ -125,20 +125,20 @@ def _jaccard(judged: Judged) -> NDArray[np.float64]:
     shared = (hard.indicator.T @ Z).toarray()
     sizes = hard.cluster_sizes
     present = hard.present.astype(np.float64)
-    seen = np.asarray(Z.T @ present)  # (K, N): objects of the cluster that the member saw
+    observed = np.asarray(Z.T @ present)  # (K, N): objects of the cluster that the member observed
     noise = np.asarray(Z.T @ hard.noise.astype(np.float64))
     found = np.zeros(judged.n_clusters)
     observed_weight = np.zeros(judged.n_clusters)
     for u, weight in enumerate(hard.partition_weights):
         block = slice(int(hard.offsets[u]), int(hard.offsets[u + 1]))
-        union = sizes[block][:, None] + seen[:, u] - shared[block]
+        union = sizes[block][:, None] + observed[:, u] - shared[block]
         best = np.zeros(judged.n_clusters)
         if len(union):
             best = (shared[block] / np.maximum(union, 1.0)).max(axis=0)
         # An object of noise is a cluster of its own.
-        single = np.divide(1.0, seen[:, u], out=np.zeros_like(best), where=noise[:, u] > 0)
+        single = np.divide(1.0, observed[:, u], out=np.zeros_like(best), where=noise[:, u] > 0)
         found += weight * np.maximum(best, single)
-        observed_weight += weight * (seen[:, u] > 0)
+        observed_weight += weight * (observed[:, u] > 0)
     means = np.full(judged.n_clusters, np.nan)
     np.divide(found, observed_weight, out=means, where=observed_weight > 0)
     return means

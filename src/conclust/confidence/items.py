@@ -36,7 +36,7 @@ def item_consensus(
         The partitions. None: those that a `conclust.ConsensusClustering` keeps.
     max_dense : int, default=20000
         Where labels are missing and there are more objects than this, pairs weigh by the number of
-        partitions that saw them (see Notes).
+        partitions that observed them (see Notes).
     n_jobs : int, default=None
         Threads. The result does not depend on it.
 
@@ -44,7 +44,7 @@ def item_consensus(
     -------
     ndarray of shape (n_samples, n_clusters)
         m_i(k) = mean of c_ij / N_ij over the objects j of cluster k other than i. NaN where no
-        partition saw i together with any of them: for an object with the rest of a cluster of one.
+        partition observed i together with any of them: for an object with the rest of a cluster of one.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def item_consensus(
     Notes
     -----
     The item consensus of S. Monti et al., Consensus clustering, Machine Learning 52, 2003. Where
-    every partition saw every object, N_ij is the same for all pairs and sums over clusters give the
+    every partition observed every object, N_ij is the same for all pairs and sums over clusters give the
     means without forming a pair: O(n N K). Where labels are missing, up to `max_dense` objects are
     compared pair by pair, block by block; of more it is the sum of c_ij over the sum of N_ij.
 
@@ -117,7 +117,7 @@ def cluster_sums(
 def _by_pairs(
     members: Ensemble, Z: sp.csr_array, n_jobs: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return sums of c / N over the pairs that some partition saw, and their number."""
+    """Return sums of c / N over the pairs that some partition observed, and their number."""
     sums = np.empty(Z.shape)
     known = np.empty(Z.shape)
     for block in coassociation_blocks(members, n_jobs=n_jobs):

@@ -134,7 +134,7 @@ def other_members(
     are not independent observations of anything.
 
     Partitions drawn several times weigh as much, where the method takes weights; elsewhere their
-    columns are repeated. An object that none of the partitions drawn saw is in no cluster.
+    columns are repeated. An object that none of the partitions drawn observed is in no cluster.
 
     Examples
     --------

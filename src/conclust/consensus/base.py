@@ -233,7 +233,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         if unseen:
             warn(
                 f"{unseen} labels were not there in fit: those objects are taken as observed by "
-                "the partition and with nobody (noise).",
+                "the partition and apart from all others (noise).",
                 UnseenLabelWarning,
             )
         return codes

@@ -252,7 +252,7 @@ def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
     """Return the covariance of c_ij / N_ij with "the same cluster" by the latter's deviation.
 
     Over pairs of objects, weighted by N_ij: four sums over the clusters of single partitions say it.
-    0 where the labels are one cluster, or all apart, or no partition saw two objects.
+    0 where the labels are one cluster, or all apart, or no partition observed two objects.
     """
     k = int(labels.max()) + 1
     together = observed = inside = observed_inside = 0.0

@@ -89,7 +89,7 @@ def random_ensemble(
     missing : float, default=0.0
         Share of the objects that each partition does not observe, in [0, 1).
     noise : float, default=0.0
-        Share of the objects that each partition observes and puts with nobody, in [0, 1);
+        Share of the objects that each partition observes and puts apart from all others, in [0, 1);
         together with `missing` below 1.
     random_state : None, int, Generator, SeedSequence or RandomState, default=None
         Source of the randomness.

@@ -135,7 +135,7 @@ def coassociation(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     normalize : bool, default=False
         Whether to return the shares c_ij / N_ij in place of the counts c_ij.
     rows : slice or range, default=None
@@ -218,7 +218,7 @@ def copresence(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     rows : slice or range, default=None
         Consecutive objects for which to count, against all objects. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
@@ -271,7 +271,7 @@ def evidence(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     rows : slice or range, default=None
         Consecutive objects for which to count, against all objects. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
@@ -328,7 +328,7 @@ def coassociation_blocks(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     block_rows : int, default=None
         Rows of a block. None: a matrix of 64 MiB, at least one row.
     n_jobs : int, default=None
@@ -482,8 +482,8 @@ class _Source:
         weights = self.ensemble.weights
         if weights is None:
             counted = None if c is None else unsigned(c)
-            seen = None if present is None else unsigned(present)
-            self.slices.coassociation(begin, end, counted, seen, self.threads)
+            copresence = None if present is None else unsigned(present)
+            self.slices.coassociation(begin, end, counted, copresence, self.threads)
         else:
             self.slices.weighted_coassociation(weights, begin, end, c, present, self.threads)
 

@@ -47,7 +47,7 @@ def spanning_tree(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed with nobody.
+        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     progress : callable, default=None
         Called now and then with the objects in the tree and the objects altogether.
 

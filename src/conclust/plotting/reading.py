@@ -108,7 +108,7 @@ def _pairs_of_ensemble(ensemble: Ensemble) -> Pairs:
 def mean_shares(ensemble: Ensemble, order: NDArray[np.int64], pixels: int) -> NDArray[np.float64]:
     """Average the shares over blocks of objects without forming a pair: c over N, summed over each block.
 
-    Where labels are missing, pairs weigh by how many partitions saw them.
+    Where labels are missing, pairs weigh by how many partitions observed them.
     """
     n = ensemble.n_samples
     edges = np.arange(min(n, pixels) + 1) * n // min(n, pixels)
@@ -123,8 +123,8 @@ def mean_shares(ensemble: Ensemble, order: NDArray[np.int64], pixels: int) -> ND
         part = shared[:, columns].toarray()
         together += (part * per_cluster[columns]) @ part.T
     if ensemble.has_missing:
-        seen = np.asarray(S @ ensemble.present.astype(np.float32), dtype=np.float64)
-        both = (seen * weights) @ seen.T
+        observed = np.asarray(S @ ensemble.present.astype(np.float32), dtype=np.float64)
+        both = (observed * weights) @ observed.T
     else:
         sizes = np.diff(edges).astype(np.float64)
         both = np.outer(sizes, sizes) * weights.sum()
@@ -135,8 +135,8 @@ def mean_shares(ensemble: Ensemble, order: NDArray[np.int64], pixels: int) -> ND
 
 def _some(ensemble: Ensemble, chosen: NDArray[np.int64]) -> Ensemble:
     """Take the objects, less the partitions that observed none of them."""
-    seen = ensemble.present[chosen].any(axis=0)
-    return ensemble.subset(samples=chosen, partitions=None if seen.all() else seen)
+    observed = ensemble.present[chosen].any(axis=0)
+    return ensemble.subset(samples=chosen, partitions=None if observed.all() else observed)
 
 
 def _pairs_of_matrix(shares: NDArray[np.float64]) -> Pairs:

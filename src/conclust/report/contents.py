@@ -189,7 +189,7 @@ def _clusters(
             "consensus",
             "Consensus",
             "Cluster consensus (Monti et al. 2003): mean over the pairs of its objects of the share of "
-            "clusterings that put both together, of those that saw both.",
+            "clusterings that put both together, of those that observed both.",
             digits=3,
         ),
         column(

@@ -61,10 +61,10 @@ def cluster_uncertainty(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
     weights = members.partition_weights / members.partition_weights.max()
     partition_of = members.column_partitions
     found = np.empty(len(partition_of))
-    for rows, seen, gram in _row_blocks(members):
-        entropy = _entropies(seen, gram, partition_of, members.is_soft)
+    for rows, observed, gram in _row_blocks(members):
+        entropy = _entropies(observed, gram, partition_of, members.is_soft)
         entropy[np.arange(len(entropy)), partition_of[rows]] = 0.0
-        observed_weight = (seen > 0) @ weights
+        observed_weight = (observed > 0) @ weights
         mean = np.zeros(len(entropy))
         np.divide(entropy @ weights, observed_weight, out=mean, where=observed_weight > 0)
         found[rows] = mean
@@ -137,7 +137,7 @@ def cluster_certainty(
 def _row_blocks(
     ensemble: Ensemble,
 ) -> Iterator[tuple[slice, NDArray[np.float64], sp.csr_array]]:
-    """Yield the clusters of some partitions: which, how much of each every partition saw, their B'B."""
+    """Yield the clusters of some partitions: which, how much of each every partition observed, their B'B."""
     m = ensemble.n_partitions
     present = ensemble.present.astype(np.float64) if ensemble.has_missing else None
     transposed = sp.csr_array(ensemble.indicator.T)
@@ -145,27 +145,27 @@ def _row_blocks(
         clusters = transposed[block.rows]
         if present is None:
             mass = np.asarray(clusters.sum(axis=1), dtype=np.float64)
-            seen = np.repeat(mass[:, None], m, axis=1)
+            observed = np.repeat(mass[:, None], m, axis=1)
         else:
-            seen = np.asarray(clusters @ present)
-        yield block.rows, seen, block.gram
+            observed = np.asarray(clusters @ present)
+        yield block.rows, observed, block.gram
 
 
 def _entropies(
-    seen: NDArray[np.float64], gram: sp.csr_array, partition_of: NDArray[np.int64], soft: bool
+    observed: NDArray[np.float64], gram: sp.csr_array, partition_of: NDArray[np.int64], soft: bool
 ) -> NDArray[np.float64]:
     """Return the entropy in bits of each row's objects over the clusters of each partition."""
-    k, m = seen.shape
+    k, m = observed.shape
     row = np.repeat(np.arange(k), np.diff(gram.indptr))
     cell = row * m + partition_of[gram.indices]
     counts = np.asarray(gram.data, dtype=np.float64)
-    share = np.minimum(counts / seen.ravel()[cell], 1.0)
+    share = np.minimum(counts / observed.ravel()[cell], 1.0)
     share[share == 0.0] = 1.0  # an explicit zero of the product says nothing
     bits = np.bincount(cell, weights=-share * np.log2(share), minlength=k * m)
     found: NDArray[np.float64] = bits.astype(np.float64, copy=False).reshape(k, m)
     if not soft:
-        # Each noise object is a cluster of one: -(1 / seen) log2(1 / seen).
+        # Each noise object is a cluster of one: -(1 / observed) log2(1 / observed).
         inside = np.bincount(cell, weights=counts, minlength=k * m).reshape(k, m)
-        mass = np.maximum(seen, 1.0)
-        found = found + (seen - inside) / mass * np.log2(mass)
+        mass = np.maximum(observed, 1.0)
+        found = found + (observed - inside) / mass * np.log2(mass)
     return np.maximum(found, 0.0)

@@ -1,4 +1,4 @@
-"""Similarities of all clusters by SimRank: clusters are alike whose objects are, and the reverse."""
+"""Similarities of all clusters by SimRank: clusters are alike if their objects are, and the reverse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
-__all__ = ["approximate_simrank", "quadratic_forms", "simrank", "voices"]
+__all__ = ["approximate_simrank", "averaging_indicator", "quadratic_forms", "simrank"]
 
 # Rows of objects times clusters that are held at once.
 _BLOCK_ENTRIES = 1 << 22
@@ -78,7 +78,7 @@ def simrank(
     members = as_ensemble(ensemble)
     check_square(members, "The SimRank of all clusters")
     rows = members.distinct_rows()
-    B, V = rows.ensemble.indicator, voices(rows.ensemble)
+    B, V = rows.ensemble.indicator, averaging_indicator(rows.ensemble)
     mass = rows.counts.astype(np.float64)
     weighed = sp.csr_array(sp.diags_array(mass) @ B)
     across = sp.csr_array(V.T @ weighed)  # (T, T)
@@ -175,16 +175,16 @@ def approximate_simrank(
     return _similarity(CS)
 
 
-def voices(ensemble: Ensemble) -> sp.csr_array:
+def averaging_indicator(ensemble: Ensemble) -> sp.csr_array:
     """Return the indicator (n, T) with each object's partitions weighed to sum to 1.
 
-    b_i' C b_j is then the mean of C over the clusters of i and j. What is noise in a partition has
-    no cluster there, and its mean is the smaller.
+    b_i' C b_j is then the mean of C over the clusters of i and j. A noise object has no cluster in its
+    partition, which makes its mean smaller.
     """
     B = ensemble.indicator
-    seen = ensemble.observed_weights
-    share = np.zeros(len(seen))
-    np.divide(1.0, seen, out=share, where=seen > 0)
+    weights = ensemble.observed_weights
+    share = np.zeros(len(weights))
+    np.divide(1.0, weights, out=share, where=weights > 0)
     return sp.csr_array(sp.diags_array(share) @ B @ sp.diags_array(ensemble.column_weights))
 
 

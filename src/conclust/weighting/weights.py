@@ -148,7 +148,7 @@ def validity_weights(
     -------
     ndarray of shape (n_partitions,)
         Weights from 0 to 1; all 1 where no partition is better than another. Objects that a
-        partition did not see, or took for noise, play no part in its indices; a partition of one
+        partition did not observe, or took for noise, play no part in its indices; a partition of one
         cluster or of single objects, which no index is defined for, counts as the worst.
 
     Raises

@@ -20,7 +20,7 @@ from tests.naive.linkage import (
 )
 
 from conclust.consensus.linkage import EAC
-from conclust.consensus.linkage.agglomeration import starting_clusters, unseen_pairs
+from conclust.consensus.linkage.agglomeration import starting_clusters, unobserved_pairs
 from conclust.ensemble import Ensemble
 from conclust.exceptions import (
     DenseLimitError,
@@ -175,7 +175,7 @@ def test_missing_labels_shrink_the_copresence(linkage):
 def test_pairs_without_evidence_are_counted_and_warned_of(linkage):
     labels = [[0, -1], [0, -1], [1, -1], [-1, 0], [-1, 0]]
     with pytest.warns(
-        EvidenceWarning, match="Of 6 pairs of objects no partition saw both"
+        EvidenceWarning, match="Of 6 pairs of objects no partition observed both"
     ) as caught:
         model = EAC(2, linkage=linkage).fit(labels)
     assert len(caught) == 1
@@ -201,7 +201,7 @@ def test_a_single_observed_object(linkage):
     assert model.linkage_matrix_.shape == (0, 4)
 
 
-def test_counting_unseen_pairs():
+def test_counting_unobserved_pairs():
     rng = np.random.default_rng(0)
     for share in (0.3, 0.6, 0.8):
         labels = np.where(rng.random((50, 6)) < share, -1, 0)
@@ -209,9 +209,9 @@ def test_counting_unseen_pairs():
         labels = labels[(labels == 0).any(axis=1)]
         _, N = evidence(labels)
         expected = int((N == 0).sum()) // 2
-        assert unseen_pairs(Ensemble(labels), max_patterns=100) == expected
+        assert unobserved_pairs(Ensemble(labels), max_rows=100) == expected
     assert expected > 0
-    assert unseen_pairs(Ensemble(labels), max_patterns=2) is None
+    assert unobserved_pairs(Ensemble(labels), max_rows=2) is None
 
 
 def test_too_many_patterns_to_count_is_said():
@@ -226,7 +226,7 @@ def test_starting_clusters():
     assert start.first.tolist() == [0, 1, 3, 4]
     assert start.inverse.tolist() == [0, 1, 0, 2, 3, 3]
     assert start.counts.tolist() == [2, 1, 1, 2]
-    # The only partition that saw the two last weighs nothing.
+    # The only partition that observed the two last weighs nothing.
     weighted = starting_clusters(Ensemble(labels, weights=[0.0, 1.0]))
     assert len(weighted) == 6
 

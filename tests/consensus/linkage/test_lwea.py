@@ -107,7 +107,7 @@ def test_distinct_rows_live_from_where_they_are_formed():
 def test_pairs_that_nobody_saw_are_said():
     labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
     with pytest.warns(
-        EvidenceWarning, match="Of 4 pairs of objects no partition saw both"
+        EvidenceWarning, match="Of 4 pairs of objects no partition observed both"
     ) as heard:
         LWEA(2).fit(labels)
     assert heard[0].filename == __file__

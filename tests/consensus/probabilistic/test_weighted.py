@@ -295,7 +295,7 @@ def test_no_pair_at_all():
 
 def test_an_object_of_partitions_without_weight_keeps_its_place():
     labels, truth = noisy(n=150)
-    labels[7, :16] = -1  # random partitions are all that saw it
+    labels[7, :16] = -1  # random partitions are all that observed it
     model = WeightedPCC(3, random_state=0).fit(labels)
     assert not model.weights_[16:].any()
     assert model.membership_[7].sum() == pytest.approx(1)

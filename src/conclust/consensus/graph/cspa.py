@@ -31,7 +31,7 @@ class CSPA(ConsensusClusterer):
     """Cluster-based similarity partitioning: the graph of co-association, cut into balanced parts.
 
     Objects are vertices; two of them are joined by how often they share a cluster over the
-    partitions that saw both, c_ij / N_ij; the graph is cut into `n_clusters` parts of about equally
+    partitions that observed both, c_ij / N_ij; the graph is cut into `n_clusters` parts of about equally
     many objects [1]_.
 
     Parameters
@@ -77,7 +77,7 @@ class CSPA(ConsensusClusterer):
     Warns
     -----
     EvidenceWarning
-        Pairs of objects that no partition saw together have no edge.
+        Pairs of objects that no partition observed together have no edge.
 
     See Also
     --------
@@ -192,14 +192,14 @@ class CSPA(ConsensusClusterer):
             )
         p = frequencies(*evidence(same.ensemble, max_dense=None, n_jobs=self.n_jobs))
         np.fill_diagonal(p, 0.0)
-        unseen = np.isnan(p)
-        if unseen.any():
+        unobserved = np.isnan(p)
+        if unobserved.any():
             warn(
-                f"Of {np.count_nonzero(unseen) // 2} pairs of distinct rows of labels no partition saw "
+                f"Of {np.count_nonzero(unobserved) // 2} pairs of distinct rows of labels no partition observed "
                 "both: without evidence they have no edge.",
                 EvidenceWarning,
             )
-            p[unseen] = 0.0
+            p[unobserved] = 0.0
         sizes = same.masses
         p *= sizes[:, None]
         p *= sizes

@@ -35,7 +35,7 @@ __all__ = [
     "single_tree",
     "sparse_tree",
     "starting_clusters",
-    "unseen_pairs",
+    "unobserved_pairs",
 ]
 
 Linkage: TypeAlias = Literal["single", "average", "complete", "ward"]
@@ -76,7 +76,7 @@ def dense_tree(
 ) -> tuple[NDArray[np.float64], int]:
     """Agglomerate on the evidence of all pairs.
 
-    Returns the linkage matrix and the number of pairs of objects that no partition saw together.
+    Returns the linkage matrix and the number of pairs of objects that no partition observed together.
     """
     start = starting_clusters(ensemble)
     n = len(start)
@@ -91,12 +91,12 @@ def dense_tree(
         return _expand(start, _empty_merges(1)), 0
     sizes = start.masses
     summed = linkage in ("average", "ward")
-    matrix, scale, unseen = _dissimilarities(start.ensemble, sizes, summed, n_jobs)
+    matrix, scale, unobserved = _dissimilarities(start.ensemble, sizes, summed, n_jobs)
     merges = _empty_merges(n)
     _KERNELS[linkage](matrix, sizes, *merges)
     left, right, heights = merges
     heights /= np.sqrt(scale) if linkage == "ward" else scale
-    return _expand(start, (left, right, heights)), unseen
+    return _expand(start, (left, right, heights)), unobserved
 
 
 def linkage_of(
@@ -150,7 +150,7 @@ def cluster_dissimilarities(
         return D, _soft_dissimilarities(ensemble.indicator[rows], per_cluster, start.counts, D)
     codes = np.ascontiguousarray(ensemble.codes[rows])
     threads = thread_count(n_jobs)
-    unseen: int = clusterwise_dissimilarities(
+    unobserved: int = clusterwise_dissimilarities(
         BitSlices(label_view(codes), threads),
         _own(codes, ensemble.offsets, per_cluster),
         weights if weights_given is None else None,
@@ -158,7 +158,7 @@ def cluster_dissimilarities(
         D,
         threads,
     )
-    return D, unseen
+    return D, unobserved
 
 
 def _own(
@@ -176,24 +176,24 @@ def _soft_dissimilarities(
     counts: NDArray[np.int64],
     D: NDArray[np.float64],
 ) -> int:
-    """Turn the denominators in D into 1 - p; memberships multiply. Return the unseen pairs."""
+    """Turn the denominators in D into 1 - p; memberships multiply. Return the unobserved pairs."""
     scaled = sp.csr_array(indicator @ sp.diags_array(np.sqrt(per_cluster)))
     n = len(D)
-    unseen = 0
+    unobserved = 0
     step = max(1, _SOFT_BLOCK_ENTRIES // n)
     for begin in range(0, n, step):
         some = slice(begin, min(begin + step, n))
         own = np.arange(some.start, some.stop)
         block = D[some]
-        seen = block > 0
-        seen[own - begin, own] = True
-        unseen += int(counts[some] @ (~seen @ counts))
+        known = block > 0
+        known[own - begin, own] = True
+        unobserved += int(counts[some] @ (~known @ counts))
         c = (scaled @ np.ascontiguousarray(scaled[some].toarray().T)).T
         np.divide(c, block, out=block, where=block > 0)
         np.subtract(1.0, block, out=block)
         np.clip(block, 0.0, 1.0, out=block)
         block[own - begin, own] = 0.0
-    return unseen // 2
+    return unobserved // 2
 
 
 def _dissimilarities(
@@ -201,13 +201,13 @@ def _dissimilarities(
 ) -> tuple[NDArray[np.float64], float, int]:
     """Return `scale` (1 - c / N) for all pairs, `scale`, and how many pairs have N = 0.
 
-    Where every partition saw every object the entries are the whole numbers N - c: sums of them
+    Where every partition observed every object the entries are the whole numbers N - c: sums of them
     are exact. `summed`: over the pairs of objects of the starting clusters.
     """
     n = ensemble.n_samples
     whole = not ensemble.has_missing and not ensemble.is_soft and ensemble.weights is None
     matrix = np.empty((n, n))
-    unseen = 0.0
+    unobserved = 0.0
     for begin in range(0, n, max(1, _BLOCK_ENTRIES // n)):
         rows = slice(begin, min(n, begin + max(1, _BLOCK_ENTRIES // n)))
         block = matrix[rows]
@@ -219,7 +219,7 @@ def _dissimilarities(
             nothing = N == 0
             own = np.arange(rows.start, rows.stop)
             nothing[own - rows.start, own] = False
-            unseen += float(sizes[rows] @ (nothing @ sizes))
+            unobserved += float(sizes[rows] @ (nothing @ sizes))
             block[...] = 0.0
             np.divide(c, N, out=block, where=N > 0)
             np.subtract(1.0, block, out=block)
@@ -227,7 +227,7 @@ def _dissimilarities(
         if summed and sizes.max() > 1.0:
             block *= sizes[rows, None]
             block *= sizes
-    return matrix, float(ensemble.n_partitions) if whole else 1.0, int(unseen) // 2
+    return matrix, float(ensemble.n_partitions) if whole else 1.0, int(unobserved) // 2
 
 
 def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
@@ -258,31 +258,31 @@ def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[NDArray[np.flo
     return from_merges(*merges), pieces
 
 
-def unseen_pairs(ensemble: Ensemble, *, max_patterns: int) -> int | None:
-    """Count the pairs of objects that no partition saw together, without an n x n matrix.
+def unobserved_pairs(ensemble: Ensemble, *, max_rows: int) -> int | None:
+    """Count the pairs of objects that no partition observed together, without an n x n matrix.
 
-    Objects with the same pattern of presence are counted together. None if there are more than
-    `max_patterns` patterns that could be without a common partition.
+    Objects that the same partitions observed are counted together. None if there are more than `max_rows`
+    such sets of partitions with too few of them to meet every other set.
     """
     present = ensemble.present
     if ensemble.weights is not None:
         present = present[:, ensemble.weights > 0]
     often = present.sum(axis=1)
-    # Two objects seen by more partitions in sum than there are share one.
+    # Two objects share a partition if together they are observed more often than there are partitions.
     present = present[often + often.min() <= present.shape[1]]
     if not len(present):
         return 0
     packed = np.packbits(present, axis=1)
     same = EqualRows.of(packed)
-    if len(same) > max_patterns:
+    if len(same) > max_rows:
         return None
-    patterns = packed[same.first]
+    rows = packed[same.first]
     total = 0
-    for pattern, count in zip(patterns, same.counts, strict=True):
-        apart = ~(patterns & pattern).any(axis=1)
+    for row, count in zip(rows, same.counts, strict=True):
+        apart = ~(rows & row).any(axis=1)
         total += int(count) * int(same.counts[apart].sum())
-        # An object that nothing of weight saw is no pair with itself.
-        total -= int(count) if not pattern.any() else 0
+        # An object that no partition of positive weight observed is no pair with itself.
+        total -= int(count) if not row.any() else 0
     return total // 2
 
 

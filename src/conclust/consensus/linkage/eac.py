@@ -15,7 +15,7 @@ from conclust.consensus.linkage.agglomeration import (
     dense_tree,
     single_tree,
     sparse_tree,
-    unseen_pairs,
+    unobserved_pairs,
 )
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.pairs import check_pairs, read_pairs
@@ -26,11 +26,9 @@ from conclust.exceptions import EvidenceWarning
 __all__ = ["EAC"]
 
 
-_UNSEEN = (
-    "Of {} pairs of objects no partition saw both: without evidence they count as dissimilarity 1."
-)
+_UNOBSERVED = "Of {} pairs of objects no partition observed both: without evidence they count as dissimilarity 1."
 _UNCOUNTED = (
-    "Pairs of objects that no partition saw together, if there are any, count as dissimilarity 1. "
+    "Pairs of objects that no partition observed together, if there are any, count as dissimilarity 1. "
     "The patterns of missing labels are too many (more than max_dense) to count such pairs."
 )
 _PIECES = (
@@ -42,7 +40,7 @@ _PIECES = (
 class EAC(ConsensusClusterer):
     """Evidence accumulation clustering: agglomerative linkage on the co-association.
 
-    How often two objects are together over the partitions that saw both, c_ij / N_ij, is taken for
+    How often two objects are together over the partitions that observed both, c_ij / N_ij, is taken for
     their similarity [1]_ [2]_. Single, average and complete linkage work on 1 - c / N; Ward on
     sqrt(1 - c / N), which for complete labels is (but for the factor sqrt 2) the Euclidean distance
     of the objects' rows of cluster indicators, so that it is Ward's method on the label vectors.
@@ -92,7 +90,7 @@ class EAC(ConsensusClusterer):
     Warns
     -----
     EvidenceWarning
-        Pairs of objects that no partition saw together count as dissimilarity 1; pieces that no
+        Pairs of objects that no partition observed together count as dissimilarity 1; pieces that no
         chain of drawn pairs connects join at height 1.
 
     Notes
@@ -191,17 +189,17 @@ class EAC(ConsensusClusterer):
         if given is not None:
             tree, pieces = sparse_tree(given, self.linkage)
             return tree, _PIECES.format(pieces) if pieces > 1 else ""
-        unseen: int | None
+        unobserved: int | None
         if self.linkage == "single" and not ensemble.is_soft:
             tree = single_tree(ensemble)
-            unseen = 0
-            # Below height 1 every join rests on a pair that was seen.
+            unobserved = 0
+            # Below height 1 every merge rests on a pair that some partition observed.
             if ensemble.has_missing and tree[-1, 2] == 1.0:
-                unseen = unseen_pairs(ensemble, max_patterns=self.max_dense)
+                unobserved = unobserved_pairs(ensemble, max_rows=self.max_dense)
         else:
-            tree, unseen = dense_tree(
+            tree, unobserved = dense_tree(
                 ensemble, self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
             )
-        if unseen == 0:
+        if unobserved == 0:
             return tree, ""
-        return tree, _UNCOUNTED if unseen is None else _UNSEEN.format(unseen)
+        return tree, _UNCOUNTED if unobserved is None else _UNOBSERVED.format(unobserved)

@@ -30,7 +30,7 @@ class LWEA(ConsensusClusterer):
     certain their cluster is [1]_: 1 if the other partitions hold its objects together, less the
     more they spread them (:func:`conclust.similarity.cluster_certainty`)::
 
-        S_ij = sum of the certainty over the clusters of both / number of partitions that saw both
+        S_ij = sum of the certainty over the clusters of both / number of partitions that observed both
 
     Linkage works on 1 - S. Of the methods of evidence accumulation it is the best at a known number
     of clusters where the partitions have many more clusters than that.
@@ -77,7 +77,7 @@ class LWEA(ConsensusClusterer):
     Warns
     -----
     EvidenceWarning
-        Pairs of objects that no partition saw together count as dissimilarity 1.
+        Pairs of objects that no partition observed together count as dissimilarity 1.
 
     Notes
     -----
@@ -88,7 +88,7 @@ class LWEA(ConsensusClusterer):
     more: where S is near 0 for all but a few pairs the tree has one long branch near its leaves, and
     `normalized` with n_clusters=None may find hundreds of clusters.
 
-    Missing labels: S_ij is over the partitions that saw both, and certainties over what was
+    Missing labels: S_ij is over the partitions that observed both, and certainties over what was
     observed. Noise is an object in nobody's cluster, observed by the partition. Weights of the partitions
     weigh what they say and their part in the certainties. O(n^2 N) time, 8 n^2 bytes, for n distinct
     rows.
@@ -202,7 +202,7 @@ def certain_tree(
     start : DistinctRows, default=None
         Clusters to begin from. None: the distinct rows of labels.
     tell : bool, default=False
-        Whether to warn of pairs that no partition saw.
+        Whether to warn of pairs that no partition observed.
     n_jobs : int, default=None
         Threads.
 
@@ -218,10 +218,12 @@ def certain_tree(
     # Only NWCA divides by the largest entry of S, which is on the diagonal.
     scale = 1.0 / own.max() if normalized and own.max() > 0 else 1.0
     with one_library_thread():
-        D, unseen = cluster_dissimilarities(ensemble, scale * certainty, None, start, n_jobs=n_jobs)
-    if unseen and tell:
+        D, unobserved = cluster_dissimilarities(
+            ensemble, scale * certainty, None, start, n_jobs=n_jobs
+        )
+    if unobserved and tell:
         warn(
-            f"Of {unseen} pairs of objects no partition saw both: without evidence they count as "
+            f"Of {unobserved} pairs of objects no partition observed both: without evidence they count as "
             "dissimilarity 1.",
             EvidenceWarning,
         )

@@ -46,7 +46,7 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
     ndarray of shape (n_clusters_of_all_partitions,)
         In the order of ``Ensemble.indicator``: the mean, over the other partitions and by their
         weights, of the largest Jaccard index (objects shared / objects in either) with one of
-        their clusters, among the objects that both partitions saw. Partitions that saw none of the
+        their clusters, among the objects that both partitions observed. Partitions that observed none of the
         cluster's objects have no say; 1 where nobody has.
 
     Examples
@@ -62,7 +62,7 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
     stability = np.ones(len(partition_of))
     for block in gram_blocks(ensemble):
         gram, own = block.gram, partition_of[block.rows]
-        # Objects of these clusters that each partition saw, and of each that these partitions saw.
+        # Objects of these clusters that each partition observed, and of each that these partitions observed.
         observed = np.asarray(clusters[block.rows] @ present)
         turned = np.asarray(clusters @ present[:, block.partitions])
         rows = np.repeat(np.arange(len(own)), np.diff(gram.indptr))
@@ -214,15 +214,15 @@ class MultiEAC(ConsensusClusterer):
                 "larger max_dense."
             )
         with one_library_thread():
-            D, unseen = cluster_dissimilarities(
+            D, unobserved = cluster_dissimilarities(
                 ensemble,
                 self.cluster_weights_,
                 _weights_given(ensemble, self.cluster_weights_),
                 start,
             )
-        if unseen:
+        if unobserved:
             warn(
-                f"Of {unseen} pairs of objects no partition speaks that has both in clusters of some "
+                f"Of {unobserved} pairs of objects no partition speaks that has both in clusters of some "
                 "weight: without evidence they count as dissimilarity 1.",
                 EvidenceWarning,
             )
@@ -270,7 +270,7 @@ class WeightedEAC(ConsensusClusterer):
 
     :class:`conclust.EAC` on the co-association in which partition u counts v_u (WEACS) [1]_::
 
-        p_ij = sum of v_u over u with both together / sum of v_u over u that saw both
+        p_ij = sum of v_u over u with both together / sum of v_u over u that observed both
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ class WeightedNMF(SoftConsensusClusterer):
     O(n N K^2). Weights are not learned then (:class:`conclust.WeightedPCC` learns them): A and b would be counted over other objects for every
     partition, and that sampling error is larger than the differences that decide.
 
-    An object that a partition took for noise is with nobody in it, not even itself. Partitions of
+    A noise object of a partition is together with no object there, not even itself. Partitions of
     weight 0 are left out. Soft partitions take part with sums of products of probabilities.
 
     References

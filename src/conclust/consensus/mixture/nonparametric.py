@@ -249,7 +249,7 @@ def posterior_coclustering(
     check_is_fitted(model, "draws_")
     counts = coassociation(model.draws_, max_dense=max_dense)
     shares = counts / float(model.draws_.shape[1])
-    unseen = model.labels_ < 0
-    shares[unseen] = np.nan
-    shares[:, unseen] = np.nan
+    unobserved = model.labels_ < 0
+    shares[unobserved] = np.nan
+    shares[:, unobserved] = np.nan
     return np.asarray(shares, dtype=np.float64)

@@ -42,7 +42,7 @@ class PositionalVoting(VotingClusterer):
         To be given: ``fit`` refuses None.
     count : {"borda", "condorcet"}, default="borda"
         "borda": the cluster at place t of a ranking gets K - t + 1 points; their sum counts.
-        "condorcet": a cluster beats another one if more than half of the partitions that saw the
+        "condorcet": a cluster beats another one if more than half of the partitions that observed the
         object rank it higher; the clusters it beats count (Copeland's count). Clusters of equal
         membership share their places: the mean of the points, half a vote each.
     reference : {"least_squares", "first"}, default="least_squares"
@@ -76,7 +76,7 @@ class PositionalVoting(VotingClusterer):
     counts choose the cluster of the most votes, **plurality voting**, and so does
     :class:`conclust.Voting`. They are different methods for soft members only.
 
-    A partition has no ballot on the objects it did not see. Noise, and being in a cluster that is
+    A partition has no ballot on the objects it did not observe. Noise, and being in a cluster that is
     left over in a partition of more than `n_clusters`, rank all clusters alike. Weights of the
     partitions multiply their ballots. O(n N K^2) for soft members, O(n (N + K^2)) for hard ones.
 

@@ -102,9 +102,9 @@ std::int64_t clusterwise_dissimilarities(const BitSlices& slices, std::span<cons
     }
     const Pairs pairs{slices, tables_of_weights, whole, sizes.data(), out.data(), n};
     const auto tasks = static_cast<std::ptrdiff_t>((n + band - 1) / band);
-    std::int64_t unseen = 0;
+    std::int64_t unobserved = 0;
 #pragma omp parallel default(none) num_threads(threads) \
-    shared(pairs, slices, own, out, form, n, m, groups, tasks) reduction(+ : unseen)
+    shared(pairs, slices, own, out, form, n, m, groups, tasks) reduction(+ : unobserved)
     {
         std::vector<double> tables(table_size(form) * groups);
         std::vector<std::uint32_t> b(slices.n_slices());
@@ -122,7 +122,7 @@ std::int64_t clusterwise_dissimilarities(const BitSlices& slices, std::span<cons
                 for (std::size_t i = begin; i < end; ++i) {
                     weight_tables(slices, own.subspan(i * m, m), form, tables.data());
                     spread_object(slices, i, b.data(), 1);
-                    unseen += row_of(pairs, i, from, to, tables.data(), b.data(), form);
+                    unobserved += row_of(pairs, i, from, to, tables.data(), b.data(), form);
                 }
                 const std::size_t last = std::min(n, to * BitSlices::block_size);
                 mirror(out.data(), n, begin, end, std::max(end, from * BitSlices::block_size), last);
@@ -132,7 +132,7 @@ std::int64_t clusterwise_dissimilarities(const BitSlices& slices, std::span<cons
             }
         }
     }
-    return unseen;
+    return unobserved;
 }
 
 }  // namespace conclust

@@ -7,15 +7,15 @@
 // that no partition observed together with it.
 CONCLUST_FORM_INLINE std::int64_t dissimilar(const double* c, const double* N, const std::int64_t* sizes,
                                              std::size_t count, double* out) {
-    std::int64_t unseen = 0;
+    std::int64_t unobserved = 0;
     for (std::size_t k = 0; k < count; ++k) {
-        const bool seen = N[k] > 0.0;
+        const bool known = N[k] > 0.0;
         // No branch: nothing divided by 1 where there is no evidence.
-        const double apart = 1.0 - (seen ? c[k] : 0.0) / (seen ? N[k] : 1.0);
+        const double apart = 1.0 - (known ? c[k] : 0.0) / (known ? N[k] : 1.0);
         out[k] = std::clamp(apart, 0.0, 1.0);
-        unseen += seen ? 0 : sizes[k];
+        unobserved += known ? 0 : sizes[k];
     }
-    return unseen;
+    return unobserved;
 }
 
 // Writes the dissimilarities of object i and the later objects of blocks [from, to) to its row of the output.
@@ -26,7 +26,7 @@ inline std::int64_t dissimilar_row(const Pairs& pairs, std::size_t i, std::size_
     alignas(64) double observed[size];
     double* row = pairs.out + i * pairs.n;
     std::fill_n(observed, size, pairs.whole);
-    std::int64_t unseen = 0;
+    std::int64_t unobserved = 0;
     for (std::size_t block = from; block < to; ++block) {
         const std::size_t first = block * size;
         const std::size_t last = std::min(pairs.n, first + size);
@@ -39,8 +39,8 @@ inline std::int64_t dissimilar_row(const Pairs& pairs, std::size_t i, std::size_
             weighted_block(pairs.slices, pairs.weights.data(), block, b, nullptr, observed);
         }
         const double* N = pairs.weights.empty() ? row + begin : observed + (begin - first);
-        unseen +=
+        unobserved +=
             dissimilar(together + (begin - first), N, pairs.sizes + begin, last - begin, row + begin);
     }
-    return unseen * pairs.sizes[i];
+    return unobserved * pairs.sizes[i];
 }

@@ -203,7 +203,7 @@ def _merge_costs(best: Start, descent: _Descent) -> NDArray[np.float64]:
 def _evidence_per_object(
     descent: _Descent, column_weights: NDArray[np.float64], group_weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum of w x^2 over the clusters of each object, and of w over the partitions that saw it."""
+    """Sum of w x^2 over the clusters of each object, and of w over the partitions that observed it."""
     few = descent.few
     total = float(group_weights.sum())
     if few.label_view.complete and not few.is_soft:
