@@ -106,8 +106,8 @@ CONCLUST_FORM_INLINE void look_up_bytes(const double* table, const std::uint8_t*
 //   differ(x, a, b)     x | (a ^ b)
 //   unless(x, a, b)     x | ~(a & b)
 //   popcount(x)         set bits of every byte
-//   look_up(t, x, s)    s[k] += what byte k of x stands for in table t (see table_size)
-//   of_zero(t)          what byte 0 stands for in table t
+//   look_up(t, x, s)    s[k] += the value of byte k of x by table t (see table_size)
+//   of_zero(t)          the value of byte 0 by table t
 //   lanes               bytes of a Vec; row_tile x column_tile: the register tile that fits
 namespace portable {
 

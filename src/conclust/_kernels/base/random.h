@@ -1,5 +1,5 @@
-// Counter-based random numbers: a number is a function of (seed, object, draw), so that what an
-// object draws does not depend on threads, on the order of work or on the other objects.
+// Counter-based random numbers: a number is a function of (seed, object, draw). So the draws of an object
+// do not depend on threads, on the order of work or on the other objects.
 #pragma once
 
 #include <cstdint>

@@ -159,7 +159,7 @@ class Chain {
 
     double* row(std::size_t slot) { return matrix_ + slot * width_; }
 
-    // Copies into the row what clusters formed since its last reading hold.
+    // Copies into the row the entries that clusters formed since its last reading hold.
     void refresh(std::size_t slot) {
         double* entries = row(slot);
         for (std::size_t r = recent_.size(); r-- > 0 && born_[recent_[r]] > fresh_[slot];) {

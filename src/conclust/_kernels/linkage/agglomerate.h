@@ -17,7 +17,7 @@
 // cluster of the chain is as near. Written are n - 1 merges: the lowest starting cluster of either
 // side (left < right), and the height; children come before their parents, and no parent lies below
 // its child. Heights are the dissimilarity (single, complete), its mean (average), and for ward
-// sqrt(2ab / (a + b)) times the distance of the two centroids, which is what SciPy reports.
+// sqrt(2ab / (a + b)) times the distance of the two centroids, as SciPy reports it.
 #pragma once
 
 #include <span>

@@ -2,7 +2,7 @@
 // include guard on purpose.
 //
 // Each relax_* function compares one object (its spread bytes in `b`) with the first `candidates`
-// objects of the planes and lowers `best` where it is nearer than what was found before. Returns the
+// objects of the planes and lowers `best` where it is nearer than any object before. Returns the
 // number of blocks in which that happened and writes these to `changed`. `best` has room for whole
 // blocks; beyond the candidates it holds a value that nothing undercuts.
 

@@ -65,7 +65,7 @@ struct Step {
         }
     }
 
-    // The pairs of one row: what they add to the value.
+    // The sum of the value over the pairs of one row.
     CONCLUST_INLINE double row(const AspectPairs& pairs, std::size_t a) const {
         double P[chunk];
         double ratio[chunk];

@@ -2,7 +2,7 @@
 //
 // Hartigan and Hartigan, The dip test of unimodality, Annals of Statistics 13 (1985): the greatest convex
 // minorant of the distribution function left of the mode, the least concave majorant right of it, and an
-// interval that holds the mode and shrinks until the two are nearer there than what lies outside.
+// interval that holds the mode and shrinks until the two are nearer inside than outside.
 #pragma once
 
 #include <cstddef>

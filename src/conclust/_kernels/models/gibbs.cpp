@@ -60,8 +60,8 @@ class Clusters {
         ++used_;
     }
 
-    // Puts an object into cluster k (sign 1) or takes it out (sign -1). By whole numbers, so that
-    // taking out what was put in leaves nothing behind.
+    // Puts an object into cluster k (sign 1) or takes it out (sign -1). In whole numbers, so that taking it
+    // out undoes putting it in exactly.
     template <class Code>
     void change(std::size_t k, const Code* row, double sign) {
         sizes_[k] += sign;
@@ -88,7 +88,7 @@ class Clusters {
         room_ = room;
     }
 
-    // Gives each of the rows more places; `fill` says what the new ones of a row hold.
+    // Gives each of the rows more places; `fill` gives the value of a row's new places.
     template <class Fill>
     void widen(std::vector<double>& values, std::size_t rows, std::size_t room, Fill fill) const {
         std::vector<double> wide(rows * room);

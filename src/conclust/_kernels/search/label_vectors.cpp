@@ -64,7 +64,7 @@ class RowReader {
 
 double xlogx(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
 
-// A sum of powers that fell to this share of what it was is counted again: rounding would be left of it.
+// A sum of powers that fell to this share of its old value is counted again: rounding would dominate it.
 constexpr double recounted = 1e-4;
 
 class Clusters {

@@ -129,7 +129,7 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
         }
         scores(i);
         const double m = mass_[i], inner = m * (m - 1.0) * self_[i];
-        double left = 0.0, q_left = 0.0;  // what leaving changes
+        double left = 0.0, q_left = 0.0;  // the change by leaving
         if (old >= 0) {
             q_left = q_[old] - 2.0 * m * (score_[old] - m * self_[i]) - inner;
             left = value(units_[old] == 1 ? 0.0 : q_left, units_[old] == 1 ? 0.0 : size_[old] - m) -

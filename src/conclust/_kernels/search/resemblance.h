@@ -35,8 +35,8 @@ class ResemblanceSearch {
     // too. Returns how many moved.
     std::size_t transfer(std::span<const std::int64_t> order);
 
-    // Propose to move random units, all of them placed, to random clusters or ones of their own; take
-    // what raises the value, and a fall d with probability exp(-d / temperature). Returns the moves.
+    // Propose to move random units, all of them placed, to random clusters or ones of their own. A move that
+    // raises the value is made, a fall d with probability exp(-d / temperature). Returns the moves made.
     // They are draws first, first + 1, ... of the seed.
     std::size_t anneal(std::uint64_t seed, std::size_t first, double temperature, std::size_t proposals);
 

@@ -1,5 +1,5 @@
-// Dissimilarities of all pairs where being together counts by the cluster: what linkage starts from
-// when clusters weigh differently.
+// Dissimilarities of all pairs where being together counts by the cluster: linkage starts from them when
+// clusters have weights.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace conclust {
 
 // out[i, j] = 1 - c_ij / N_ij, held in [0, 1]; 1 where N_ij <= 0, 0 on the diagonal:
 //   c_ij  sum of own[i, u] over the partitions u in which i and j have the same cluster
-//   N_ij  sum of weights[u] over the partitions that observed both; without weights, what out[i, j]
-//         holds at the start for i < j
+//   N_ij  sum of weights[u] over the partitions that observed both; without weights, the initial
+//         out[i, j] for i < j
 // Returns the sum of sizes[i] sizes[j] over the pairs i < j with N_ij <= 0. Sums are formed group by
 // group in a fixed order, so that every form and number of threads gives the same bits.
 //

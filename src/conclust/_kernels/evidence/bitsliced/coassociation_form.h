@@ -195,7 +195,7 @@ void rows(const BitSlices& slices, const std::vector<Segment>& segments, std::si
     }
 }
 
-// Rows [begin, end) of the whole output, from the diagonal on, and what mirrors them: square by square
+// Rows [begin, end) of the whole output, from the diagonal on, and their mirrored entries: square by square
 // in scratch, then to both places. begin is a multiple of `band`, end at most band later.
 template <bool Matches, bool Presence>
 void symmetric_rows(const BitSlices& slices, const std::vector<Segment>& segments, std::size_t begin,

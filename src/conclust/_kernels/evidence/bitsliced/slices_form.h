@@ -2,8 +2,8 @@
 // form's namespace (see forms.h): no include guard on purpose.
 
 // Weights of the partitions in which one object (its spread bytes in `b`) matches each object of a
-// block, and of those that observed both: the bytes of what does not match are looked up in the
-// groups' tables and added up in the order of the groups. Either output may be null.
+// block, and of those that observed both: the bytes of mismatches are looked up in the groups' tables and
+// added up in the order of the groups. Either output may be null.
 inline void weighted_block(const BitSlices& slices, const double* tables, std::size_t block,
                            const std::uint32_t* b, double* matched, double* observed) {
     constexpr std::size_t size = BitSlices::block_size;

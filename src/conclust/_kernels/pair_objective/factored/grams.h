@@ -1,5 +1,5 @@
 // Grams of the factored solver: symmetric k x k matrices, of which the upper triangle is kept, row after
-// row. Two numbers follow it: the weight of what was observed, and that times the objects observed.
+// row. Two numbers follow it: the weight of the observed partitions, and this weight times their objects.
 //
 // Every object adds up the Grams of the presence groups that observed it, and moves them. Groups are taken in
 // sets of a few (PresenceTable): a table has an entry for each subset of each set, with the sum of the Grams
@@ -63,7 +63,7 @@ CONCLUST_INLINE void outer_difference(const double* z, const double* y, std::siz
         }
         store(at, shifted<shift>(low, spread(0.0)));
     };
-    // In order: what a row writes past its end the next one overwrites.
+    // In order: a row writes past its end, and the next row overwrites that.
     for (std::size_t from = 0; from < k; from += pack_lanes) {
         row.template operator()<0>(from);
         if (from + 1 < k) row.template operator()<1>(from);

@@ -164,7 +164,7 @@ double FactoredSolver::objective() const {
     return 0.5 * (grams - fourths_) - (sums - squares_);
 }
 
-// Objects [begin, end) that move before F is looked at, and what they move.
+// Objects [begin, end) that move before F is looked at, and the sums that they move.
 struct FactoredSolver::Round {
     std::size_t blocks;         // that work on copies of the sums; or one, on the sums themselves
     std::size_t size;           // objects of a block
@@ -216,7 +216,7 @@ SweepResult FactoredSolver::sweep(std::span<double> rows, double tol, double neg
     return result;
 }
 
-// Objects against the sums and what fields were last seen; they move no Gram.
+// Objects against the sums and the latest fields; they move no Gram.
 Block FactoredSolver::block(double* Y, std::size_t begin, std::size_t end, Mode mode, double tol) {
     return Block{&in_,
                  column_weights_.data(),
@@ -291,7 +291,7 @@ void FactoredSolver::work_together(Round& round, const Block& all, int threads) 
     }
 }
 
-// Adds what a block moved, its sums apart.
+// Adds the moves of a block, except for its sums.
 void FactoredSolver::finish(const Block& block, Round& round) {
     gather_moves(presence_, width_, block.moves, grams_.data());
     squares_ += block.squares;

@@ -65,8 +65,8 @@ CONCLUST_INLINE void move_sums(double* sums, const Row& row, const double* d, st
     }
 }
 
-// out = minus b of an object: its own part `self` y, less what pulls it. Over four lanes, so that
-// additions overlap; the order of summation is fixed.
+// out = minus b of an object: its own part `self` y, less the pull of its clusters. Over four lanes, so
+// that additions overlap; the order of summation is fixed.
 template <int S>
 CONCLUST_INLINE void pull(const double* sums, const Row& row, double self, const double* y,
                           std::size_t stride, Pack* lanes, double* out) {

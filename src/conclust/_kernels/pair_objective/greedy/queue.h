@@ -96,7 +96,7 @@ class GreedyQueue {
         }
     }
 
-    // Asks for what play_again(i) reads.
+    // Prefetches the data of play_again(i).
     void ask(std::size_t i) const {
         const std::size_t begin = i / fan * fan;
         for (std::size_t j = begin; j < begin + fan && j < n_; ++j) {

@@ -22,7 +22,7 @@ struct GreedyRow {
     std::vector<double> memory;
     double *c, *N;
     double* a;                 // y_J'y_i
-    double* d;                 // what a gains as mass moves: y_iU - y_iV
+    double* d;                 // change of a as mass moves: y_iU - y_iV
     double *before, *after;    // slope of N d(c / N, a) at the old and at the new membership
     double *first, *second;    // scratch: gaps of the partners; terms of sums
 

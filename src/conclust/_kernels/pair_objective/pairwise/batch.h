@@ -39,11 +39,11 @@ class PairBatch {
     // and more than 1 only for a divergence computed outside.
 
     // Visits objects against Y. In turn: only objects that are no partners of each other, so that the
-    // order does not matter. The columns keep what came of it.
+    // order does not matter. The columns keep the results.
     std::size_t visit(const double* Y, const std::int32_t* objects, std::size_t count, bool in_turn,
                       const VisitAim& aim, double* gaps);
 
-    // The pairs of objects [i, end) with later objects; values takes what they add to f.
+    // The pairs of objects [i, end) with later objects; their terms of f are written to values.
     std::size_t objective(const double* Y, std::size_t i, std::size_t end, double* values);
 
     // Gaps of objects [i, end).

@@ -1,4 +1,4 @@
-// Objects against their partners: the arithmetic of visits (solver.h says what a visit is).
+// Objects against their partners: the arithmetic of visits (solver.h defines a visit).
 #pragma once
 
 #include <cstddef>

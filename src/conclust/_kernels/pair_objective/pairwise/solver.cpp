@@ -56,7 +56,7 @@ void PairwiseSolver::share(std::size_t count, std::size_t size, const Work& work
     }
 }
 
-// Keeps what came of a visit of the objects from place `at` of a slot on.
+// Keeps the results of a visit of the objects from place `at` of a slot on.
 void PairwiseSolver::keep(const PairBatch& batch, std::size_t some, std::size_t at) {
     for (std::size_t b = 0; b < some; ++b) {
         const PairColumn& col = batch.column(b);
