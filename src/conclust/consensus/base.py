@@ -125,7 +125,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
-        """Spread what ``_fit`` left for each observed object over all; ``labels_`` is there."""
+        """Spread attributes that ``_fit`` set for observed objects over all; ``labels_`` is there."""
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Find the consensus of an ensemble.

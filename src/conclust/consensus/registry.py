@@ -14,7 +14,7 @@ __all__ = ["method_named", "methods", "near_names"]
 
 
 def methods() -> list[Method]:
-    """List the consensus methods: what each needs, takes, gives and costs.
+    """List the consensus methods: the needs, inputs, results and costs of each.
 
     Returns
     -------

@@ -2,15 +2,15 @@
 
 Up to 5,000 rows every start is run on all of them, and the best is the answer. Where there are more,
 the starts are run on the rows of 5,000 objects drawn without replacement, and the best is carried on
-with all rows. Rows are what a method is fitted to (`Population`): the distinct rows of labels, each
-counting as often as it occurs (`DistinctRows`), or one of its own for every object.
+with all rows. A method is fitted to rows (`Population`): the distinct rows of labels, each counting as
+often as it occurs (`DistinctRows`), or one row for every object.
 
 Two searches that are no descents over rows choose their parts themselves: the fusion of clusters pair by
 pair (`median/search.py`), and PCC over all pairs, with a part that grows
 (`probabilistic/solvers/factored.py`). Methods on given pairs of objects have all of them in memory, and
 run every start on them.
 
-Here is also what the estimators that iterate from several starts check and say alike.
+Here are also the checks and sentences that are common to estimators with several starts.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Restarted(Protocol[Shown, T]):
         """Run one start on some rows, to the end."""
 
     def finish(self, found: T, rows: Shown, kept: NDArray[np.int64]) -> T:
-        """Carry on with all rows what was found on those kept."""
+        """Go on with all rows from the result on the rows kept."""
 
     def loss(self, found: T) -> float:
         """Say how far from the optimum a start ended."""
@@ -90,9 +90,9 @@ def fewer_starts(n_init: int, rows: Population, n_clusters: int) -> int:
 def best_of_restarts(
     method: Restarted[P, T], rows: P, n_init: int, seed: np.random.SeedSequence, threads: int
 ) -> T:
-    """Return what the best start found, on all rows.
+    """Return the result of the best start, on all rows.
 
-    Of equally good starts (to rounding) it is the first, whatever runs at once.
+    Of equally good starts (to rounding) it is the first, in whatever order they end.
     """
     few, kept = rows, np.arange(0)
     if len(rows) > _ON_A_PART:

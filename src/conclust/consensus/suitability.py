@@ -28,8 +28,8 @@ _LEAST = 0.02  # of the objects: nor are smaller ones
 def warn_of_misfit(ensemble: Ensemble, n_clusters: int | None, owner: str) -> None:
     """Warn in one sentence of an ensemble on which a method of pairs or votes is known to do badly.
 
-    `n_clusters` is what the method is asked for, exactly or as a bound; None: nothing is said of
-    partitions that have more.
+    `n_clusters` is the number asked of the method, exactly or as a bound; None: there is no warning of
+    partitions with more clusters.
     """
     found = misfit(ensemble, n_clusters, least=1 if owner == "Voting" else _VERY_MANY)
     if found:
@@ -62,7 +62,7 @@ def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str
 
 
 def warn_of_merged(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int, owner: str) -> None:
-    """Warn in one sentence of a consensus that merged what all finer partitions hold apart."""
+    """Warn in one sentence of a consensus that merged groups that all finer partitions hold apart."""
     groups, merged = merged_groups(ensemble, labels, n_clusters)
     if merged and groups <= n_clusters:
         warn(

@@ -44,7 +44,7 @@ _FOLDER = "members"
 _OWNER = "EnsembleGenerator"
 _NO_PATH = {errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
 _POLL = 0.05  # seconds between two looks at a lock that another process holds
-_STALE = 3600.0  # seconds after which a temporary file is what a killed process left
+_STALE = 3600.0  # seconds after which a temporary file must come from a killed process
 
 
 @dataclass

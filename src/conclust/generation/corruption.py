@@ -1,4 +1,4 @@
-"""Spoiling an ensemble on purpose, to see what a method makes of bad partitions."""
+"""Spoiling an ensemble on purpose, to see how a method copes with bad partitions."""
 
 from __future__ import annotations
 

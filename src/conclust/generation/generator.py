@@ -53,7 +53,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     n_clusters : int, range or list of int, default=None
         The numbers of clusters to choose from. None: from 2 to min(50, max(10, square root
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
-        draws; clusterers keep what they were given.
+        draws; clusterers keep the number that they were given.
     sample_fraction : float in (0, 1], default=1.0
         Share of the objects that each member draws, without repetition. The others are missing in
         it. (The cuts of a tree share its draw.)

@@ -144,7 +144,7 @@ def drawn_features(d: int, size: int, seed: int) -> NDArray[np.int64] | None:
 def drawn_points(
     points: NDArray[np.float64], n_objects: int, n_features: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
-    """Return what the member of this seed sees of the points, and which objects these are."""
+    """Return the points that the member of this seed draws, and which objects these are."""
     rows = draw(len(points), n_objects, streams(seed)[1])
     features = drawn_features(points.shape[1], n_features, seed)
     if rows is not None:
@@ -237,7 +237,7 @@ class KMeansRecipe:
     def _at_once(
         self, points: NDArray[np.float64], starts: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the centres by our own kernel: what scikit-learn finds, without its checks and threads."""
+        """Return the centres by our own kernel: scikit-learn's, without its checks and threads."""
         n = len(points)
         made = run_kmeans(
             np.ascontiguousarray(points),

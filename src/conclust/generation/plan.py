@@ -42,7 +42,7 @@ class Plan:
     tasks: tuple[Task, ...]
     n_partitions: int
     label_type: np.dtype[Any]  # the narrowest integers that hold all labels the plan can give
-    prefer: Prefer | None  # what joblib should prefer
+    prefer: Prefer | None  # for joblib
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _clusterers(method: Any) -> list[Any]:
 
 
 def refuse_method(method: Any) -> NoReturn:
-    """Raise the error of what makes no members."""
+    """Raise the error of a `method` that makes no members."""
     names = ", ".join(repr(name) for name in METHODS)
     expected = f"{names}, a scikit-learn clusterer (an instance) or a non-empty list of them"
     refuse("method", _OWNER, expected, method, is_it(method, METHODS))

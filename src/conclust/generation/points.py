@@ -1,4 +1,4 @@
-"""Reading points: what cannot be clustered is refused with a way on."""
+"""Reading points: data that cannot be clustered are refused with a way on."""
 
 from __future__ import annotations
 

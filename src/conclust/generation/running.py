@@ -70,7 +70,7 @@ def run_tasks(
     remaining = list(tasks)
     wait = False
     # Each member limits itself too, for workers in other processes. Here it is for threads: their
-    # limits are undone in any order, and only what encloses them all restores the true setting.
+    # limits are undone in any order, and only a limit around all of them restores the true setting.
     with _pools().limit(limits=1), Crew(n_jobs, prefer, owner) as crew:
         while remaining:
             run = partial(_run_task, points, cache, wait)
@@ -121,8 +121,8 @@ def _run_task(
         members, report = cache.read_all(keys)  # another process may have written meanwhile
         if all(member is not None for member in members):
             return i, [member for member in members if member is not None], report
-        # All of the task's members, also those that are there: what a member is must not depend on
-        # which others were found.
+        # All members of the task, also the ones in the cache: a member must not depend on which others
+        # were found there.
         made = _compute(task, points)
         for key, asked, member, there in zip(keys, task.n_clusters, made, members, strict=True):
             if there is None:

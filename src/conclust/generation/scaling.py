@@ -22,7 +22,7 @@ _SHARE = 0.1  # of such columns, from which it is said
 
 
 def scaler_of(scale: Scale) -> Scaler | None:
-    """Return what brings columns to [0, 1], or to mean 0 and variance 1; None: they stay as they are."""
+    """Return the scaler to [0, 1], or to mean 0 and variance 1; None: columns stay as they are."""
     if scale is None:
         return None
     return MinMaxScaler() if scale == "minmax" else StandardScaler()

@@ -1,7 +1,7 @@
-"""Quantities of clusters, from what the clusters of all partitions share.
+"""Quantities of clusters, from the overlaps of the clusters of all partitions.
 
 Weights of clusters (T,), and similarities W of clusters (T, T), sparse where they are of the clusters of
-one partition only. With B the indicator, B W B' is what methods of evidence accumulation make of them.
+one partition only. With B the indicator, evidence accumulation forms B W B' of them.
 """
 
 from conclust.similarity.bottleneck import information_bottleneck

@@ -21,7 +21,7 @@ def information_bottleneck(
     ----------
     rows : ndarray of shape (n_rows, k)
         Non-negative; times `counts` the joint distribution of rows and clusters, but for a factor:
-        memberships of objects, or what clusters share with the clusters of others.
+        memberships of objects, or overlaps of clusters with clusters of other partitions.
     counts : ndarray of shape (n_rows,)
         Weight of each row: objects alike, for instance.
     n_clusters : int
@@ -95,7 +95,7 @@ def _losses(
     others: NDArray[np.int64],
     total: float,
 ) -> NDArray[np.float64]:
-    """Return what merging a column with each of some others loses, as a share of all there is.
+    """Return the loss by merging a column with each of some others, as a share of the total.
 
     Parameters
     ----------

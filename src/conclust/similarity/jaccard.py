@@ -50,7 +50,7 @@ def cluster_jaccard(ensemble: Ensemble | ArrayLike) -> sp.csr_array:
     squares = B.power(2) if members.is_soft else B
     partition_of = members.column_partitions
     if members.has_missing:
-        # Of each cluster, what each partition observed.
+        # The squared length of each cluster over the objects that each partition observed.
         norms = np.asarray(squares.T @ members.present.astype(np.float64))
     else:
         norms = np.asarray(squares.sum(axis=0)).ravel()

@@ -57,7 +57,7 @@ def simrank(
     -----
     S, which is n x n, is never made: with V the matrix of the b_i, and two steps taken at once,
     C becomes decay D^-1 [decay (V'B)' C (V'B) + B' diag(1 - s) B] D^-1, where D holds the sizes of the
-    clusters and s_i = decay b_i' C b_i is what S_ii would be. O(n N^2 + T^3) time for two iterations.
+    clusters and s_i = decay b_i' C b_i stands for S_ii. O(n N^2 + T^3) time for two iterations.
 
     Missing labels: means are over the partitions that observed the object.
 
@@ -114,7 +114,7 @@ def _similarity(W: NDArray[np.float64]) -> NDArray[np.float64]:
 def approximate_simrank(
     ensemble: Ensemble | ArrayLike, *, decay: float = 0.8
 ) -> NDArray[np.float64]:
-    """Compare the clusters of all partitions by what they resemble, in one step (ASRS).
+    """Compare the clusters of all partitions by the clusters that they resemble, in one step (ASRS).
 
     Two clusters are as alike as the clusters that they resemble, J being the Jaccard similarity
     (:func:`cluster_jaccard`) and d the number of clusters that share an object with a cluster [1]_::

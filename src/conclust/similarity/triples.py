@@ -24,8 +24,8 @@ __all__ = ["connected_triples", "triple_quality"]
 def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.csr_array:
     """Compare the clusters of each partition by weighted connected triples (WCT).
 
-    Two clusters a and b of a partition are as alike as what both have in common with the clusters k
-    of the other partitions, J being the Jaccard similarity (:func:`cluster_jaccard`)::
+    Two clusters a and b of a partition are alike if both overlap with the same clusters k of the other
+    partitions, J being the Jaccard similarity (:func:`cluster_jaccard`)::
 
         WCT_ab = sum over k of min(J_ak, J_bk)
 
@@ -149,7 +149,7 @@ def _within_partitions(
     shared: Callable[[sp.csr_array], NDArray[np.float64]],
     decay: float,
 ) -> sp.csr_array:
-    """Return I + `decay` times what `shared` says of the rows of J of each partition, over the largest."""
+    """Return I + `decay` times `shared` of the rows of J of each partition, over the largest value."""
     counts = ensemble.cluster_counts
     check_gram(
         int((counts.astype(np.int64) ** 2).sum()),

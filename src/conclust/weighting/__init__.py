@@ -1,7 +1,7 @@
 """Which partitions of an ensemble to trust: weights for all of them, or a selection of some; how fine.
 
 Weights go to ``Ensemble.reweighted``, selections (indices, in increasing order) to
-``Ensemble.subset(partitions=...)``; every consensus then takes what comes out. ``coarsen`` merges the clusters of partitions.
+``Ensemble.subset(partitions=...)``; every consensus takes the resulting ensemble. ``coarsen`` merges the clusters of partitions.
 """
 
 from conclust.weighting.degeneracy import degenerate_partitions

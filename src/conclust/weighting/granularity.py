@@ -1,4 +1,4 @@
-"""Coarser partitions: each merged down to fewer clusters by what the others say."""
+"""Coarser partitions: each merged down to fewer clusters by the information of the others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     -------
     Ensemble
         The partitions in the same order, with the same weights; of those that have no more than
-        `n_clusters` the same clusters. Missing labels and noise stay what they are. Clusters are
+        `n_clusters` the same clusters. Missing labels and noise stay as they are. Clusters are
         numbered, not named.
 
     Raises
@@ -101,7 +101,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
 def _shared(
     ensemble: Ensemble, partitions: NDArray[np.int64]
 ) -> Iterator[tuple[int, sp.csr_array]]:
-    """Yield for some partitions what all clusters share with theirs: their columns of B'B."""
+    """Yield, partition by partition, the overlaps of all clusters with its own: columns of B'B."""
     B = ensemble.indicator.tocsc()
     transposed = sp.csr_array(B.T)
     for u in partitions.tolist():

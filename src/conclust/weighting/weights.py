@@ -72,8 +72,8 @@ def certainty_weights(ensemble: Ensemble | ArrayLike, theta: float = 0.4) -> NDA
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Partitions, hard or soft. Their weights count in how certain clusters are; multiply by them
-        what comes out where they should count in the consensus too.
+        Partitions, hard or soft. Their weights count in the certainty of clusters; multiply the result
+        by them where they should count in the consensus too.
     theta : float, default=0.4
         Above 0; see :func:`conclust.similarity.cluster_certainty`.
 
@@ -90,9 +90,9 @@ def certainty_weights(ensemble: Ensemble | ArrayLike, theta: float = 0.4) -> NDA
 
     Notes
     -----
-    Partitions that lump together what others tell apart weigh little: near-constant ones, and
+    Partitions that merge groups that the others tell apart weigh little: near-constant ones, and
     random ones of few clusters. Random ones of very many clusters do not: small clusters are seldom
-    split, and one of a single object is certain.
+    split, and a cluster of a single object is certain.
 
     References
     ----------

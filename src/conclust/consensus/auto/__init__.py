@@ -1,4 +1,4 @@
-"""The method that needs no choice: number of clusters and tree chosen by what the ensemble shows."""
+"""The method that needs no choice: the ensemble shows the number of clusters and the tree."""
 
 from conclust.consensus.auto.estimator import AutoConsensus
 

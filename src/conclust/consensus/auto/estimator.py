@@ -29,8 +29,8 @@ _ROWS_AT_ONCE = 1 << 14
 class AutoConsensus(PlacingClusterer):
     """Consensus with nothing to choose: the number of clusters and the evidence that show it best.
 
-    Three trees of the objects are grown by average linkage on what the partitions say of pairs: all
-    clusters alike (:class:`conclust.EAC`), and by their certainty in two ways
+    Three trees of the objects are grown by average linkage on the similarity of pairs: with all
+    clusters counted alike (:class:`conclust.EAC`), and by their certainty in two ways
     (:class:`conclust.LWEA`, plain and normalized). The chosen number of clusters has the longest
     lifetime in the first tree, less the share by which clusters of the partitions straddle its borders.
     Every fine partition keeps clusters apart that a gap separates; in the middle of a crowd each
@@ -43,7 +43,7 @@ class AutoConsensus(PlacingClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects; fewer are found where objects cannot be
-        told apart. None: what the ensemble shows, from 1 on.
+        told apart. None: the number that the ensemble shows, from 1 on.
     max_clusters : int, default=None
         Largest number that is looked at where `n_clusters` is None. None: twice the largest number
         of clusters of a partition, at least 10 and at most 60.
@@ -85,8 +85,8 @@ class AutoConsensus(PlacingClusterer):
     -----
     The number found is right for clusters with a gap or a dip between them, of any shape that the
     partitions can cut apart. Partitions all of the same number of clusters that agree by
-    construction show that number, whatever the data. See `experiments/default` for how often it is
-    right, and on what.
+    construction show that number, whatever the data. `experiments/default` shows how often the number is
+    right, and on which data.
 
     O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all.
 
@@ -236,7 +236,7 @@ def _trees(
 def _votes(
     part: Ensemble, labels: NDArray[np.int64], certainty: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return what being in each cluster adds to the mean similarity with the clusters found (T, K)."""
+    """Return how much membership in each cluster adds to the mean similarity with the clusters found (T, K)."""
     n, K = len(labels), int(labels.max()) + 1
     mean = sp.csr_array((1.0 / np.bincount(labels)[labels], (np.arange(n), labels)), shape=(n, K))
     return np.asarray((part.indicator.T @ mean).toarray()) * certainty[:, None]

@@ -38,7 +38,7 @@ class Support:
     straddling : float
         How far fine partitions straddle the borders, relative to chance; the least of the trees.
     support : float
-        The lifetime, less what the borders are straddled.
+        The lifetime less the straddling.
     """
 
     n_clusters: int

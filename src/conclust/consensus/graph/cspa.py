@@ -85,8 +85,8 @@ class CSPA(ConsensusClusterer):
 
     Notes
     -----
-    With all pairs, objects with the same labels are one vertex, of their number's weight: they are
-    never separated, and a part may be heavier than `balance` says by what that makes unavoidable.
+    With all pairs, objects with the same labels are one vertex, weighted by their number: they are never
+    separated, so a part may have to be heavier than `balance` allows.
     Weights of the partitions enter c and N; soft members give c_ij the sum of the products of
     memberships (sCSPA [2]_); an object that is noise everywhere is an isolated vertex, put where
     there is room. O(n^2 N) time and O(n^2) memory for n distinct rows.

@@ -36,8 +36,8 @@ class HGPA(ConsensusClusterer):
     .. warning::
        A hyperedge that one stray object leaves costs as much as one cut in half. Under label noise
        every cluster meets every part whatever the parts are, and the criterion says nothing: use
-       :class:`HBGF`, :class:`MCLA` or :class:`PCC` for anything but comparison. A soft cluster's
-       strays cost what they belong to it.
+       :class:`HBGF`, :class:`MCLA` or :class:`PCC` for anything but comparison. A stray
+       object of a soft cluster costs its membership only.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ class HGPA(ConsensusClusterer):
     Notes
     -----
     An object missing in a partition, or noise there, is in none of its hyperedges. Objects with the
-    same labels are one vertex, of their number's weight: they are never separated, and a part may be
-    heavier than `balance` says by what that makes unavoidable. O(n N K) time a pass.
+    same labels are one vertex, weighted by their number: they are never separated, so a part may have to
+    be heavier than `balance` allows. O(n N K) time a pass.
 
     For soft members the literature has forms of CSPA, MCLA and HBGF [2]_, not of HGPA: this one is our
     own. A cluster with memberships p_i is a fuzzy set, and those with p_i >= t, at every level t, are

@@ -22,8 +22,8 @@ __all__ = ["LWGP"]
 class LWGP(ConsensusClusterer):
     """Locally weighted graph partitioning: certain clusters hold their objects more firmly.
 
-    As :class:`conclust.HBGF` with ``joint=False``, but that the edge between an object and a
-    cluster weighs what the cluster's certainty is [1]_ (:func:`conclust.similarity.cluster_certainty`):
+    As :class:`conclust.HBGF` with ``joint=False``, but the weight of the edge between an object and a
+    cluster is the cluster's certainty [1]_ (:func:`conclust.similarity.cluster_certainty`):
     1 if the other partitions hold its objects together, less the more they spread them. Nothing
     grows with the square of the number of objects.
 

@@ -86,7 +86,7 @@ def partition_graph(
         Number of parts, at most n.
     balance : float, default=0.05
         How much heavier than the mean a part may be: at most ``(1 + balance) * total / k``, rounded
-        up for whole weights, or what the heaviest vertex makes unavoidable.
+        up for whole weights, or more if the heaviest vertex makes it unavoidable.
     method : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral embedding, k-means filled up to the capacities, Fiduccia-Mattheyses
         refinement; the best of `n_init` starts. "spectral": the embedding and k-means only, without

@@ -47,7 +47,7 @@ class LabelVectorKMeans(ConsensusClusterer):
 
     @abstractmethod
     def _loss(self) -> RowLoss:
-        """Say what is minimised."""
+        """Return the loss that is minimised."""
 
     def _weighed(self, ensemble: Ensemble) -> Ensemble:
         """Return the ensemble with the weights by which its partitions count."""
@@ -59,7 +59,7 @@ class LabelVectorKMeans(ConsensusClusterer):
     ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Return the objective in the form of the literature, and the costs of new objects.
 
-        These are what a label (T, K) and being observed (N, K) cost, weights included.
+        These are the costs of a label (T, K) and of being observed (N, K), weights included.
         """
 
     def _check_parameters(self, ensemble: Ensemble) -> None:

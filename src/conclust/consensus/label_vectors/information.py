@@ -1,4 +1,4 @@
-"""Information-theoretic k-means: clusters that lose little of what the labels say."""
+"""Information-theoretic k-means: clusters that keep most of the information in the labels."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
     array([0, 0, 1])
     >>> hard = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
     >>> model = InformationTheoreticKMeans(2, random_state=0).fit(hard)
-    >>> model.labels_, round(model.objective_, 6)  # log(2) / 2: half of what one label says
+    >>> model.labels_, round(model.objective_, 6)  # log(2) / 2: half the information of one label
     (array([0, 0, 1, 1]), 0.346574)
     """
 

@@ -129,8 +129,8 @@ def cluster_dissimilarities(
 ) -> tuple[NDArray[np.float64], int]:
     """Return 1 - p of all pairs of starting clusters, and how many pairs of objects no partition observed.
 
-    `cluster_weights` (T,) is what being together in each cluster counts, `weights_given` (n, N) what each
-    partition counts in the denominator of a pair of objects i and j, as sqrt(w_i w_j); None:
+    `cluster_weights` (T,): how much being together in each cluster counts. `weights_given` (n, N): how
+    much each partition counts in the denominator of a pair of objects i and j, as sqrt(w_i w_j); None:
     1 where it observed the object::
 
         p_ij = sum of weight over clusters of both / sum of sqrt(w_i w_j) over partitions
@@ -164,7 +164,7 @@ def cluster_dissimilarities(
 def _own(
     codes: NDArray[Any], offsets: NDArray[np.int64], per_cluster: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return what `per_cluster` has for the cluster of each object in each partition; 0 for none."""
+    """Return the value of `per_cluster` for the cluster of each object in each partition; 0 for none."""
     clusters = codes + offsets[:-1]
     clusters[codes >= noise_code(codes.dtype)] = len(per_cluster)
     return np.append(per_cluster, 0.0)[clusters]

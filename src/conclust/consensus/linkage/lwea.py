@@ -88,10 +88,9 @@ class LWEA(ConsensusClusterer):
     more: where S is near 0 for all but a few pairs the tree has one long branch near its leaves, and
     `normalized` with n_clusters=None may find hundreds of clusters.
 
-    Missing labels: S_ij is over the partitions that observed both, and certainties over what was
-    observed. Noise is an object in nobody's cluster, observed by the partition. Weights of the partitions
-    weigh what they say and their part in the certainties. O(n^2 N) time, 8 n^2 bytes, for n distinct
-    rows.
+    Missing labels: S_ij is over the partitions that observed both objects, and certainties over the
+    observed objects. A noise object is observed and in no cluster. Weights of the partitions count in S
+    and in the certainties. O(n^2 N) time, 8 n^2 bytes, for n distinct rows.
 
     References
     ----------

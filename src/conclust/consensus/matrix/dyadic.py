@@ -238,7 +238,7 @@ class _Dyads:
         )
 
     def step(self, joint: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return -L, and what EM makes of a membership."""
+        """Return -L of a membership, and the membership after a step of EM."""
         mass = self.counts @ joint
         x = padded(joint / self.total if self.total else joint)
         beta = padded(np.divide(joint, mass, out=np.zeros_like(joint), where=mass > 0))

@@ -1,6 +1,6 @@
 """The criterion of WeightedNMF and its two steps: factors for given weights, weights for factors.
 
-With H a row for each object and M_u what partition u puts together, the criterion is::
+With H, a row for each object, and M_u, the co-membership matrix of partition u, the criterion is::
 
     |sum_u w_u M_u - HH'|^2 + price sum_u (w_u - v_u)^2 / v_u
         = w'Aw - 2 sum_u w_u |B_u'H|^2 + |H'H|^2 + price ...,        A_uv = <M_u, M_v>
@@ -26,7 +26,7 @@ __all__ = ["Criterion", "Factors", "Solution", "solve"]
 _UPDATES = 20
 # The update's exponent at which the criterion falls for certain, and the range that is tried.
 _SURE, _LARGEST = 0.25, 1.0
-# Rows up to which what the partitions say together, B diag(w) B', is formed between two of them.
+# Up to this number of rows the weighted co-association B diag(w) B' is formed.
 _FORMED = 300
 # Entries below this are 0: processors are slow with the smallest numbers, and no update comes back
 # from there.
@@ -35,7 +35,7 @@ _NOTHING = 1e-100
 
 @dataclass(frozen=True)
 class Factors:
-    """H of the distinct rows, and what the criterion reads of it.
+    """H of the distinct rows, and the quantities of it that the criterion reads.
 
     ``sums`` (T, K): B'H. ``grams`` (1 or N, K, K): H'H over all objects, or over those that each
     partition observed. ``overlaps`` and ``lengths`` (N,): ``|B_u'H|^2`` and ``|HH'|_u^2``.
@@ -50,9 +50,9 @@ class Factors:
 
 @dataclass(frozen=True)
 class Criterion:
-    """What the criterion is read from: rows B and their masses, A with the price, given weights.
+    """The data of the criterion: rows B and their masses, A with the price, given weights.
 
-    ``observed`` (rows, N) says what was observed, None where everything was.
+    ``observed`` (rows, N): which partitions observed each row; None if all did.
     """
 
     B: sp.csr_array
@@ -118,7 +118,7 @@ class Criterion:
     def lowers(
         self, weights: NDArray[np.float64], H: NDArray[np.float64], grams: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return, entry by entry of H, what lowers it."""
+        """Return the terms that lower H, entry by entry."""
         if self.observed is None:
             return np.asarray(H @ grams[0])
         a, b, _ = _triangle(H.shape[1])
@@ -216,7 +216,7 @@ def _updated(
 
 @dataclass(frozen=True)
 class _Reached:
-    """Factors, what raises them entry by entry, the Gram matrices, and the criterion."""
+    """Factors, the terms that raise them, entry by entry, the Gram matrices, and the criterion."""
 
     H: NDArray[np.float64]
     raises: NDArray[np.float64]
@@ -261,7 +261,7 @@ class _Round:
         return _Reached(H, raises, grams, value)
 
     def ratio(self, now: _Reached) -> NDArray[np.float64]:
-        """Return, entry by entry of H, what raises it over what lowers it."""
+        """Return the terms that raise H over the terms that lower it, entry by entry."""
         lowers = self.criterion.lowers(self.weights, now.H, now.grams)
         return np.divide(now.raises, lowers, out=np.zeros_like(now.raises), where=lowers > 0)
 
@@ -283,8 +283,8 @@ def _simplex_program(
     """Lower w'Aw - 2b'w on the simplex of the allowed, from a start, for A semi-definite."""
     used = np.flatnonzero(allowed)
     A, b = A[np.ix_(used, used)], b[used]
-    # An active set: solve with equality on the support, let go what turns negative, take in what
-    # would help; each step lowers the objective, so that it ends.
+    # An active set: solve with equality on the support, drop weights that turn negative, add weights that
+    # would help. Each step lowers the objective, so it ends.
     w = start[used]
     scale = float(np.abs(A).max())
     for _ in range(100 * len(used)):

@@ -308,5 +308,5 @@ def _lengths(A: sp.csr_array, other: sp.csr_array | None = None) -> NDArray[np.f
 
 
 def _cleaned(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Make what rounding left of a distance of 0 a 0 (distances are at most about 2)."""
+    """Set distances that are 0 but for rounding to 0 (distances are at most about 2)."""
     return np.where(distances < 1e-13, 0.0, distances)

@@ -328,7 +328,7 @@ class _Search:
         return rotated(self.points(rows), rows.masses, found.rotation, limits.max_iter, limits.tol)
 
     def to_the_end(self, found: Rotated, rows: DistinctRows) -> Rotated:
-        """Rotate on from where a start ended roughly; what was carried on with all points did."""
+        """Rotate on from the rough end of a start; one that went on with all points has done so."""
         limits = self.limits
         left = limits.max_iter - len(found.trace) + 1
         if not found.rough or left < 1:

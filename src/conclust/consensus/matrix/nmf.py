@@ -47,9 +47,9 @@ class WeightedNMF(SoftConsensusClusterer):
         Of the price of leaving the given weights: the price is this times the mean of ``|M_u|^2``. At 0
         the criterion can collapse: any one partition with at most K clusters has norm 0 by itself.
     n_init : int, default=5
-        Random starts of the search for the least-squares partition at which the factors start. Where
-        more than 5,000 rows of labels differ, the search and the first descent are of 5,000 objects
-        drawn at random, and what they end at is carried on with all.
+        Random starts of the search for the least-squares partition at which the factors start. With
+        more than 5,000 distinct rows of labels, the search and the first descent take 5,000 objects
+        drawn at random, and the descent goes on with all.
     max_iter : int, default=2000
         The most updates of H.
     tol : float, default=1e-7
@@ -234,7 +234,7 @@ class _Search:
         return self._descended(criterion, H, criterion.given)
 
     def finish(self, found: _Found, rows: DistinctRows, kept: NDArray[np.int64]) -> _Found:
-        """Give the other rows what fits, and descend with all."""
+        """Fit the factors of the other rows to the rows solved, and descend with all."""
         whole = None if self.ensemble.is_soft else self.ensemble
         criterion = Criterion.of(rows, self._price, whole)
         H = _extended(found.criterion, found.solution, criterion, kept)
@@ -273,7 +273,7 @@ def _blurred(labels: NDArray[np.int64], k: int, draw: np.random.Generator) -> ND
 def _extended(
     few: Criterion, found: Solution, whole: Criterion, kept: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Give the rows that were not solved for what fits those that were, in least squares."""
+    """Fit the factors of the remaining rows to the rows that were solved, in least squares."""
     factors = few.at(found.H)
     each = found.weights
     total = whole.B @ (factors.sums * each[few.partition][:, np.newaxis])

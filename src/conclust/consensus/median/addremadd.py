@@ -247,7 +247,7 @@ class AddRemAdd(ConsensusClusterer):
 
 
 def _modularity(evidence: Evidence) -> Evidence:
-    """Subtract what the sums of the similarities of two objects let expect."""
+    """Subtract the similarity that is expected by the sums of the two objects' similarities."""
     degree = degrees(evidence)
     total = float(evidence.mass @ degree)
     if total <= 0:

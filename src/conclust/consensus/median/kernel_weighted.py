@@ -119,11 +119,11 @@ class KernelWeightedPartition(ConsensusClusterer):
     Notes
     -----
     With s objects in both of two clusters, the sum over their subsets is ``2 s (s - 1) / (|C| |C'|)``
-    for pairs and ``s (s + 1) 2^(s - 2) / (|C| |C'|)`` for all subsets; the latter is worked with in
-    logarithms. With pairs and complete labels the objective is, but for a constant, what the
-    "combined" criterion of :class:`conclust.AddRemAdd` sums without a shift, of the weights
-    w_u / sqrt(k(P_u, P_u)), over the square root of the number of clusters less the sum of their
-    inverse sizes: that price is what the number of clusters emerges from.
+    for pairs and ``s (s + 1) 2^(s - 2) / (|C| |C'|)`` for all subsets; the latter is computed in
+    logarithms. With pairs and complete labels the objective is, up to a constant, the sum of the
+    "combined" criterion of :class:`conclust.AddRemAdd` without a shift, with the weights
+    w_u / sqrt(k(P_u, P_u)), divided by the square root of the number of clusters less the sum of their
+    inverse sizes: the number of clusters emerges from this divisor.
 
     Annealing proposes to move single objects to other clusters or to new ones. It begins at the
     temperature at which a mean fall is taken every other time and cools by 5 % a level, of a
@@ -383,7 +383,7 @@ def _settled(
 def _placing_costs(
     tables: Tables, kernel: Kernel, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what a label (T, K) and being observed (N, K) cost a new object in each cluster."""
+    """Return the costs of a label (T, K) and of being observed (N, K) for a new object in each cluster."""
     by_label, as_noise = log_joined(tables, kernel)
     now = log_resemblances(tables, kernel)[:, np.newaxis]
     top = max(each.max(initial=-np.inf) for each in (by_label, as_noise, now))

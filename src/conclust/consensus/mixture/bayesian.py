@@ -342,7 +342,7 @@ class _Search:
         return self._climb(rows, found.model, mass, 0, self.threads)
 
     def loss(self, found: _Fitted) -> float:
-        """Return what a start left to gain."""
+        """Return the negative bound at the end of a start."""
         return -found.trace[-1]
 
     def _climb(
@@ -376,7 +376,7 @@ class _Search:
 
 
 def _normalised(use: NDArray[np.float64], rows: DistinctRows) -> NDArray[np.float64]:
-    """Return label probabilities: what each cluster used, to sum 1 within each partition."""
+    """Return label probabilities: each cluster's use of the labels, scaled to sum 1 within each partition."""
     sums = over_partitions(use, rows.ensemble.offsets)
     shares: NDArray[np.float64] = use / over_clusters(sums, rows.ensemble.offsets)
     return shares

@@ -44,8 +44,8 @@ class MixtureModel(PlacingClusterer):
         Components. Those that are nobody's most probable one are not counted in ``n_clusters_``.
         To be given: ``fit`` refuses None.
     smoothing : float, default=1e-3
-        Pseudo-count of every label in every component (a Dirichlet prior): what a component has
-        not met stays possible. 0 gives maximum likelihood.
+        Pseudo-count of every label in every component (a Dirichlet prior): a label that no object of
+        the component has stays possible. 0 gives maximum likelihood.
     n_init : int, default=10
         Starts (from k-means++ on the labels); fewer where a cluster has fewer than two different rows
         of labels. Where more than 5,000 rows of labels differ they are
@@ -88,8 +88,8 @@ class MixtureModel(PlacingClusterer):
         ``bic_`` + 2 x entropy of the memberships, which asks for clusters that do not overlap:
         the lower the better.
     trace_ : ndarray of shape (n_iter + 1,)
-        The log-likelihood and what the pseudo-counts add, at the start and after each iteration on all
-        objects. It never falls.
+        The log-likelihood with the term of the pseudo-counts, at the start and after each iteration on
+        all objects. It never falls.
     n_iter_ : int
         Iterations on all objects.
     converged_ : bool
@@ -282,7 +282,7 @@ class _Search:
         return self._climb(rows, found.components)
 
     def loss(self, found: _Fitted) -> float:
-        """Return what a start left to gain."""
+        """Return the negative objective at the end of a start."""
         return -found.trace[-1]
 
     def _climb(self, rows: DistinctRows, components: _Components) -> _Fitted:

@@ -36,7 +36,7 @@ _NOTHING = 1e-6
 class BaumEagon(SoftConsensusClusterer):
     """Least-squares consensus by growth transformations.
 
-    Minimises what :class:`conclust.PCC` does with divergence "l2",
+    Minimises the objective of :class:`conclust.PCC` with divergence "l2",
 
         f(Y) = sum over pairs of N_ij (c_ij / N_ij - y_i'y_j)^2,
 

@@ -93,8 +93,8 @@ class PEACE(PairObjectiveClusterer):
     log_likelihood_ : float
         The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
     log_likelihoods_ : ndarray of shape (n_init,)
-        The same for each run; where only the selected one goes on to all pairs, the others' are of what
-        they came to before.
+        The same for each run. Where only the selected run goes on to all pairs, the others have their
+        value before that.
     objective_ : float
         The divergence: the largest log-likelihood that any y_i'y_j could have, minus
         ``log_likelihood_``.

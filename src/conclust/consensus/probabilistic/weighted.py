@@ -375,7 +375,7 @@ class WeightedPCC(PairObjectiveClusterer):
     def _alternate(
         self, pairs: PairSet, Y: NDArray[np.float64], shares: NDArray[np.float64], report: Any
     ) -> tuple[NDArray[np.float64], ...]:
-        """Return the membership, the weights, the distances, and what they were divided by."""
+        """Return the membership, the weights, the distances, and their divisors."""
         n = len(Y) if self.distance == "paper" else 1
         counted = np.flatnonzero(shares)
         m, q = len(counted), shares[counted]
@@ -416,7 +416,7 @@ class WeightedPCC(PairObjectiveClusterer):
     def _distances(
         self, pairs: PairSet, Y: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the distances, and what they were divided by: 1 in the mean over partitions."""
+        """Return the distances, and their divisors: 1 in the mean over partitions."""
         d = pairs.distances(Y)
         if self.distance == "paper":
             return d, np.ones_like(d)

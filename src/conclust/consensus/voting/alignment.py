@@ -93,7 +93,7 @@ class _Table:
         return slice(int(self.offsets[u]), int(self.offsets[u + 1]))
 
     def shared(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what each cluster shares with each cluster of the consensus (T, K)."""
+        """Return the overlap of each cluster with each cluster of the consensus (T, K)."""
         cast = self.per_cluster[:, None] * votes
         if self.held:
             return np.asarray(self.gram @ cast)
@@ -120,7 +120,7 @@ class _Table:
         return [np.diag(diagonal[block]) for block in blocks]
 
     def effect(self, u: int, change: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what `shared` changes by when the weighted votes of u do."""
+        """Return the change of `shared` for a change of the weighted votes of u."""
         if self.held:
             return np.asarray(self.gram[:, self.block(u)] @ change)
         moved = self.inverse[:, None] * (self._members(u) @ change)

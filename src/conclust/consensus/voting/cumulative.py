@@ -1,4 +1,4 @@
-"""CumulativeVoting: every cluster votes for all clusters of a reference, by what they share."""
+"""CumulativeVoting: every cluster votes for all clusters of a reference, by the objects they share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIXED = ("urcv", "rcv")
 
 
 class CumulativeVoting(VotingClusterer):
-    """Cumulative voting: clusters vote for all clusters of a reference, by what they share.
+    """Cumulative voting: clusters vote for all clusters of a reference, by the objects they share.
 
     No cluster is matched with one other. The partition of the largest entropy is the reference;
     a cluster of another partition votes for the clusters of the reference in the proportions in
@@ -197,7 +197,7 @@ def _by_entropy(ensemble: Ensemble, n_clusters: int) -> NDArray[np.int64]:
 def _vote(
     ensemble: Ensemble, order: NDArray[np.int64], scheme: Scheme
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what each cluster of each partition votes for, and the mean vote of each object."""
+    """Return the votes of each cluster of each partition, and the mean vote of each object."""
     weights = ensemble.partition_weights
     offsets = ensemble.offsets
     B = ensemble.indicator.tocsc()

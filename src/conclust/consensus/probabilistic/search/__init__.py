@@ -1,1 +1,1 @@
-"""Where the solvers start, and how what they find is bettered."""
+"""Where the solvers start, and how their solutions are improved."""

@@ -31,16 +31,16 @@ __all__ = ["Factored", "near_solution"]
 # bounds: more changes the choice rarely and costs each time.
 SUBSET = 500
 SUBSET_BOUNDS = (2000, 4000)
-# The rest of the evidence is added in parts that grow by this factor, each solved before the next: what
-# takes many sweeps is done where they are cheap. A part is at its end when a sweep lowers the
-# objective by less than this share of it.
+# The rest of the evidence is added in parts that grow by this factor, each solved before the next: most
+# sweeps are made where they are cheap. A part is at its end when a sweep lowers the objective by less than
+# this share of it.
 GROWTH = 8
 PART_TOL = 3e-5
 PART_SWEEPS = 30
 # Floating error of the sums is cleared this often.
 REBUILD_EVERY = 10
-# Over-relaxation begins where it would be by the first, and is never by more than the second: with it
-# a sweep leaves a quarter of what there is to gain even where plain ones would leave less.
+# Over-relaxation begins only where its factor would be the first one, and is at most the second one: with
+# that a sweep leaves a quarter of the possible gain, even where plain sweeps would leave less.
 RELAXATION = (1.2, 1.5)
 # Sweeps that gain less than this share of F are plain: over-relaxed ones would end in rounding first.
 VISIBLE = 1e-8
@@ -145,9 +145,9 @@ def _descend(
 class _Pace:
     """Sweeps that go the further, the slower the objective falls: successive over-relaxation.
 
-    Where a plain sweep leaves the share r of what there is to gain, steps 2 / (1 + sqrt(1 - sqrt(r)))
-    times as far as to the minimisers leave the least (Young 1954). r is taken to be what a sweep
-    gains as a share of what the one before did.
+    If a plain sweep leaves the share r of the possible gain, steps of 2 / (1 + sqrt(1 - sqrt(r))) times
+    the step to the minimiser leave the least (Young 1954). r is estimated by the gain of a sweep over the
+    gain of the sweep before.
     """
 
     def __init__(self, threads: int) -> None:
