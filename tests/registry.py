@@ -46,6 +46,9 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "HBGF transfer cut": ("HBGF", {"joint": False, "random_state": 0}),
     "HBGF balanced": ("HBGF", {"partitioner": "internal", "balance": 0.5, "random_state": 0}),
     "LWGP": ("LWGP", {"random_state": 0}),
+    "LCE": ("LCE", {"random_state": 0}),
+    "LCE wtq": ("LCE", {"similarity": "wtq", "random_state": 0}),
+    "ECPCS": ("ECPCS", {"random_state": 0}),
     "MCLA": ("MCLA", {"random_state": 0}),
     "MCLA spectral": ("MCLA", {"partitioner": "spectral", "random_state": 0}),
     "CSPA": ("CSPA", {"random_state": 0}),
@@ -110,6 +113,12 @@ PARTICULAR: dict[tuple[str, str], str] = {
     ("Voting one pass", "place_of_a_degenerate_partition"): (
         "goes through the partitions once, in an order drawn by their places"
     ),
+    **{
+        (form, "degenerate_partition_leaves_clear_clusters"): (
+            "the most similar clusters of a partition count as alike, be it by one object"
+        )
+        for form in ("LCE", "LCE wtq")
+    },
     ("HGPA wide", "weight_0_is_left_out"): "under label noise the criterion is flat",
     **{
         (form, "scale_of_the_weights"): "a weight is an exponent of the likelihood, not a share"

@@ -273,8 +273,7 @@ def test_refuses_more_clusters_than_objects(form):
 
 def test_default_number_of_clusters(form):
     labels, _ = planted(flip=0.0)
-    method = make(form, None).method
-    if method.n_clusters == "exact":
+    if make(form, None)._number_needed() == "exact":
         name = FORMS[form][0]
         with pytest.raises(
             ParameterError,

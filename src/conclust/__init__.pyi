@@ -32,6 +32,8 @@ from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.linkage import LWEA as LWEA
 from conclust.consensus.linkage import MultiEAC as MultiEAC
 from conclust.consensus.linkage import WeightedEAC as WeightedEAC
+from conclust.consensus.links import ECPCS as ECPCS
+from conclust.consensus.links import LCE as LCE
 from conclust.consensus.matrix import DyadicAspect as DyadicAspect
 from conclust.consensus.matrix import FuzzyCommunities as FuzzyCommunities
 from conclust.consensus.matrix import FuzzyRows as FuzzyRows
@@ -66,9 +68,11 @@ __version__: str
 __all__ = [
     "CSPA",
     "EAC",
+    "ECPCS",
     "HBGF",
     "HGPA",
     "KCC",
+    "LCE",
     "LWEA",
     "LWGP",
     "MCLA",

@@ -3,11 +3,12 @@
 The bipartite graph B (n objects, T clusters) is never made square in n. With degrees
 D_x = diag(B 1) and D_y = diag(B' 1), the singular vectors of S = D_x^-1/2 B D_y^-1/2 come from the
 transfer cut: the eigenvectors V of S'S = D_y^-1/2 B' D_x^-1 B D_y^-1/2, which is T x T, give the
-left ones as U = S V / sigma.
+left ones as U = S V / sigma. A graph B W, where W mixes clusters, is read as the two matrices.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +48,11 @@ class BipartiteSpectrum:
 
 
 def bipartite_spectrum(
-    B: sp.csr_array, k: int, *, gram: sp.csr_array | None = None
+    B: sp.csr_array,
+    k: int,
+    *,
+    gram: sp.csr_array | None = None,
+    mixing: sp.csr_array | None = None,
 ) -> BipartiteSpectrum:
     """Find the k leading singular triplets of the degree-normalised B by the transfer cut.
 
@@ -59,6 +64,9 @@ def bipartite_spectrum(
         How many triplets; fewer where the rank is lower.
     gram : csr_array of shape (T, T), default=None
         B'B, if it is known: it spares the product where all objects have the same degree.
+    mixing : csr_array of shape (T, T), default=None
+        W, symmetric and non-negative: the graph is B W in the place of B, and never made where it has
+        more objects than clusters.
 
     Returns
     -------
@@ -69,27 +77,30 @@ def bipartite_spectrum(
     -----
     Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels", CVPR 2012 (the transfer cut).
     """
-    object_degrees = np.asarray(B.sum(axis=1)).ravel()
-    cluster_degrees = np.asarray(B.sum(axis=0)).ravel()
+    mixed = _mixing(mixing)
+    object_degrees = np.asarray(B @ mixed(np.ones(B.shape[1], dtype=np.float64)))
+    cluster_degrees = np.asarray(mixed(np.asarray(B.sum(axis=0), dtype=np.float64).ravel()))
     x, y = _inverse_root(object_degrees), _inverse_root(cluster_degrees)
     if B.shape[1] > _HELD:
-        eigenvalues, V = _leading_of_products(_scale_rows(B, x), y, k)
+        eigenvalues, V = _leading_of_products(_scale_rows(B, x), y, k, mixing)
     else:
         if gram is not None and np.ptp(object_degrees) <= 1e-12 * object_degrees.max():
             inner = gram / object_degrees.max()
         else:
             scaled = _scale_rows(B, x)
             inner = sp.csr_array(scaled.T @ scaled)
-        E = inner.toarray() * y[:, None] * y
+        E = mixed(mixed(inner.toarray()).T).T * y[:, None] * y
         eigenvalues, V = _leading(0.5 * (E + E.T), k)
     values = np.sqrt(np.maximum(eigenvalues, 0.0))
     kept = values > _RANK
     values, V = np.minimum(values[kept], 1.0), np.ascontiguousarray(V[:, kept])
-    U = (B @ (V * (y[:, None] / values))) * x[:, None]
+    U = (B @ mixed(V * (y[:, None] / values))) * x[:, None]
     return BipartiteSpectrum(values, U, V)
 
 
-def graph_embedding(W: Any, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def graph_embedding(
+    W: Any, k: int, rng: np.random.Generator, *, loops: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """Return the k leading eigenvectors of D^-1/2 W D^-1/2, as rows of unit length.
 
     Parameters
@@ -100,6 +111,9 @@ def graph_embedding(W: Any, k: int, rng: np.random.Generator) -> NDArray[np.floa
         Dimensions, at most n.
     rng : Generator
         Draws the start vector of Lanczos.
+    loops : ndarray of shape (n,), default=None
+        Added to the diagonal of W, and twice to the degrees: regularises the cut of vertices of
+        low degree (T. Cour, S. Yu and J. Shi's program for normalised cuts, which adds 1/2).
 
     Returns
     -------
@@ -107,13 +121,20 @@ def graph_embedding(W: Any, k: int, rng: np.random.Generator) -> NDArray[np.floa
         The embedding of Ng, Jordan and Weiss (NIPS 2001).
     """
     degrees = np.asarray(W.sum(axis=1)).ravel()
-    root = _inverse_root(degrees)
     n = len(degrees)
+    added = np.zeros(n) if loops is None else loops
+    root = _inverse_root(degrees + 2.0 * added)
+    own = root * added * root
     if n <= _WHOLE:
         dense = W.toarray() if is_sparse(W) else W
-        E = dense * root[:, None] * root
+        E = dense * root[:, None] * root + np.diag(own)
         return unit_rows(_leading(0.5 * (E + E.T), k)[1])
-    operator = LinearOperator((n, n), matvec=lambda v: root * (W @ (root * v.ravel())), dtype=float)
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        v = v.ravel()
+        return np.asarray(root * (W @ (root * v)) + own * v)
+
+    operator = LinearOperator((n, n), matvec=product, dtype=float)
     return unit_rows(_lanczos(operator, n, k, rng.standard_normal(n))[1])
 
 
@@ -145,22 +166,40 @@ def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArr
 
 
 def _leading_of_products(
-    scaled: sp.csr_array, y: NDArray[np.float64], k: int
+    scaled: sp.csr_array, y: NDArray[np.float64], k: int, mixing: sp.csr_array | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the same of S'S, S = D_x^-1/2 B D_y^-1/2, without making it.
+    """Return the same of S'S, S = D_x^-1/2 B W D_y^-1/2, without making it.
 
     With no more objects than clusters, SS' is the smaller matrix.
     """
-    S = sp.csr_array(scaled.multiply(y[None, :]))
-    n, T = S.shape
+    n, T = scaled.shape
+    if n <= _HELD and mixing is not None:
+        scaled, mixing = sp.csr_array(scaled @ mixing), None
+    mixed = _mixing(mixing)
+    S = sp.csr_array(scaled.multiply(y[None, :])) if mixing is None else scaled
     if n <= _HELD:
         values, U = _leading((S @ S.T).toarray(), k)
         some = values > 0
         root = np.sqrt(values[some])
         return values[some], np.asarray(S.T @ (U[:, some] / root))
     across = sp.csr_array(S.T)
-    operator = LinearOperator((T, T), matvec=lambda v: across @ (S @ v.ravel()), dtype=float)
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        if mixing is None:
+            return np.asarray(across @ (S @ v.ravel()))
+        return np.asarray(y * mixed(across @ (S @ mixed(y * v.ravel()))))
+
+    operator = LinearOperator((T, T), matvec=product, dtype=float)
     return _lanczos(operator, T, min(k, T - 1), np.random.default_rng(T).standard_normal(T))
+
+
+def _mixing(
+    mixing: sp.csr_array | None,
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return the product with W, which is symmetric; without one it is I."""
+    if mixing is None:
+        return lambda values: values
+    return lambda values: np.asarray(mixing @ values)
 
 
 def _lanczos(

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,15 @@ from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, Unsupported
 __all__ = [
     "ConsensusClusterer",
     "Method",
+    "NumberNeeded",
     "PlacingClusterer",
     "SoftConsensusClusterer",
     "spread",
     "whole_or_nothing",
 ]
 
+
+NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
 
 _ROWS_AT_ONCE = 1 << 14
 # A cluster is empty where no object belongs to it with a higher probability: an iteration towards zero
@@ -70,7 +73,7 @@ class Method:
     """
 
     title: str
-    n_clusters: Literal["exact", "upper bound", "optional", "emerges"]
+    n_clusters: NumberNeeded
     membership: bool
     missing: bool
     weights: bool
@@ -174,7 +177,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def _check_number(self, n: int) -> None:
         """Refuse a number of clusters that the method cannot be asked for with n objects."""
-        kind, name = self.method.n_clusters, type(self).__name__
+        kind, name = self._number_needed(), type(self).__name__
         if kind == "emerges":
             return
         if kind == "exact" and self.n_clusters is None:
@@ -190,6 +193,10 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         else:
             high = None if kind == "upper bound" else n
             check_int(self.n_clusters, "n_clusters", name, high=high, none=True)
+
+    def _number_needed(self) -> NumberNeeded:
+        """Tell whether the number of clusters must be known, with the parameters given."""
+        return self.method.n_clusters
 
     def _takes_missing(self) -> bool:
         """Tell whether missing labels are taken with the parameters given."""

@@ -7,14 +7,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.hbgf import bipartite_cut, edge_weights
-from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
+from conclust.consensus.graph.transfer import transfer_cut
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
-from conclust.spectral import bipartite_spectrum, unit_rows
 
 __all__ = ["LWGP"]
 
@@ -135,13 +133,8 @@ class LWGP(ConsensusClusterer):
         edges = sp.csr_array(edge_weights(ensemble) @ sp.diags_array(self.certainty_))
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)
         if edges.data.any():  # else noise only: nobody is with anybody
-            with one_library_thread():
-                spectrum = bipartite_spectrum(edges, self.n_clusters)
-                self.singular_values_ = spectrum.values
-                # The transfer cut's eigenvectors: left singular vectors times singular values.
-                objects = unit_rows(spectrum.objects * spectrum.values)
-                points = Points(objects, np.ones(len(objects)))
-                centers = kmeans(points, self.n_clusters, seed, n_init=self.n_init)
-                labels = nearest_center(objects, centers)[0]
+            labels, self.singular_values_ = transfer_cut(
+                edges, self.n_clusters, seed, n_init=self.n_init
+            )
         self.objective_ = bipartite_cut(edges, labels)
         return labels

@@ -17,7 +17,7 @@ from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_jaccard
 
-__all__ = ["MCLA"]
+__all__ = ["MCLA", "associations"]
 
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 
@@ -185,7 +185,7 @@ class MCLA(PlacingClusterer):
         meta[kept, self.meta_clusters_[kept]] = of_cluster[kept]
         self._meta, self._offsets = meta, ensemble.offsets
         present = ensemble.present if ensemble.has_missing else None
-        return _associations(B, present, meta, ensemble.offsets)
+        return associations(B, present, meta, ensemble.offsets)
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         place = np.full(self._meta.shape[1], -1)
@@ -197,7 +197,7 @@ class MCLA(PlacingClusterer):
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         B = indicator_of(codes, self._offsets)
         present = codes != missing_code(codes.dtype)
-        return _associations(B, present, self._meta, self._offsets)
+        return associations(B, present, self._meta, self._offsets)
 
 
 def _starts(n_init: int, size: int) -> int:
@@ -205,7 +205,7 @@ def _starts(n_init: int, size: int) -> int:
     return max(1, math.ceil(n_init * min(1.0, _ALL_STARTS / size)))
 
 
-def _associations(
+def associations(
     B: sp.csr_array,
     present: NDArray[np.bool_] | None,
     meta: NDArray[np.float64],

@@ -1,0 +1,153 @@
+"""LCE and ECPCS, against worked examples and twins with all matrices made."""
+
+import numpy as np
+import pytest
+from tests.cases import E1, E2, planted
+from tests.naive import similarity as naive
+from tests.naive.graph import associations, singular_triplets
+from tests.naive.linkage import random_labels
+
+from conclust import ECPCS, HBGF, LCE, Ensemble, spectral
+from conclust.exceptions import ParameterError
+from conclust.similarity import connected_triples, trajectory_similarity
+from conclust.spectral import bipartite_spectrum, graph_embedding
+
+CASES = [
+    (missing, noise, weighted)
+    for missing in (0.0, 0.2)
+    for noise in (0.0, 0.2)
+    for weighted in (False, True)
+]
+
+
+def sample(missing, noise, weighted, n=30, m=6):
+    rng = np.random.default_rng(4)
+    labels = random_labels(rng, n, m, missing=missing, noise=noise)
+    return labels, rng.random(m) + 0.1 if weighted else None
+
+
+# -- LCE
+
+
+@pytest.mark.parametrize(
+    ("labels", "eigenvalues", "two"),
+    [
+        (E1, [1, 0.113039, 0.002396], [0, 0, 1, 1]),
+        (E2, [1, 0.014501, 0.002046], [0, 0, 0, 1, 1, 1]),
+    ],
+)
+def test_transfer_cut_of_worked_examples(labels, eigenvalues, two):
+    model = LCE(3, random_state=0).fit(labels)
+    np.testing.assert_allclose(model.singular_values_**2, eigenvalues, atol=1e-6)
+    assert LCE(2, random_state=0).fit(labels).labels_.tolist() == two
+
+
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+@pytest.mark.parametrize("similarity", ["cts", "wtq"])
+def test_graph_is_the_refined_matrix(missing, noise, weighted, similarity):
+    labels, weights = sample(missing, noise, weighted)
+    e = Ensemble(labels, weights=weights)
+    W = naive.triples(labels, weights, 0.7, quality=similarity == "wtq")
+    RM = e.indicator.toarray() * e.column_weights @ W
+    rows = RM.sum(axis=1) > 0
+    _, values, _ = singular_triplets(RM[rows])
+    model = LCE(4, similarity=similarity, decay=0.7, random_state=0).fit(e)
+    np.testing.assert_allclose(model.singular_values_, values[:4], atol=1e-8)
+
+
+def same_spaces(U, V, values):
+    """Whether the columns of both span the same where singular values are apart."""
+    np.testing.assert_allclose(np.abs(np.einsum("ij,ij->j", U, V)), 1.0, atol=1e-6)
+    assert (np.diff(values) < -1e-3).all()
+
+
+@pytest.mark.parametrize("held", [4096, 30])
+@pytest.mark.parametrize("n", [20, 200])
+def test_spectrum_without_the_matrix(monkeypatch, held, n):
+    # Made whole; by products with B and W; or, of few objects, from the smaller side.
+    monkeypatch.setattr(spectral, "_HELD", held)
+    monkeypatch.setattr(spectral, "_WHOLE", held)
+    labels = random_labels(np.random.default_rng(8), n, 9, k=6)
+    B, W = Ensemble(labels).indicator, connected_triples(labels)
+    U, values, Vt = singular_triplets(B.toarray() @ W.toarray())
+    found = bipartite_spectrum(B, 4, mixing=W)
+    np.testing.assert_allclose(found.values, values[:4], atol=1e-6)
+    same_spaces(found.objects, U[:, :4], values[:4])
+    same_spaces(found.clusters, Vt[:4].T, values[:4])
+
+
+def test_without_decay_it_is_the_plain_transfer_cut():
+    labels, _ = planted(n=80, m=8, k=4, flip=0.2)
+    linked = LCE(4, decay=0.0, random_state=0).fit(labels)
+    plain = HBGF(4, joint=False, random_state=0).fit(labels)
+    np.testing.assert_allclose(linked.singular_values_, plain.singular_values_, atol=1e-9)
+    np.testing.assert_array_equal(linked.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize(
+    "given", [{"similarity": "srs"}, {"decay": 1.1}, {"decay": -0.1}, {"n_init": 0}]
+)
+def test_parameters_of_lce(given):
+    with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of LCE"):
+        LCE(2, **given).fit(E1)
+
+
+# -- ECPCS
+
+
+def test_worked_examples():
+    assert ECPCS(2, random_state=0).fit(E1).labels_.tolist() == [0, 0, 1, 1]
+    assert ECPCS(2, random_state=0).fit(E2).labels_.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+def test_objects_go_where_most_of_the_clusters_hold_them(missing, noise, weighted):
+    labels, weights = sample(missing, noise, False)
+    weights = np.array([2.0, 1.0, 0.0, 1.0, 3.0, 1.0]) if weighted else None
+    model = ECPCS(3, random_state=0).fit(Ensemble(labels, weights=weights))
+    meta = model.meta_clusters_
+    e = Ensemble(labels)
+    if weighted:
+        assert (meta[e.offsets[2] : e.offsets[3]] == -1).all()
+        # Weights are repetitions, cluster by cluster.
+        times = weights.astype(int)
+        labels = np.repeat(labels, times, axis=1)
+        parts = [meta[e.offsets[u] : e.offsets[u + 1]] for u in np.repeat(np.arange(6), times)]
+        meta = np.concatenate(parts)
+    expected = associations(labels, meta, meta.max() + 1)
+    ties = np.sort(expected, axis=1)
+    clear = (labels != -1).any(axis=1) & (ties[:, -1] - ties[:, -2] > 1e-9)
+    best = expected.argmax(axis=1)
+    for a in range(len(best)):
+        for b in range(a):
+            if clear[a] and clear[b]:
+                assert (model.labels_[a] == model.labels_[b]) == (best[a] == best[b])
+
+
+@pytest.mark.parametrize("whole", [1500, 10])
+def test_cut_of_the_graph_with_loops(monkeypatch, whole):
+    # Cour, Yu and Shi: 1/2 on the diagonal, 1 more in the degrees.
+    monkeypatch.setattr(spectral, "_WHOLE", whole)
+    R = trajectory_similarity(random_labels(np.random.default_rng(1), 60, 12, k=5), n_steps=3)
+    n = len(R)
+    root = 1 / np.sqrt(R.sum(axis=1) + 1.0)
+    values, vectors = np.linalg.eigh((R + 0.5 * np.eye(n)) * root[:, None] * root)
+    expected = vectors[:, -3:] / np.linalg.norm(vectors[:, -3:], axis=1, keepdims=True)
+    found = graph_embedding(R, 3, np.random.default_rng(0), loops=np.full(n, 0.5))
+    assert np.diff(values[-4:]).min() > 1e-4
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
+
+
+def test_meta_clusters_are_the_planted_ones():
+    labels, truth = planted(n=120, m=10, k=4, flip=0.1)
+    model = ECPCS(4, random_state=0).fit(labels)
+    e = Ensemble(labels)
+    for u in range(10):
+        assert len(set(model.meta_clusters_[e.offsets[u] : e.offsets[u + 1]].tolist())) == 4
+    np.testing.assert_array_equal(model.labels_, truth)
+
+
+@pytest.mark.parametrize("given", [{"n_steps": 0}, {"lazy": 1}, {"n_init": 0}])
+def test_parameters_of_ecpcs(given):
+    with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of ECPCS"):
+        ECPCS(2, **given).fit(E1)
