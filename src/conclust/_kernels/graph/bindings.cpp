@@ -6,7 +6,7 @@ using conclust::Parts;
 
 namespace {
 
-// What is asked of a refinement, but for the graph and where it begins.
+// The settings of a refinement, apart from the graph and the start.
 struct PartRefiner {
     Vector<const double> vertex_weights;
     std::size_t k;

@@ -1,4 +1,4 @@
-// What moving a vertex to another part gains: of sparse and dense graphs, and of hypergraphs.
+// The gains of moving a vertex to another part: in sparse and dense graphs, and in hypergraphs.
 #pragma once
 
 #include <algorithm>

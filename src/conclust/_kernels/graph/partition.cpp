@@ -50,7 +50,7 @@ class Refiner {
             sum += gains_.gain(v, from, to);
             move(v, from, to);
             moves_.push_back({v, from});
-            // What rounding could feign is no gain: passes would go in circles.
+            // A gain within rounding does not count: passes would go in circles.
             if (sum > best + 1e-9 * (gains_.largest() + best)) {
                 best = sum;
                 kept = moves_.size();

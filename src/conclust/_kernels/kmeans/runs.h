@@ -14,7 +14,7 @@
 
 namespace conclust {
 
-// What the runs are on: views of arrays that outlive the call.
+// The data of the runs: views of arrays that outlive the call.
 struct KMeansDraws {
     std::span<const double> points;       // n x d; finite, and so are their squared distances
     std::size_t n = 0;
@@ -26,7 +26,7 @@ struct KMeansDraws {
     std::span<const std::int32_t> starts;    // runs x n_clusters: objects; empty: greedy k-means++
 };
 
-// What each run does.
+// The settings of each run.
 struct KMeansSearch {
     std::size_t n_clusters = 1;  // at most size
     std::size_t candidates = 1;  // of greedy k-means++, at least 1

@@ -21,7 +21,7 @@ struct Nearest {
     std::size_t slot;
 };
 
-// What a scan reads besides the row: one entry per slot.
+// The data that a scan reads besides the row: one entry per slot.
 struct Columns {
     const double* size;   // objects in the cluster
     const double* inner;  // ward: mean inner sum W / size

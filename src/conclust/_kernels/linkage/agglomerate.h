@@ -3,7 +3,7 @@
 // O(n^2) time, in place: the matrix is the only memory of size n x n. A starting cluster may be a distinct
 // row of labels, of several objects; the tree is then the same as from single objects.
 //
-// What the matrix holds, symmetric, C-contiguous, finite, >= 0 (the diagonal is not read as
+// The matrix is symmetric, C-contiguous, finite, >= 0 (the diagonal is not read as
 // evidence, but must be finite too):
 //   single, complete  the dissimilarity of the two starting clusters
 //   average           the sum of the dissimilarities over all pairs of their objects

@@ -25,7 +25,7 @@ struct MixedModel {
     std::size_t k() const { return alpha.size(); }
 };
 
-// What a round writes.
+// The output of a round.
 struct MixedSums {
     std::span<double> mass;  // n x k: the best mass, given the distributions found
     std::span<double> use;   // T x k: the sum of these over objects with each label, counted

@@ -16,7 +16,7 @@ struct Entry {
     double value;
 };
 
-// What one partition says of the row at hand: entries [begin, end), none if the row is noise in it.
+// The entries of one partition in the row at hand: [begin, end), none if the row is noise in it.
 struct Block {
     std::size_t member;
     std::size_t begin;

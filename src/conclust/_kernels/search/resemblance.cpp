@@ -67,7 +67,7 @@ double ResemblanceSearch::own(double size) const {
     return size > 0.0 ? pairs_of(size) / (size * size) : 0.0;
 }
 
-// What cluster c shares with partition u when `mass` objects of a label join it.
+// The kernel of cluster c with partition u when `mass` objects of a label join it.
 double ResemblanceSearch::inside(std::size_t c, std::size_t u, std::int32_t label, double mass) const {
     const double size = size_[c * m_ + u] + mass;
     if (size <= 0.0) {

@@ -17,7 +17,7 @@ constexpr std::size_t block_size = BitSlices::block_size;
 constexpr std::size_t group_size = BitSlices::group_size;
 constexpr std::align_val_t alignment{64};
 
-// What a column holds: how many clusters its codes name, and which of the two other facts.
+// The content of a column: the number of clusters in its codes, and whether it has missing and noise.
 struct Columns {
     std::vector<std::uint32_t> clusters;
     std::vector<std::uint8_t> missing;

@@ -1,4 +1,4 @@
-// What the bit-sliced kernels share of their forms; included by the bodies of these, once in each
+// The common part of the bit-sliced kernels' forms; included by the bodies of these, once in each
 // form's namespace (see forms.h): no include guard on purpose.
 
 // Weights of the partitions in which one object (its spread bytes in `b`) matches each object of a

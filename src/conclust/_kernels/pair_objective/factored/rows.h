@@ -1,4 +1,4 @@
-// What one object contributes to the factored solver: its clusters and who observed it.
+// One object as the factored solver reads it: its clusters, and the presence groups that observed it.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // A pattern of pairs as the greedy solver walks it: in any order, one object's row at a time.
 //
-// What belongs to a row lies together and is as narrow as all counts allow (bytes where no N_ij is
+// The data of a row lie together, in the narrowest type that holds all counts (bytes where no N_ij is
 // above 255), so that a row of thirty partners is three or four cache lines.
 #pragma once
 

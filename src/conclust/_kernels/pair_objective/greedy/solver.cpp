@@ -106,7 +106,7 @@ std::size_t GreedySolver::refresh_row(std::size_t i) {
     return count;
 }
 
-// What the next step will read is asked for, stage by stage, while this step computes: the object with
+// The data of the next step are prefetched, stage by stage, while this step computes: the object with
 // the second largest gap comes next, unless one that this step changes overtakes it.
 void GreedySolver::ask_for_object(std::size_t i) const {
     prefetch(record(i));

@@ -57,7 +57,7 @@ std::vector<double> widened(std::span<const double> table, std::size_t rows, std
     return wide;
 }
 
-// What is the same for all objects.
+// The data that all objects share.
 struct Ground {
     std::size_t k;
     std::size_t stride;

@@ -20,7 +20,7 @@ struct PairwiseInput {
     OutsideDivergence outside;  // its call null: the divergence above
 };
 
-// What a visit aims at: see PairwiseSolver::visit.
+// The aim of a visit: see PairwiseSolver::visit.
 struct VisitAim {
     double tol;
     double negligible;

@@ -1,4 +1,4 @@
-// What a divergence gives for the pairs of columns: slopes, curvatures, sums along a line, values. Two
+// A divergence over the pairs of columns: slopes, curvatures, sums along a line, values. Two
 // kinds with the same functions: Known (divergence.h) and Outside (a function of the user's).
 #pragma once
 

@@ -31,7 +31,7 @@ void PairwiseSolver::write_dense(const double* Y, std::size_t i) {
 }
 
 // Calls work(batch, at, end) for parts of the slots of `count` objects: it works on objects from `at` on
-// and returns how many they were. What it does for an object must not depend on the batch. Calls
+// and returns how many they were. Its work for an object must not depend on the batch. Calls
 // close(begin, end) after each slot.
 template <class Work, class Close>
 void PairwiseSolver::share(std::size_t count, std::size_t size, const Work& work, const Close& close) {

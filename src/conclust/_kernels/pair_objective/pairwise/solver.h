@@ -64,7 +64,7 @@ class PairwiseSolver {
                    std::span<double> gaps);
 
   private:
-    // What a visit of a slot left for one of its objects.
+    // The result of a visit for one object of a slot.
     struct Visited {
         bool moved;
         double lowered;
