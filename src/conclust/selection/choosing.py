@@ -77,7 +77,7 @@ def choose(
     X : array-like of shape (n_samples, n_features)
         The points: at least three, finite.
     k : int, range or list of int, default=None
-        The numbers of clusters to try, from 2 on, in any order. One cluster is what the p-value decides.
+        The numbers of clusters to try, from 2 on, in any order. The p-value decides on one cluster.
         None: 2 to 10, as far as a resample draws objects.
     clusterer : "kmeans" or clusterer, default="kmeans"
         Clusters each resample. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
@@ -114,7 +114,7 @@ def choose(
         else all.
     scale : {"minmax", "standard"} or None, default=None
         Columns scaled to [0, 1], or to mean 0 and variance 1, or as they are. With "standard" the p-value
-        stays exact, with "minmax" it is of what the scaling leaves.
+        stays exact, with "minmax" it is a test of the scaled points.
     criteria : {"usual", "all"}, default="usual"
         "all" adds criteria that need further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
     max_test : int, default=2000

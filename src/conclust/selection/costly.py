@@ -1,4 +1,4 @@
-"""Criteria that need further fits: the BIC of a mixture, what PCC keeps, the gap of eigenvalues."""
+"""Criteria that need further fits: the BIC of a mixture, the clusters that PCC keeps, the eigengap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the resamples of one K are worth: the criteria, each with its standard error."""
+"""The criteria of the resamples of one K, each with its standard error."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def jackknife(left_out: NDArray[np.float64]) -> float:
 
 
 def pair_criteria(counts: PairCounts, window: tuple[Fraction, Fraction]) -> dict[str, float]:
-    """Return what the distribution of c / N over pairs says."""
+    """Return the criteria of the distribution of c / N over pairs."""
     pac = counts.pac(window)
     together = 1.0 - counts.n_apart / counts.n_pairs
     return {
@@ -132,7 +132,7 @@ def sharp_score(counts: SharpCounts, kept: NDArray[np.int64] | slice = slice(Non
 
 
 def mean_ari(ensemble: Ensemble, labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """Return the adjusted Rand index of each two resamples on what both drew, or of each with labels."""
+    """Return the adjusted Rand index of each two resamples on their common objects, or of each with labels."""
     if labels is None:
         return partition_similarities(ensemble, measure="ari")
     return per_resample(ensemble, labels, adjusted_rand_index)
@@ -175,7 +175,7 @@ def per_resample(
 
 @dataclass(frozen=True)
 class Matrices:
-    """The evidence of all pairs of some objects, and what the consensus makes of them.
+    """The evidence of all pairs of some objects, and their clusters in the consensus.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ class Matrices:
 
 
 def matrix_criteria(matrices: Matrices) -> dict[str, float]:
-    """Return what needs all pairs of some objects."""
+    """Return the criteria that need all pairs of some objects."""
     M = frequencies(matrices.counts, matrices.copresence)
     labels = matrices.labels
     sums, known = cluster_sums(M, labels)

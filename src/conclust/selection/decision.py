@@ -40,7 +40,7 @@ class Decision:
     reason : str
         One sentence.
     doubts : tuple of str
-        What speaks against it, a sentence each.
+        Doubts about it, a sentence each.
     """
 
     n_clusters: int

@@ -40,7 +40,7 @@ def choose_from(
 
     The number has the largest sharp score [1]_: the rates at which two objects are together within and
     between the clusters of the consensus, and how far they differ in units of chance. There is no p-value:
-    labels alone do not say what they would be without clusters. One cluster is an answer only where
+    labels alone do not show how they would look without clusters. One cluster is an answer only where
     objects of a cluster are together no more often than others, at any number.
 
     Parameters
@@ -54,7 +54,7 @@ def choose_from(
     window : tuple of two floats, default=(0.1, 0.9)
         A pair is ambiguous if it is together in a share above the first and up to the second.
     criteria : {"usual", "all"}, default="usual"
-        "all" adds what needs further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
+        "all" adds criteria that need further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
     max_dense : int, default=3000
         Most objects of which all pairs are looked at and a tree is grown; see `choose`.
     n_pairs : int, default=200000

@@ -24,7 +24,7 @@ _COMPONENTS = 10
 
 
 def read(X: ArrayLike, scale: Scale, owner: str) -> NDArray[np.float64]:
-    """Return points as finite numbers in the scale asked for; refuse what cannot be clustered."""
+    """Return points as finite numbers in the given scale; refuse data that cannot be clustered."""
     check_column_names(X)
     reader = type(owner, (BaseEstimator,), {})()  # whom scikit-learn's checks of X speak of
     points = read_points(reader, X, ensure_min_samples=0, ensure_all_finite=False)

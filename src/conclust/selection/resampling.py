@@ -103,7 +103,7 @@ class ClustererResamples:
 
 
 def check_clusterer(clusterer: Any, ks: Sequence[int], owner: str) -> None:
-    """Refuse what cannot be asked for a number of clusters."""
+    """Refuse a clusterer that cannot be given a number of clusters."""
     if isinstance(clusterer, str) and clusterer == "kmeans":
         if max(ks) > MOST_CLUSTERS:
             refuse("k", owner, f"of numbers up to {MOST_CLUSTERS}", max(ks))

@@ -19,7 +19,7 @@ __all__ = ["Selection"]
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """How many clusters there are, and what speaks for each number.
+    """How many clusters there are, with the criteria for each number.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Selection:
     alternatives : tuple of int
         Other numbers within one standard error of the best.
     doubts : tuple of str
-        What speaks against the choice, a sentence each.
+        Doubts about the choice, a sentence each.
     k : ndarray of shape (n_k,)
         The numbers tried, rising.
     table : dict of ndarray of shape (n_k,)

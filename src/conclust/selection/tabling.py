@@ -1,4 +1,4 @@
-"""From what was measured at each K to the table, the decision and the Selection."""
+"""From the measurements at each K to the table, the decision and the Selection."""
 
 from __future__ import annotations
 
