@@ -18,7 +18,7 @@ __all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "settable"]
 DEFAULT_METHOD = "auto"
 """The method where ``--method`` is not given: this is the only place that says so."""
 
-# What the command line says in its own words, so that --set does not.
+# Parameters with an option of their own, which --set therefore does not take.
 _SAID_ELSEWHERE = {
     "n_clusters": "-k",
     "max_clusters": "--max-clusters",

@@ -20,7 +20,7 @@ _NAMING = {
     *("id", "ids", "identifier", "name", "names", "object", "objects", "key", "index", "idx"),
     *("uuid", "guid", "code", "barcode", "row", "rowid", "sample", "email"),
 }
-# Of numbers, only what can be nothing else: a 'code' or a 'sample' may be measured.
+# For columns of numbers, only unmistakable words: a 'code' or a 'sample' may be measured.
 _NUMBERING = {"id", "ids", "identifier", "object", "row", "rowid", "index", "idx", "key"}
 _FEW = 10  # objects below which columns of labels may all differ by chance
 _NEARLY = 0.9  # share of different values from which labels are names
@@ -28,7 +28,7 @@ _NEARLY = 0.9  # share of different values from which labels are names
 
 @dataclass
 class Roles:
-    """What each column of a table is.
+    """The kind of each column of a table.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Roles:
 
 
 def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
-    """Tell what each column is, by what the user said, by names and by content.
+    """Tell the kind of each column, by the user's options, by names and by content.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _said(table: Table, how: Reading) -> Roles:
 
 
 def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> None:
-    """Take as names of the objects what can be nothing else."""
+    """Take a column as names of the objects only if it can be nothing else."""
     left = {roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
     left |= {table.column(name, "--drop") for name in how.drop}
     guesses = [
@@ -184,6 +184,6 @@ def names_objects(n_values: int, n_seen: int) -> bool:
 
 
 def id_name(table: Table, ids: int | None) -> str:
-    """Return what to call the column of names in the results."""
+    """Return the title of the column of names in the results."""
     name = table.names[ids] if ids is not None and table.named else ""
     return OBJECT if not name or _OURS.fullmatch(name) else name

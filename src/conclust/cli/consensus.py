@@ -55,7 +55,7 @@ _SCALES = {
 
 @dataclass(frozen=True)
 class _Work:
-    """What is to be combined, and what the result says of it."""
+    """The ensemble to be combined, and its entries in the result."""
 
     ensemble: Ensemble
     table: LabelTable
@@ -210,7 +210,7 @@ def _finish(
     choice: Choice,
     work: _Work,
 ) -> str:
-    """Fit, write all files, and return what there is to say.
+    """Fit, write all files, and return the summary.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def _facts(ensemble: Ensemble) -> dict[str, Any]:
 
 
 def _figures(model: Any) -> dict[str, Any]:
-    """Return what the method found out about its own work, where it has such figures."""
+    """Return the method's figures on its own work, where it has any."""
     names = ("objective", "kkt_residual", "n_iter", "converged", "solver")
     found = {name: getattr(model, f"{name}_", None) for name in names}
     return {name: value for name, value in found.items() if value is not None}

@@ -98,7 +98,7 @@ class CsvRows:
 
     def _open(self, delimiter: str | None, header: bool | None) -> None:
         self.lines = array("q")
-        self.odd = False  # whether a line so far holds what float() reads and we do not
+        self.odd = False  # whether a line so far has a cell that float() reads and we do not
         self._n_lines = 0
         binary = _open(self.path)
         self._file = io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")

@@ -169,7 +169,7 @@ def read_ensemble(
     Parameters
     ----------
     path : Path
-        A table or an array, or what `Ensemble.save` wrote.
+        A table, an array, or a file of `Ensemble.save`.
     how : Reading
         How to read it.
     missing : {"unobserved", "noise"}, default="unobserved"

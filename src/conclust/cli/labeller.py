@@ -1,4 +1,4 @@
-"""The file that labels new points: what the members of a generated ensemble know, as plain arrays.
+"""The file that labels new points: the models of a generated ensemble's members, as plain arrays.
 
 ``generator.npz`` holds the centres of every k-means member, the columns that it drew, the scaling and
 what fills empty cells. It is no pickle: reading it runs nothing.
@@ -74,7 +74,7 @@ class Labeller:
         *,
         gaps: bool,
     ) -> Labeller | None:
-        """Return what a fitted EnsembleGenerator knows; None if members cannot label new points."""
+        """Return the models of a fitted EnsembleGenerator; None if members cannot label new points."""
         if any(member.centers is None for member in generator.members_):
             return None
         every = np.arange(len(columns))

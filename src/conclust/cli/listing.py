@@ -1,4 +1,4 @@
-"""``conclust methods``: which consensus methods there are, and what one of them takes."""
+"""``conclust methods``: lists the consensus methods, and the parameters of one of them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _described(method: Method) -> list[str]:
 
 
 def _parameters(method: Method) -> dict[str, dict[str, Any]]:
-    """Return what ``--set`` can give: defaults, allowed values and meanings, from the docstring."""
+    """Return the parameters for ``--set``: defaults, allowed values and meanings, from the docstring."""
     documented = _documented(inspect.getdoc(getattr(conclust, method.estimator)) or "")
     found = {}
     for name, parameter in settable(method).items():

@@ -98,7 +98,7 @@ def add_reading(
 
 
 def add_points(group: Any, *, imputing: bool = True, categories: bool = True) -> None:
-    """Add to the group of `add_reading` what only points need."""
+    """Add to the group of `add_reading` the options that only points need."""
     group.add_argument(
         "--decimal",
         type=_decimal,

@@ -197,7 +197,7 @@ def write_labels(path: Path, labels: NDArray[np.int64], table: LabelTable) -> No
 
 
 def send_labels(file: BinaryIO, labels: NDArray[np.int64], table: LabelTable) -> None:
-    """Write what `write_labels` writes into an open stream of bytes."""
+    """Write labels, as `write_labels` does, into an open stream of bytes."""
     confidence = table.confidence
     columns = [table.id_column(), "label", *(["confidence"] if confidence is not None else [])]
     names = table.object_names(len(labels))

@@ -33,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
         return found
 
     def refuse_rest(self, rest: list[str]) -> NoReturn:
-        """End with what no option takes, and the option that it may mean."""
+        """End with the words that no option takes, and the option that they may mean."""
         options = [name for name in self._option_string_actions if name.startswith("--")]
         wrong = next((word.partition("=")[0] for word in rest if word.startswith("-")), "")
         close = get_close_matches(wrong, options, n=1)

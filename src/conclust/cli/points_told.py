@@ -1,4 +1,4 @@
-"""What the points of a file say of the clusters found in them: their features, and the gaps between them."""
+"""The clusters found in the points of a file: their features, and the gaps between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a result says of how it was made: seconds, warnings, versions, parameters."""
+"""The record of how a result was made: seconds, warnings, versions, parameters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def call_record(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def selection_record(found: Selection) -> dict[str, Any]:
-    """Return what a selection says, for result.json: all but labels and resamples."""
+    """Return a selection for result.json: all but labels and resamples."""
     return {
         "clusters": found.n_clusters,
         "p_value": _number(found.p_value),

@@ -51,7 +51,7 @@ _SHOWN = (("PAC", "pac"), ("RCSI", "rcsi"), ("sharp", "sharp"), ("mean ARI", "me
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Points in, the number of clusters out, with what speaks for each."""
+    """Points in, the number of clusters out, with the criteria for each."""
     talk, clock = Talk(arguments), Clock()
     with folder_or_stream(arguments, names=SELECTION_FILES) as folder:
         points = read_points(arguments.points, reading(arguments))
@@ -129,7 +129,7 @@ def _content(
     scores: dict[str, float] | None,
     told: list[str],
 ) -> dict[str, Any]:
-    """Return what the record says.
+    """Return the lines of the record.
 
     Parameters
     ----------

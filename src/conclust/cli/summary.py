@@ -1,4 +1,4 @@
-"""What came out, in a few lines."""
+"""The result in a few lines."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Reading:
     key: str | None = None
 
 
-# What was meant as a number: with a sign of thousands, in hexadecimals, several in one cell.
+# Cells that were meant as numbers: with a sign of thousands, in hexadecimals, several in one cell.
 _NEARLY_NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[\d.,;_'\s]+)")
 
 

@@ -1,4 +1,4 @@
-"""What the person at the terminal hears: nothing said here can lose a result.
+"""Messages to the person at the terminal: none of them can lose a result.
 
 `speaking` puts a `Voice` in the place of standard output and of standard error: a pipe that nobody
 reads, a full device, a closed stream or an alphabet too small raise no error, and control
@@ -63,12 +63,12 @@ class Voice:
         self.failure: Exception | None = None
 
     def write(self, text: str) -> int:
-        """Write `text`, or what the stream's alphabet can show of it."""
+        """Write `text`, as far as the stream's encoding can show it."""
         self._try(lambda stream: _write(stream, plain(text)))
         return len(text)
 
     def flush(self) -> None:
-        """Send what was written."""
+        """Send the text written so far."""
         self._try(lambda stream: stream.flush())
 
     def isatty(self) -> bool:
@@ -167,12 +167,12 @@ class Talk:
             print(text, file=sys.stderr, flush=True)
 
     def detail(self, text: str) -> None:
-        """Say what only ``-v`` wants to know."""
+        """Print a detail, with ``-v`` only."""
         if self.verbosity > 1:
             self.step(text)
 
     def result(self, text: str) -> None:
-        """Say what came out."""
+        """Print the result."""
         if not self._quiet:
             print(text, file=sys.stderr if self._piped else sys.stdout, flush=True)
 

@@ -106,7 +106,7 @@ READ = {
     ),
     "weights": (
         "Weights of the clusterings",
-        "Bars: what each clustering weighs in the consensus, the heaviest first. The dashed line is where "
+        "Bars: the weight of each clustering in the consensus, the heaviest first. The dashed line is where "
         "all would weigh the same.",
     ),
     "trace": (

@@ -32,7 +32,7 @@ _CIRCULAR = (
 
 
 def cited(found: Reported) -> list[str]:
-    """Return what the result rests on, the software first.
+    """Return the works that the result rests on, the software first.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def cited(found: Reported) -> list[str]:
 
 
 def methods_text(found: Reported) -> str:
-    """Return what was done, in sentences that a paper can have.
+    """Return sentences for the methods section of a paper.
 
     Parameters
     ----------

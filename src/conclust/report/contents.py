@@ -102,8 +102,8 @@ def _facts(found: Reported, clusters: ClusterConfidence | None) -> list[dict[str
     if clusters is not None:
         mean = float(np.average(clusters.confidence, weights=clusters.sizes))
         how = (
-            "Mean over the objects of the membership of their own cluster: what "
-            "conclust.confidence.confidences returns. 1 is certain."
+            "Mean over the objects of the membership of their own cluster "
+            "(conclust.confidence.confidences). 1 is certain."
         )
         facts.append(("Mean confidence", f"{mean:.3f}", how))
     if record.by_chance is not None:
@@ -116,7 +116,7 @@ def _facts(found: Reported, clusters: ClusterConfidence | None) -> list[dict[str
 
 
 def _run(found: Reported) -> dict[str, Any]:
-    """Say what was run."""
+    """Return the section on the run."""
     record, blocks = found.record, [_text(methods_text(found))]
     unplaced = int(np.count_nonzero(found.labels < 0))
     if unplaced:
@@ -347,7 +347,7 @@ def _objects(
 
 
 def _features(found: Reported) -> dict[str, Any]:
-    """Return what tells the clusters apart, or why it is not there."""
+    """Return the section on features that tell the clusters apart, or why there are none."""
     title = "What tells the clusters apart"
     if found.features is None:
         why = "The result was made of clusterings: there are no points, so no features to compare."

@@ -19,13 +19,13 @@ def count(number: int, noun: str) -> str:
 
 
 def references(selection: Any) -> str:
-    """Return what the p-value rests on: "99 rotations"."""
+    """Return the references of the p-value in words: "99 rotations"."""
     several = REFERENCES.get(selection.settings.get("null") or "", "references")
     return count(selection.n_references, several.removesuffix("s"))
 
 
 def p_text(selection: Any) -> str:
-    """Return "p = 0.01, 99 rotations"; what no reference reached is below 1 / (R + 1), never 0."""
+    """Return "p = 0.01, 99 rotations"; a gap that no reference reached has p < 1 / (R + 1), never 0."""
     least = 1.0 / (selection.n_references + 1)
     p = selection.p_value
     said = f"p = {p:.3g}" if p > 0 else f"p < {least:.3g}"
@@ -43,7 +43,7 @@ def decision_of(found: Reported) -> dict[str, Any]:
     Returns
     -------
     dict
-        The sentence and its parts; None for what there is not.
+        The sentence and its parts; None for absent ones.
     """
     selection, K = found.selection, found.n_clusters
     tested = selection is not None and not math.isnan(selection.p_value)
@@ -72,7 +72,7 @@ def decision_of(found: Reported) -> dict[str, Any]:
 
 
 def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
-    """Return by what the number was decided, the sentence, and why there is no p-value."""
+    """Return how the number was decided, the sentence, and why there is no p-value."""
     selection, K, record = found.selection, found.n_clusters, found.record
     head = f"{count(K, 'cluster')} in {count(found.n_samples, 'object')}"
     agree = selection is not None and selection.n_clusters == K

@@ -91,7 +91,7 @@ def _read(folder: Folder) -> Reported:
 
 
 class Folder:
-    """The files of a result folder, and what result.json says."""
+    """The files of a result folder, and the content of result.json."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -219,7 +219,7 @@ class Folder:
         }
 
     def features(self, n_clusters: int) -> Features | None:
-        """Return what tells the clusters apart, where points were clustered."""
+        """Return the features that tell the clusters apart, where points were clustered."""
         if not (self.path / "features.csv").exists():
             return None
         header, rows = self._table("features.csv")

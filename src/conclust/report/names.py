@@ -9,14 +9,14 @@ __all__ = ["LONGEST", "shown"]
 LONGEST = 100
 """Characters of a name that are shown."""
 
-# Control characters, lone surrogates and what turns the direction of text beyond the name.
+# Control characters, lone surrogates and characters that turn the direction of text beyond the name.
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb]"
 )
 
 
 def shown(name: object) -> str:
-    """Return a name to be shown: what nobody sees spelled out, the end of a long one cut off."""
+    """Return a name to be shown: invisible characters spelled out, the end of a long one cut off."""
     text = str(name)
     cut = f"… ({len(text):,} characters)" if len(text) > LONGEST else ""
     return _UNSEEN.sub(_spelled, text[:LONGEST]) + cut

@@ -186,7 +186,7 @@ def _scaled(points: NDArray[np.float64], found: Reported, result: Any) -> NDArra
 def _with_points(
     found: Reported, X: ArrayLike, feature_names: Sequence[Any] | None, result: Any
 ) -> Reported:
-    """Add the points, and what they say of the clusters."""
+    """Add the points, their features by cluster, and the gaps between clusters."""
     points = np.asarray(
         read_features(X, found.n_samples, rows="objects", empty_cells=True), dtype=np.float64
     )

@@ -1,4 +1,4 @@
-"""What is reported: a consensus with all that is known of it, whatever it was read from."""
+"""The reported result: a consensus with all that is known of it, from whatever source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_GAPS = 20
 
 @dataclass(frozen=True)
 class StoredSelection:
-    """A `Selection` as a result folder keeps it: what pictures and tables need, under the same names.
+    """A `Selection` as a result folder keeps it: the data of pictures and tables, under the same names.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Record:
     Attributes
     ----------
     command : str
-        The command of the shell; empty for what was made in Python.
+        The command of the shell; empty for a result made in Python.
     method : Method or None
         The consensus method. None: labels that came from elsewhere, or a selection.
     source : str

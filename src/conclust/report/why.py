@@ -37,7 +37,12 @@ _DECIDING = (
         "Sharp score (Bodinier et al. 2023): how far the rates of being together within and between "
         "clusters differ, in units of chance. The second vote; it decides where there are no references.",
     ),
-    ("mean_ari", "Mean ARI", 3, "Mean adjusted Rand index of two resamples on what both drew."),
+    (
+        "mean_ari",
+        "Mean ARI",
+        3,
+        "Mean adjusted Rand index of two resamples on the objects that both drew.",
+    ),
     ("smallest_cluster", "Smallest", 0, "Objects of the smallest cluster."),
     (
         "min_cluster_consensus",
@@ -119,7 +124,7 @@ def _by_selection(found: Reported) -> list[dict[str, Any]]:
         )
         if found.n_clusters == 1:
             text += (
-                "It is not small: what stability there is, a cloud without clusters has too. That is no "
+                "It is not small: a cloud without clusters would be as stable. That is no "
                 "proof that there are none; weak clusters need more objects or fewer useless features."
             )
         else:
@@ -207,7 +212,7 @@ def _by_support(found: Reported) -> list[dict[str, Any]]:
         column(
             "straddling",
             "Straddled",
-            "How far fine clusterings straddle the borders; 1 is what chance gives.",
+            "How far fine clusterings straddle the borders; 1 by chance.",
             digits=3,
         ),
     ]
