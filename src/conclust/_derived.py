@@ -1,7 +1,7 @@
-"""What is read of an ensemble beside its codes: the one list of it.
+"""Quantities of an ensemble beside its codes: the one list of them.
 
-Public methods and functions, and those who write methods, find here what they would otherwise make
-again from ``codes``, ``offsets`` and ``weights``. It is computed at first use and kept (but for
+Functions and methods read these quantities here instead of computing them again from ``codes``,
+``offsets`` and ``weights``. Each is computed at first use and kept (but for
 ``noise`` and ``observed_weights``); arrays are read-only::
 
     the ensemble                   n_samples, n_partitions, shape, is_soft, has_missing, has_noise,

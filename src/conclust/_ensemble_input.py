@@ -9,8 +9,8 @@ from conclust.exceptions import InputError
 
 __all__ = ["read_index", "read_weights", "within_range"]
 
-# Weights other than 0: what methods make of them (squares, products of two, shares of the sum)
-# neither overflows nor vanishes.
+# Weights other than 0 are in this range: squares, products of two and shares of the sum neither overflow
+# nor vanish.
 SMALLEST, LARGEST = 1e-30, 1e30
 
 

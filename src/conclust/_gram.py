@@ -32,7 +32,7 @@ def gram_entries(codes: NDArray[Any], offsets: NDArray[np.int64], soft: sp.csr_a
 
 
 def check_gram(entries: int, what: str, instead: str) -> None:
-    """Refuse what would be of the size of B'B where that has too many entries."""
+    """Refuse a matrix of the size of B'B where that has too many entries."""
     if entries > _MOST:
         raise DenseLimitError(
             f"{what} would have up to {entries:,} entries ({12 * entries / 2**30:.1f} GiB): one for "

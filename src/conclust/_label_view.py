@@ -21,7 +21,7 @@ def label_view(
     *,
     complete: bool = False,
 ) -> LabelView:
-    """Return what the kernels read of some objects' labels. That of an ensemble is ``Ensemble.label_view``.
+    """Return the view of some objects' labels for kernels; ``Ensemble.label_view`` is an ensemble's.
 
     Parameters
     ----------

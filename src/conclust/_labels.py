@@ -105,7 +105,7 @@ def over_partitions(
     *,
     axis: int = 0,
 ) -> NDArray[Any]:
-    """Reduce what each cluster has, along an axis of T clusters, to what each partition has.
+    """Reduce values of clusters, along an axis of T clusters, to one value per partition.
 
     A partition without clusters (it found nothing but noise) gets the identity of `reduce`, which
     ``ufunc.reduceat`` does not give: there an empty segment is the first value of the next one.

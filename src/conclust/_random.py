@@ -1,8 +1,8 @@
 """The one way to draw random numbers: everything descends from a SeedSequence.
 
 ``random_state`` is None, an int, a ``numpy.random.Generator``, a ``SeedSequence`` or (for
-scikit-learn's sake) a ``RandomState``. Children are spawned up front, so that what one consumer
-draws never depends on another, on threads or on the order of work.
+scikit-learn's sake) a ``RandomState``. Children are spawned up front: the draws of one
+consumer never depend on another, on threads or on the order of work.
 """
 
 from __future__ import annotations

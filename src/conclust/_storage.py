@@ -63,7 +63,7 @@ _PLAIN = re.compile(r"[<>=|]?[biufcSU][0-9]{1,10}", re.ASCII)
 
 @dataclass(frozen=True)
 class Expected:
-    """What an array of an NPZ file must be.
+    """The conditions on an array of an NPZ file.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def write_json(path: PathLike, content: Any) -> None:
     """Write JSON (UTF-8, indented, one final newline), atomically.
 
     NumPy scalars and arrays and paths become numbers, lists and strings. NaN and infinity are no
-    JSON: they raise ValueError, the caller says what an absent number is (None).
+    JSON: they raise ValueError; the caller replaces absent numbers (by None).
     """
     text = _to_json(content) + "\n"
     atomic_write(path, lambda file: file.write(text.encode()))
@@ -245,7 +245,7 @@ def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
 
 
 def entry_of(content: Any, path: PathLike, *keys: str) -> Any:
-    """Return an entry of what a JSON file of ours holds; refuse the file that lacks it."""
+    """Return an entry of the content of a JSON file of ours; refuse a file that lacks it."""
     found = content
     for key in keys:
         if not isinstance(found, dict) or key not in found:
@@ -375,7 +375,7 @@ def _read_archive(
             _refuse(
                 path, f"holds {name[:80]!r} encrypted or packed in a way that NumPy does not use"
             )
-        # What a directory claims is bounded by what the file can hold, before it is allocated.
+        # Claims of a directory are bounded by the possible content of the file before memory is allocated.
         packed = entry.compress_type == zipfile.ZIP_DEFLATED
         if entry.file_size > min(entry.compress_size, size) * (_MOST_PACKED if packed else 1):
             _refuse(path, f"is damaged: {name[:80]!r} cannot unpack to {_size(entry.file_size)}")
@@ -516,7 +516,7 @@ def _read_array(stream: Any, header: _Header, path: PathLike, name: str) -> AnyA
 
 
 def _check_directory(file: BinaryIO, path: PathLike) -> None:
-    """Bound what `zipfile` is about to parse, and tell a file cut off from one of another kind."""
+    """Bound the directory that `zipfile` will parse, and tell a file cut off from one of another kind."""
     start = file.read(4)
     if start[:1] == b"\x80":
         _refuse(

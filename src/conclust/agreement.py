@@ -181,9 +181,10 @@ def _per_member(
     shared: NDArray[np.float64],
     value: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Sum over the clusters of each member (m, m) a value of what another member observed of the cluster.
+    """Sum a value over the clusters of each member, for every other member (m, m).
 
-    `value` is given that, and what both members share; (m, 1) where nothing is missing.
+    `value` is given the sizes of the clusters among the objects that the other member observed, and the
+    number of objects that both observed. The result is (m, 1) where nothing is missing.
     """
     offsets, m = members.offsets, members.n_partitions
     present = (

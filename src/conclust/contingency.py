@@ -1,4 +1,4 @@
-"""The contingency table of two partitions: what every measure that compares them is read from.
+"""The contingency table of two partitions: all measures that compare partitions read it.
 
 An object that either side did not observe (-1, NaN, None, pandas.NA) is left out of the
 comparison. A noise object (-2: observed, and apart from all others) is a cluster of one.

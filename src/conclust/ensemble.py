@@ -102,7 +102,7 @@ class Ensemble(Derived):
     """Many partitions of the same objects: a frozen, validated label matrix.
 
     Two facts are kept per cell: whether the partition observed the object, and its label. -1, NaN,
-    None, pandas.NA and what a masked array masks mean *missing*: not observed. -2 means *noise*:
+    None, pandas.NA and masked entries of a masked array mean *missing*: not observed. -2 means *noise*:
     observed, and apart from all others.
 
     Parameters
@@ -139,7 +139,7 @@ class Ensemble(Derived):
 
     Notes
     -----
-    ``conclust/_derived.py`` lists what else can be read of an ensemble: ``labels``, ``present``,
+    ``conclust/_derived.py`` lists the other quantities of an ensemble: ``labels``, ``present``,
     ``indicator``, ``gram`` and so on, computed at first use.
 
     Raises
@@ -263,9 +263,9 @@ class Ensemble(Derived):
     def distinct_rows(self, *, noise: Noise = "equal") -> DistinctRows:
         """Find the objects with equal rows of labels (of probabilities, if soft).
 
-        What depends on the labels only can be found for one object of each row, and counted as often
-        as the row occurs: ``rows.ensemble`` and ``rows.counts`` are then the input, and
-        ``found[rows.inverse]`` is what all objects get.
+        A result that depends on the labels only can be computed for one object of each row, counted as
+        often as the row occurs: ``rows.ensemble`` and ``rows.counts`` are then the input, and
+        ``found[rows.inverse]`` is the result for all objects.
 
         Parameters
         ----------
@@ -372,9 +372,9 @@ class Ensemble(Derived):
     def part(self, objects: NDArray[np.int64]) -> Ensemble:
         """Return some objects with the clusters numbered as here, empty ones included.
 
-        For what works on a part of the objects first: sums per cluster stay comparable, and labels
-        mean the same. A partition may have observed none of the part. `subset` makes an ensemble of
-        its own.
+        For methods that work on a part of the objects first: sums per cluster stay comparable, and
+        labels mean the same. A partition may have observed none of the part. `subset` makes an ensemble
+        with its own numbers of clusters.
 
         Parameters
         ----------

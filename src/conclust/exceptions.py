@@ -31,7 +31,7 @@ class ConclustError(Exception):
 
 
 class InputError(ConclustError, ValueError):
-    """The labels, points or weights given are not what they should be."""
+    """The labels, points or weights given are malformed."""
 
 
 class ParameterError(ConclustError, ValueError):
@@ -43,7 +43,7 @@ class UnsupportedEnsembleError(ConclustError, ValueError):
 
 
 class DenseLimitError(ConclustError, ValueError):
-    """Something of size n x n would exceed ``max_dense`` objects; names what does not need it."""
+    """A matrix of size n x n would exceed ``max_dense`` objects; names methods that need none."""
 
 
 class FileFormatError(ConclustError, ValueError):
@@ -71,7 +71,7 @@ class ScaleWarning(UserWarning):
 
 
 class SelectionWarning(UserWarning):
-    """What speaks against the number of clusters chosen, and how long choosing will take."""
+    """Doubts about the number of clusters chosen, and how long choosing will take."""
 
 
 class OrientationWarning(UserWarning):
@@ -79,7 +79,7 @@ class OrientationWarning(UserWarning):
 
 
 class EnsembleWarning(UserWarning):
-    """An ensemble of a kind on which the method is known to do badly; names what suits it."""
+    """An ensemble of a kind on which the method is known to do badly; names methods that suit it."""
 
 
 class UnseenLabelWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""Reading soft memberships: how sure each object is, what clusters share, the order of blocks."""
+"""Reading soft memberships: how sure each object is, overlaps of clusters, the order of blocks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROW_BLOCK = 1024
 def check_membership(membership: Any, name: str = "membership") -> NDArray[np.float64]:
     """Return a membership as a float64 array (n_samples, n_clusters) with rows that sum to 1.
 
-    Rows may be off by 1e-6 (what float32 leaves) and are returned as they came.
+    Sums of rows may be off by 1e-6 (the rounding of float32); rows are returned as they came.
     """
     try:
         array = np.asarray(membership, dtype=np.float64)
@@ -134,7 +134,7 @@ def drop_small(membership: ArrayLike, delta: float = 0.05) -> NDArray[np.float64
     membership : (n_samples, n_clusters) array-like of float
         Probabilities of the clusters for every object; rows sum to 1.
     delta : float, default=0.05
-        What is below this becomes 0, in [0, 1]. A row of which nothing would stay keeps its
+        Memberships below this become 0, in [0, 1]. A row of which nothing would stay keeps its
         largest value (the first of several).
 
     Returns

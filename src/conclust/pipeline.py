@@ -100,7 +100,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     n_clusters_ : int
         Clusters found.
     selection_ : Selection
-        What was said of each number (:class:`conclust.selection.Selection`), where it was to be chosen
+        The criteria of each number (:class:`conclust.selection.Selection`), where it was to be chosen
         by "auto".
     n_features_in_ : int
         Features seen in ``fit``.
@@ -113,7 +113,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     Warns
     -----
     SelectionWarning
-        With "auto": what speaks against the number chosen.
+        With "auto": doubts about the number chosen.
 
     Notes
     -----

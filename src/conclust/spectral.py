@@ -210,7 +210,7 @@ def _lanczos(
             operator, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 30), maxiter=300, tol=1e-6
         )
     except ArpackNoConvergence as error:
-        # What has converged is an embedding of fewer dimensions.
+        # The eigenvectors that converged are an embedding of fewer dimensions.
         values, vectors = error.eigenvalues, error.eigenvectors
         if len(values) == 0:
             raise

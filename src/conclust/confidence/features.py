@@ -15,7 +15,7 @@ __all__ = ["ClusterFeatures", "cluster_features"]
 
 # Numbers of the points that are worked on at a time.
 _AT_ONCE = 1 << 22
-# A spread so small beside the values is what rounding leaves of equal ones.
+# A spread below this share of the values is rounding of equal ones.
 _ROUNDING = 1e-12
 
 

@@ -59,8 +59,8 @@ def partition_confidence(
     Returns
     -------
     PartitionConfidence
-        Every measure, an entry for each partition. NaN for partitions that share no object with what
-        they are compared with.
+        Every measure, an entry for each partition. NaN for a partition that shares no object with the
+        other side of a comparison.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class Judged:
         return sp.csr_array(entries, shape=(len(self.labels), self.n_clusters))
 
     def own(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return of a table (n, K) what each object has for its own cluster; NaN for one in none."""
+        """Return each object's entry of a table (n, K) for its own cluster; NaN for an object in none."""
         at = np.take_along_axis(table, np.maximum(self.labels, 0)[:, None], axis=1)[:, 0]
         return np.where(self.labels >= 0, at, np.nan)
 
@@ -106,7 +106,7 @@ def read_features(
     n : int
         The number of objects.
     rows : str
-        Word for what there are n of.
+        The word for the n rows.
     empty_cells : bool
         Whether a cell may be NaN.
 

@@ -1,4 +1,4 @@
-"""What every consensus estimator does alike: read labels, fit, number the clusters, warn."""
+"""The common base of the consensus estimators: read labels, fit, number the clusters, warn."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class Method:
-    """What a consensus method needs, takes and gives. Every estimator carries one as ``method``.
+    """The needs, inputs and results of a consensus method. Every estimator carries one as ``method``.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ __all__ = ["planted_ensemble", "random_ensemble"]
 def planted_ensemble(
     membership: ArrayLike, n_partitions: int = 100, *, random_state: RandomStateLike = None
 ) -> Ensemble:
-    """Draw partitions from a soft membership: what a probabilistic consensus should find again.
+    """Draw partitions from a soft membership, which a probabilistic consensus should find again.
 
     In every partition every object draws its cluster from its own row, independently.
 

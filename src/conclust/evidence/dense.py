@@ -41,7 +41,7 @@ _ENTRIES = 1 << 22
 class DenseEvidence(NamedTuple):
     """The evidence of all objects, or of some rows; it unpacks as counts, copresence.
 
-    What is said below of pairs is of the evidence of all objects. :class:`SparseEvidence` says the same
+    The verbs below speak of all pairs of objects. :class:`SparseEvidence` has the same verbs
     of some pairs.
 
     Attributes
@@ -171,7 +171,7 @@ def coassociation(
     --------
     copresence : N_ij, by which c_ij is divided when labels are missing.
     evidence : both in one pass.
-    coassociation_blocks : both, block by block, for what does not fit.
+    coassociation_blocks : both, block by block, for matrices that do not fit in memory.
     pair_counts : both, for chosen pairs only.
     sample_pairs : both, for uniformly sampled pairs.
 
@@ -323,7 +323,7 @@ def unsigned(counts: NDArray[Any]) -> NDArray[Any]:
 def coassociation_blocks(
     labels: Any, *, block_rows: int | None = None, n_jobs: int | None = None
 ) -> Iterator[EvidenceBlock]:
-    """Go through c_ij and N_ij block of rows by block of rows, for what does not fit in memory.
+    """Go through c_ij and N_ij by blocks of rows, for matrices that do not fit in memory.
 
     Parameters
     ----------

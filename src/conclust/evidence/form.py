@@ -1,4 +1,4 @@
-"""What arrays must be like to be evidence of some pairs, in compressed sparse rows."""
+"""Conditions on arrays that are evidence of some pairs, in compressed sparse rows."""
 
 from __future__ import annotations
 

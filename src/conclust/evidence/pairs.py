@@ -184,7 +184,7 @@ class SparseEvidence:
         Returns
         -------
         scipy.sparse.csr_array of shape (n_samples, n_samples)
-            What is not stored is not 0 but unknown.
+            A pair that is not stored is unknown, not 0.
         """
         p = frequencies(self.counts, self.copresence)
         return self._matrix(p)

@@ -49,7 +49,7 @@ _STALE = 3600.0  # seconds after which a temporary file must come from a killed 
 
 @dataclass
 class CacheReport:
-    """What the cache did: members read from it, and sentences on damaged ones."""
+    """The work of the cache: members read from it, and sentences on damaged ones."""
 
     n_read: int = 0
     damaged: list[str] = field(default_factory=list)

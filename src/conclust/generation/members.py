@@ -1,4 +1,4 @@
-"""What one member of an ensemble is: a recipe, its draw of objects and features, its labels."""
+"""A member of an ensemble: a recipe, its draw of objects and features, its labels."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a recipe found: a label for each point it was given, and centres if it has them."""
+    """The result of a recipe: a label for each point it was given, and centres if it has them."""
 
     labels: NDArray[Any]
     centers: NDArray[np.float64] | None = None

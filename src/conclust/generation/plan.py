@@ -307,5 +307,5 @@ def _plan_clusterers(
         which = u % len(clusterers)
         asked = _pick(choices, seed) if choices is not None and takes[which] else None
         tasks.append(sizes.task(recipes[which], [u], [asked], seed))
-    # What clusterers of others may call noise, and how many clusters they find, is not known before.
+    # Whether clusterers of others find noise, and how many clusters, is not known before.
     return Plan(tuple(tasks), total, np.dtype(np.int32), None)

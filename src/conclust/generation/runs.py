@@ -21,7 +21,7 @@ _PASSES = 30.0  # over the points, as a rule
 
 @dataclass(frozen=True)
 class KMeansRuns:
-    """What the runs found.
+    """The results of the runs.
 
     Attributes
     ----------

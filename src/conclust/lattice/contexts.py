@@ -319,7 +319,7 @@ class FormalContext:
     # -- sets as bits
 
     def _derive(self, chosen: int, of_attributes: bool) -> int:
-        """Return what all chosen attributes (objects) have in common, as bits."""
+        """Return the objects (attributes) common to all chosen attributes (objects), as bits."""
         table, width = (
             (self._extents, len(self.objects))
             if of_attributes

@@ -1,4 +1,4 @@
-"""Axes to draw in, and what all heatmaps have: an image, its scale, strips of clusters."""
+"""Axes to draw in, and the common parts of heatmaps: an image, its scale, strips of clusters."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> 
 
 
 def explain_no_evidence(ax: Axes) -> None:
-    """Say what the colour of NaN means."""
+    """Add the meaning of the colour of NaN."""
     from matplotlib.patches import Patch
 
     ax.legend(

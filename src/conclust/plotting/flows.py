@@ -57,7 +57,7 @@ class Tracking:
 
 @dataclass(frozen=True)
 class Flow:
-    """Clusters at every number of clusters, and what flows between them.
+    """Clusters at every number of clusters, and the flow of objects between them.
 
     Attributes
     ----------

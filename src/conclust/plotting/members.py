@@ -1,4 +1,4 @@
-"""The partitions of an ensemble: how alike they are, and what each one weighs."""
+"""The partitions of an ensemble: how alike they are, and the weight of each."""
 
 from __future__ import annotations
 

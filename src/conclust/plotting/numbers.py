@@ -495,7 +495,7 @@ def criterion_curve(
     given : Selection or dict of int to float
         What :func:`conclust.selection.choose` returned, or a value for each number of clusters.
     criterion : str
-        A column of the table of the Selection: "sharp", "mean_ari", ...; or what the values are.
+        A column of the table of the Selection: "sharp", "mean_ari", ...; or the name of the values.
     chosen : int, default=None
         The number to be stressed. A Selection has its own.
     ax : matplotlib Axes, default=None

@@ -112,7 +112,7 @@ def look() -> Iterator[None]:
     Yields
     ------
     None
-        The settings of matplotlib are what they were afterwards.
+        The settings of matplotlib are restored afterwards.
 
     Raises
     ------

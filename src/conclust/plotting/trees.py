@@ -30,7 +30,7 @@ class Tree:
     order : ndarray of shape (n_leaves,)
         All leaves of the tree from left to right.
     x : ndarray of shape (n_merges, 2)
-        Where the two parts of each merge hang: the middles of what they have below them, in leaves.
+        Where the two parts of each merge hang: each at the middle of its leaves.
     y : ndarray of shape (n_merges, 3)
         Heights of the two parts, and of the merge.
     cluster : ndarray of shape (n_merges,)

@@ -76,7 +76,7 @@ class AutoConsensus(PlacingClusterer):
     n_clusters_shown_ : int
         The number that the ensemble shows, also where another one was given.
     supports_ : list of Support
-        What speaks for the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
+        The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
         ``straddling``, ``support``), by falling lifetime as far as they could win.
     n_features_in_ : int
         Number of partitions.

@@ -27,7 +27,7 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class Support:
-    """What speaks for a number of clusters.
+    """The support of a number of clusters.
 
     Attributes
     ----------

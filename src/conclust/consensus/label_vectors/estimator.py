@@ -1,4 +1,4 @@
-"""What k-means-like estimators on label vectors do alike."""
+"""The common base of k-means-like estimators on label vectors."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class QMI(LabelVectorKMeans):
     objective_ : float
         Sum over partitions of weight x share of the objects observed x I2: the larger the better.
     inertia_ : float
-        What k-means minimises: squared distances of the objects to the means of their clusters,
+        The sum that k-means minimises: squared distances of the objects to the means of their clusters,
         over the partitions that observed them. ``objective_`` is 2 / n_samples times a constant
         less this.
     n_iter_ : int

@@ -57,10 +57,11 @@ class EAC(ConsensusClusterer):
     pairs : int, float or SparseEvidence, default=None
         Evidence of some pairs only, for single and average linkage on more objects than a matrix of
         all pairs allows: an int draws at least that many partners for each object, at random; a
-        float in (0, 1] that share of all pairs, rounded up to whole partners; a SparseEvidence is ``conclust.evidence.sample_pairs``'s. Single linkage takes the
-        maximum spanning forest of the pairs; average linkage merges the two clusters with the
-        highest (sum of c) / (sum of N) over the pairs between them. What no chain of pairs
-        connects joins at height 1. None: all pairs.
+        float in (0, 1] that share of all pairs, rounded up to whole partners; or a SparseEvidence, as
+        :func:`conclust.evidence.sample_pairs` returns it. Single linkage takes the maximum spanning
+        forest of the pairs; average linkage merges the two clusters with the highest (sum of c) /
+        (sum of N) over the pairs between them. Pieces that no chain of pairs connects join at
+        height 1. None: all pairs.
     max_dense : int, default=20000
         Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry,
         3.2 GB at the default).

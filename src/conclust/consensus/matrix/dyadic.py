@@ -31,7 +31,7 @@ class DyadicAspect(SoftConsensusClusterer):
     """Dyadic aspect model of the co-association.
 
     Pairs of objects that share a cluster are taken for draws: first an aspect r with probability
-    alpha_r, then both objects independently with probabilities beta_r [1]_. What is raised is ::
+    alpha_r, then both objects independently with probabilities beta_r [1]_. The fit maximises ::
 
         L = sum over i != j of p_ij log P(i, j),    P(i, j) = sum_r alpha_r beta_ri beta_rj
 

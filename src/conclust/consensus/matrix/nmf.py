@@ -18,7 +18,7 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 __all__ = ["WeightedNMF"]
 
-# What a partition is blurred by to be a start: zeros would stay zeros.
+# A partition is blurred by this to be a start: zeros would stay zeros.
 _BLUR = 0.2
 # The least entry of a row to begin with, of the mean one.
 _FLOOR = 1e-3

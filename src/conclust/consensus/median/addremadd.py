@@ -92,8 +92,8 @@ class AddRemAdd(ConsensusClusterer):
         The sum of g (with `n_clusters`) or of g abs(g) (without) over the clusters, to be raised.
     semi_average_ : float
         The sum over clusters of ``1/|S| sum over i, j in S of a_ij``: nothing subtracted, and every
-        object with itself among the pairs. What two partitions with the same number of clusters are
-        compared by in the papers.
+        object with itself among the pairs. The papers compare partitions with the same number of
+        clusters by it.
     n_iter_ : int
         Passes of the local search over the objects from the start that was kept; 1 without it.
     converged_ : bool

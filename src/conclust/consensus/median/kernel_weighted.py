@@ -290,7 +290,7 @@ class KernelWeightedPartition(ConsensusClusterer):
 
 @dataclass(frozen=True)
 class _Evidence:
-    """What the search reads: labels and masses of units, sizes of clusters, weights over norms."""
+    """The data of the search: labels and masses of units, sizes of clusters, weights over norms."""
 
     codes: NDArray[np.int32]
     mass: NDArray[np.float64]

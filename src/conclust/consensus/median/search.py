@@ -156,7 +156,7 @@ def sample(
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a local search looks for.
+    """The aim of a local search.
 
     Attributes
     ----------

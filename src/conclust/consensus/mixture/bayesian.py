@@ -93,7 +93,7 @@ class BayesianEnsemble(PlacingClusterer):
     elbo_ : float
         Lower bound of the log-likelihood of all labels, in nats.
     objective_ : float
-        What the iteration raises: ``elbo_`` plus ``smoothing`` times the (weighted) sum of
+        The sum that the iteration raises: ``elbo_`` plus ``smoothing`` times the (weighted) sum of
         log beta.
     trace_ : ndarray of shape (n_iter + 1,)
         ``objective_`` at the start and after each iteration on all objects. It never falls.
@@ -226,7 +226,7 @@ class BayesianEnsemble(PlacingClusterer):
 
 @dataclass(frozen=True)
 class _Round:
-    """What the best q(z) gives: see ``_kernels/models/mixed_membership.h``."""
+    """The sums at the best q(z): see ``_kernels/models/mixed_membership.h``."""
 
     bound: float
     mass: NDArray[np.float64]

@@ -80,7 +80,7 @@ class MixtureModel(PlacingClusterer):
     log_likelihood_ : float
         Log-likelihood of all labels, in nats.
     objective_ : float
-        What EM raises: the log-likelihood plus ``smoothing`` times the (weighted) sum of
+        The sum that EM raises: the log-likelihood plus ``smoothing`` times the (weighted) sum of
         log theta.
     bic_ : float
         -2 ``log_likelihood_`` + log(n_samples) x free parameters: the lower the better.

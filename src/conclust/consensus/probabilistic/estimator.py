@@ -1,4 +1,4 @@
-"""What the estimators of the pair objective do alike."""
+"""The common base of the estimators of the pair objective."""
 
 from __future__ import annotations
 

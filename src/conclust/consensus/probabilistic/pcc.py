@@ -137,8 +137,8 @@ class PCC(PairObjectiveClusterer):
     -----
     EnsembleWarning
         If the consensus merged groups of objects that the partitions of most clusters hold apart, or
-        many partitions have far more clusters than `n_clusters` or nearly all objects in one. What
-        suits such an ensemble is named.
+        many partitions have far more clusters than `n_clusters` or nearly all objects in one. The
+        warning names methods that suit such an ensemble.
 
     References
     ----------

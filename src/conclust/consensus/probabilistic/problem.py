@@ -47,7 +47,7 @@ def silent(message: str) -> None:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is asked: the membership of lowest f.
+    """The problem: find the membership with the lowest f.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Run:
 
 
 class Placement(Protocol):
-    """What places objects that were not there: each is a convex problem of its own."""
+    """Places objects that were not fitted: each is a convex problem of its own."""
 
     def reordered(self, kept: NDArray[np.int64]) -> Placement:
         """Return the same with these clusters only, in this order."""
@@ -155,7 +155,7 @@ class Solution:
     membership : ndarray of shape (n_samples, n_clusters)
         Y: rows on the simplex.
     objective : float
-        What was minimised: f, or where counting takes too long a sum that is f plus a constant.
+        The minimised sum: f, or where counting takes too long, f plus a constant.
     residual : float
         Largest over the objects of ``(max_{k: y_ik > 0} g_ik - min_k g_ik) / sum_j N_ij``, with g the
         gradient of f (KKT residual): 0 at a stationary point.
@@ -166,7 +166,7 @@ class Solution:
     trace : ndarray of shape (n_rows, 2)
         Objective and residual now and then; the first row is the start.
     constant : float or None
-        What was left out of `objective`, of a sum over partitions that no membership changes; None
+        The constant that `objective` leaves out, a sum over partitions that no membership changes; None
         where nothing was, or it was not counted.
     placement : Placement or None
         For further objects, where the solver has it at hand; else ``placements.placement_of`` makes one.

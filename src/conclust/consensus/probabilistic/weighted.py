@@ -62,7 +62,7 @@ def capped_weights(
     left = 1.0
     for group in groups:
         room = caps[group].sum()
-        # What only rounding left over is no weight: 1/rho may miss a whole number by an ulp.
+        # A remainder by rounding is no weight: 1/rho may miss a whole number by an ulp.
         if left <= 1e-9 * room:
             break
         alpha[group] = caps[group] * min(1.0, left / room)
@@ -90,9 +90,9 @@ class WeightedPCC(PairObjectiveClusterer):
         f(Y, alpha) = sum over partitions of alpha_u d_u(Y)
         d_u(Y) = sum over ordered pairs of (1[u puts i and j together] - y_i'y_j)^2
 
-    so that partitions far from the consensus of the others lose their influence. What keeps alpha
-    from resting on one partition alone is either a cap, alpha_u <= ρ (`rho`), or a penalty,
-    λ/2 sum alpha_u^2 (`lam`).
+    so that partitions far from the consensus of the others lose their influence. A cap,
+    alpha_u <= ρ (`rho`), or a penalty, λ/2 sum alpha_u^2 (`lam`), keeps alpha from resting on one
+    partition alone.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class Alignment:
 
 
 class _Table:
-    """What the descent needs to know of the ensemble."""
+    """The quantities of an ensemble that the descent reads."""
 
     def __init__(self, ensemble: Ensemble, n_clusters: int) -> None:
         self.k = n_clusters

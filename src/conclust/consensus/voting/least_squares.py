@@ -98,8 +98,8 @@ class Voting(VotingClusterer):
         If `max_iter` ended the best descent.
     EnsembleWarning
         If the consensus merged groups of objects that the partitions of most clusters hold apart, or
-        many partitions have far more clusters than `n_clusters` or nearly all objects in one. What
-        suits such an ensemble is named.
+        many partitions have far more clusters than `n_clusters` or nearly all objects in one. The
+        warning names methods that suit such an ensemble.
 
     Notes
     -----

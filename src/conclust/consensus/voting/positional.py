@@ -46,7 +46,7 @@ class PositionalVoting(VotingClusterer):
         object rank it higher; the clusters it beats count (Copeland's count). Clusters of equal
         membership share their places: the mean of the points, half a vote each.
     reference : {"least_squares", "first"}, default="least_squares"
-        What the clusters are matched with: the consensus of :class:`conclust.Voting`, which does not
+        The reference of the matching: the consensus of :class:`conclust.Voting`, which does not
         depend on the order of the partitions, or the first partition.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.

@@ -1,4 +1,4 @@
-"""What places objects that were not there: by sums over clusters, by landmarks, by fitted objects."""
+"""Placement of objects that were not fitted: by sums over clusters, by landmarks, by fitted objects."""
 
 from __future__ import annotations
 

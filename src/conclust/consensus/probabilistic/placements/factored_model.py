@@ -1,4 +1,4 @@
-"""What the factored solver knows of an ensemble, and memberships in the layout of its kernel."""
+"""The factored solver's model of an ensemble, and memberships in the layout of its kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["FactoredModel", "padded", "uniform", "whole_grams"]
 
 @dataclass(frozen=True)
 class FactoredModel:
-    """What the solver knows of an ensemble besides the labels.
+    """The quantities of an ensemble that the solver needs besides the labels.
 
     With the sums of a solution (`kept`) it is a Placement.
 

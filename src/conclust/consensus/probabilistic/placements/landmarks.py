@@ -33,7 +33,7 @@ _AT_ONCE = 20_000
 
 @dataclass(frozen=True)
 class LandmarkModel:
-    """What placing an object takes: prototypes of the landmarks and counts of their labels.
+    """The model that places objects: prototypes of the landmarks and counts of their labels.
 
     Attributes
     ----------

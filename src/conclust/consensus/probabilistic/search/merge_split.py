@@ -62,7 +62,7 @@ def ways_out(
     Y : ndarray of shape (n, K)
         Where to get away from.
     cost : ndarray of shape (K, K)
-        What a merge of two clusters costs.
+        The cost of a merge of two clusters.
     inside : ndarray of shape (K,)
         How much of the evidence within each cluster speaks against it.
     counted : callable

@@ -76,7 +76,7 @@ def best_start(
     few : Ensemble
         The objects.
     model : FactoredModel
-        What the solver reads of their ensemble.
+        The solver's model of their ensemble.
     n_clusters : int
         K.
     explained : float

@@ -22,8 +22,8 @@ from conclust.consensus.probabilistic.search.starts import inside, random_starts
 
 __all__ = ["better_of_tries", "holding"]
 
-# What the tries of five starts may do: multiplications and additions, about (`Solution.spent`). Random
-# starts take at most half of it. It is some tenths of a second.
+# The work that the tries of five starts may take: multiplications and additions, about (`Solution.spent`).
+# Random starts take at most half of it. It is some tenths of a second.
 BUDGET = 1_000_000_000
 # Escapes end when this number, times the number of clusters that are not empty, failed in a row.
 PATIENCE = 3

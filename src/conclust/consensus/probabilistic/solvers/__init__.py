@@ -42,16 +42,16 @@ DENSE_WORK = 125_000_000
 def choose(
     solver: SolverName, divergence: Divergence, pairs: Any, n: int, n_clusters: int, owner: str
 ) -> tuple[str, str]:
-    """Return the solver to use, and that with the reason; refuse one that does not fit.
+    """Return the solver to use, and a sentence with the reason; refuse one that does not fit.
 
     Parameters
     ----------
     solver : str
-        What the user asks for.
+        The user's `solver`.
     divergence : Divergence
         d.
     pairs : int, float, SparseEvidence or None
-        What the user asks for.
+        The user's `pairs`.
     n, n_clusters : int
         Objects and clusters.
     owner : str
