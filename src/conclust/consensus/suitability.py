@@ -55,8 +55,8 @@ def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str
     if n_clusters is not None and median > _TOO_MANY * n_clusters and median >= least:
         return (
             f"The partitions have {median} clusters (the median), far more than the {n_clusters} "
-            f"asked for: give {{owner}} conclust.weighting.coarsen(ensemble, {n_clusters}), or use "
-            "LWEA or CumulativeVoting."
+            f"asked for: give {{owner}} conclust.weighting.coarsen(ensemble, {n_clusters}), which PCC does "
+            "by itself with granularity='matched', or use LWEA or CumulativeVoting."
         )
     return ""
 

@@ -8,8 +8,8 @@ from scipy.special import xlogy
 
 __all__ = ["information_bottleneck"]
 
-# Entries of the columns that are compared at once.
-_BLOCK_ENTRIES = 1 << 20
+# Entries of the columns that are compared at once: what a processor's own cache holds.
+_BLOCK_ENTRIES = 1 << 15
 
 
 def information_bottleneck(

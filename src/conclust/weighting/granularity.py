@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._ensemble_input import within_range
+from conclust._labels import missing_code, noise_code
 from conclust._threads import one_library_thread
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.similarity import information_bottleneck
 from conclust.weighting.similarity import as_members
+from conclust.weighting.weights import certainty_weights
 
-__all__ = ["coarsen"]
+__all__ = ["Recoding", "coarsen", "matched"]
 
 
 def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
@@ -84,6 +89,58 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
             "The clusters of a partition are merged by what other partitions say of them. Got one "
             "partition: give coarsen two at least."
         )
+    return _merged(members, _into(members, n_clusters))
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """The codes that objects have in merged partitions, by those that they have in the given ones.
+
+    Attributes
+    ----------
+    code_of : tuple of ndarray
+        For each partition, the new code of each code.
+    dtype : dtype
+        Type of the new codes.
+    """
+
+    code_of: tuple[NDArray[np.int64], ...]
+    dtype: np.dtype[Any]
+
+    def __call__(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Return the codes of objects (n_new, n_partitions) in the merged partitions."""
+        found = np.empty(codes.shape, dtype=self.dtype)
+        for column, given, table in zip(found.T, codes.T, self.code_of, strict=True):
+            known = given < len(table)
+            column[known] = table[given[known]]
+            for special in (missing_code, noise_code):
+                column[given == special(codes.dtype)] = special(self.dtype)
+        return found
+
+
+def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
+    """Merge partitions down to `n_clusters` clusters each; weigh them by how certain they were.
+
+    The weights are those given times :func:`certainty_weights` of the partitions before. One
+    partition alone stays what it is.
+    """
+    if ensemble.n_partitions == 1:
+        every = np.arange(int(ensemble.cluster_counts[0]))
+        return ensemble, Recoding((every,), ensemble.codes.dtype)
+    into = _into(ensemble, n_clusters)
+    merged = _merged(ensemble, into)
+    code_of = tuple(into)
+    if not ensemble.is_soft:  # codes are numbered anew, by first appearance
+        code_of = tuple(np.empty(len(new), dtype=np.int64) for new in into)
+        for table, before, after in zip(code_of, ensemble.codes.T, merged.codes.T, strict=True):
+            known = before < len(table)
+            table[before[known]] = after[known]
+    weights = ensemble.partition_weights * certainty_weights(ensemble)
+    return merged.reweighted(within_range(weights)), Recoding(code_of, merged.codes.dtype)
+
+
+def _into(members: Ensemble, n_clusters: int) -> list[NDArray[np.int64]]:
+    """Return for each partition the number of the merged cluster that each cluster goes to."""
     into = [np.arange(count) for count in members.cluster_counts.tolist()]
     fine = np.flatnonzero(members.cluster_counts > n_clusters)
     per_cluster = members.column_weights / members.partition_weights.max()
@@ -95,7 +152,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
             voting = np.flatnonzero((votes > 0) & (np.diff(shared.indptr) > 0))
             rows = shared[voting].toarray() / members.n_samples
             into[u] = information_bottleneck(rows, votes[voting], n_clusters)
-    return _merged(members, into)
+    return into
 
 
 def _shared(

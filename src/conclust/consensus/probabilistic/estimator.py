@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from conclust._progress import reporter
 from conclust._random import seed_sequence
 from conclust._threads import thread_count
+from conclust._validation import check_option, refuse
 from conclust._warnings import warn
 from conclust.consensus.base import PlacingClusterer
 from conclust.consensus.pairs import read_pairs
@@ -19,8 +20,12 @@ from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import narrow_evidence
 from conclust.exceptions import DenseLimitError
+from conclust.weighting.granularity import Recoding, matched
 
-__all__ = ["PairObjectiveClusterer", "bound_of", "run_of"]
+__all__ = ["Granularity", "PairObjectiveClusterer", "bound_of", "run_of"]
+
+# How fine the partitions are that the objective is of.
+Granularity: TypeAlias = Literal["given", "matched"]
 
 # The most objects for which c and N of all pairs are formed.
 _MAX_DENSE = 20_000
@@ -51,6 +56,7 @@ class PairObjectiveClusterer(PlacingClusterer):
     """
 
     pairs: Any
+    granularity: Granularity
     n_jobs: int | None
     max_iter: int
     objective_: float
@@ -60,6 +66,26 @@ class PairObjectiveClusterer(PlacingClusterer):
     trace_: NDArray[np.float64]
     residuals_: NDArray[np.float64]
     _placement: Placement
+    _recoded: Recoding | None
+
+    def _check_granularity(self) -> None:
+        owner = type(self).__name__
+        check_option(self.granularity, "granularity", owner, Granularity)
+        if self.granularity == "matched" and isinstance(self.pairs, SparseEvidence):
+            refuse(
+                "pairs",
+                owner,
+                "an int, a float or None with granularity='matched'",
+                self.pairs,
+                "Evidence is of the partitions as they were given, not of the merged ones.",
+            )
+
+    def _counted_partitions(self, ensemble: Ensemble, k: int) -> Ensemble:
+        """Return the partitions that the objective is of: as given, or matched to k clusters."""
+        self._recoded = None
+        if self.granularity == "matched":
+            ensemble, self._recoded = matched(ensemble, k)
+        return ensemble
 
     def _some_pairs(
         self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
@@ -104,4 +130,6 @@ class PairObjectiveClusterer(PlacingClusterer):
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         threads = thread_count(self.n_jobs, type(self).__name__)
+        if self._recoded is not None:
+            codes = self._recoded(codes)
         return self._placement.place(codes, self._placed_to, threads)

@@ -9,7 +9,12 @@ from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import Method
 from conclust.consensus.pairs import check_pairs
-from conclust.consensus.probabilistic.estimator import PairObjectiveClusterer, bound_of, run_of
+from conclust.consensus.probabilistic.estimator import (
+    Granularity,
+    PairObjectiveClusterer,
+    bound_of,
+    run_of,
+)
 from conclust.consensus.probabilistic.placements import placement_of
 from conclust.consensus.probabilistic.problem import (
     PairEvidence,
@@ -59,6 +64,11 @@ class PCC(PairObjectiveClusterer):
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
         share of all pairs, rounded up to whole partners of each object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
+    granularity : {"given", "matched"}, default="given"
+        "given": the partitions as they are, as in the paper. "matched": each is merged down to at most
+        `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`), and weighs
+        by how certain its clusters were before (:func:`conclust.weighting.certainty_weights`); for
+        partitions of many more clusters than the consensus.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
         Where to start. "auto": for l2, `n_init` random memberships. For other divergences, a
         membership near the l2 solution, moved inside the simplex; if `n_init` is above 1, also random
@@ -176,6 +186,7 @@ class PCC(PairObjectiveClusterer):
         divergence: str | Divergence = "kl",
         solver: SolverName = "auto",
         pairs: int | float | SparseEvidence | None = None,
+        granularity: Granularity = "given",
         init: StartName | ArrayLike = "auto",
         n_init: int = 5,
         max_iter: int = 200,
@@ -190,6 +201,7 @@ class PCC(PairObjectiveClusterer):
         self.divergence = divergence
         self.solver = solver
         self.pairs = pairs
+        self.granularity = granularity
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -204,6 +216,7 @@ class PCC(PairObjectiveClusterer):
         divergence = read_divergence(self.divergence, "PCC")
         check_option(self.solver, "solver", "PCC", ("auto", *SOLVERS))
         check_pairs(self.pairs, "PCC")
+        self._check_granularity()
         check_int(self.n_init, "n_init", "PCC")
         check_int(self.max_iter, "max_iter", "PCC")
         check_real(self.tol, "tol", "PCC")
@@ -216,9 +229,10 @@ class PCC(PairObjectiveClusterer):
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
+        k = self.n_clusters_max_ = bound_of(self, ensemble)
+        ensemble = self._counted_partitions(ensemble, k)
         warn_of_misfit(ensemble, self.n_clusters, "PCC")
         run = run_of(self)
-        k = self.n_clusters_max_ = bound_of(self, ensemble)
         divergence = read_divergence(self.divergence, "PCC")
         n = ensemble.n_samples
         name, self.solver_ = choose(self.solver, divergence, self.pairs, n, k, "PCC")

@@ -14,7 +14,12 @@ from conclust._validation import check_int, check_real
 from conclust.consensus.base import Method
 from conclust.consensus.pairs import check_pairs
 from conclust.consensus.probabilistic.descent import objective
-from conclust.consensus.probabilistic.estimator import PairObjectiveClusterer, bound_of, run_of
+from conclust.consensus.probabilistic.estimator import (
+    Granularity,
+    PairObjectiveClusterer,
+    bound_of,
+    run_of,
+)
 from conclust.consensus.probabilistic.placements import placement_of
 from conclust.consensus.probabilistic.problem import (
     PairEvidence,
@@ -55,6 +60,11 @@ class PEACE(PairObjectiveClusterer):
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
         share of all pairs, rounded up to whole partners of each object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
+    granularity : {"given", "matched"}, default="given"
+        "given": the partitions as they are, as in the paper. "matched": each is merged down to at most
+        `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`), and weighs
+        by how certain its clusters were before (:func:`conclust.weighting.certainty_weights`); for
+        partitions of many more clusters than the consensus.
     n_init : int, default=5
         Runs. Each starts from a least-squares solution of its own random start. All pairs of more than
         2,000 objects are left to the end: a run solves 2,000 objects drawn at random on all their
@@ -155,6 +165,7 @@ class PEACE(PairObjectiveClusterer):
         n_clusters: int | None = None,
         *,
         pairs: int | float | SparseEvidence | None = None,
+        granularity: Granularity = "given",
         n_init: int = 5,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -166,6 +177,7 @@ class PEACE(PairObjectiveClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.pairs = pairs
+        self.granularity = granularity
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -177,6 +189,7 @@ class PEACE(PairObjectiveClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_pairs(self.pairs, "PEACE")
+        self._check_granularity()
         check_int(self.n_init, "n_init", "PEACE")
         check_int(self.max_iter, "max_iter", "PEACE")
         check_real(self.tol, "tol", "PEACE")
@@ -187,6 +200,7 @@ class PEACE(PairObjectiveClusterer):
     ) -> NDArray[np.float64]:
         run = run_of(self)
         self.n_clusters_max_ = bound_of(self, ensemble)
+        ensemble = self._counted_partitions(ensemble, self.n_clusters_max_)
         known: PairEvidence | None = self._some_pairs(ensemble, observed, run)
         if known is None:
             known = self._all_pairs(ensemble, run)

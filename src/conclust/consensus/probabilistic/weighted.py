@@ -17,7 +17,12 @@ from conclust._warnings import warn
 from conclust.consensus.base import Method
 from conclust.consensus.pairs import check_pairs
 from conclust.consensus.probabilistic.distances import AllPairs, PairPattern, PairSet
-from conclust.consensus.probabilistic.estimator import PairObjectiveClusterer, bound_of, run_of
+from conclust.consensus.probabilistic.estimator import (
+    Granularity,
+    PairObjectiveClusterer,
+    bound_of,
+    run_of,
+)
 from conclust.consensus.probabilistic.placements import FactoredModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.probabilistic.solvers.factored import Factored
@@ -120,6 +125,11 @@ class WeightedPCC(PairObjectiveClusterer):
         of random partners of each object. A float: a random share of all pairs, rounded up to whole
         partners of each object. A SparseEvidence (:func:`conclust.evidence.sample_pairs`): its
         pairs; its counts are not used. None: all pairs; none of them is formed, which is faster too.
+    granularity : {"given", "matched"}, default="given"
+        "given": the partitions as they are, as in the paper. "matched": each is merged down to at most
+        `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`), and weighs
+        by how certain its clusters were before (:func:`conclust.weighting.certainty_weights`); for
+        partitions of many more clusters than the consensus.
     n_init : int, default=5
         Random starts; they are compared, with equal weights, over all pairs of at most 4,000
         objects.
@@ -265,6 +275,7 @@ class WeightedPCC(PairObjectiveClusterer):
         lam: float = 0.5,
         distance: Distance = "paper",
         pairs: int | float | SparseEvidence | None = None,
+        granularity: Granularity = "given",
         n_init: int = 5,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -279,6 +290,7 @@ class WeightedPCC(PairObjectiveClusterer):
         self.lam = lam
         self.distance = distance
         self.pairs = pairs
+        self.granularity = granularity
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -296,6 +308,7 @@ class WeightedPCC(PairObjectiveClusterer):
         check_int(self.max_iter, "max_iter", owner)
         check_real(self.tol, "tol", owner)
         check_pairs(self.pairs, owner)
+        self._check_granularity()
         if self.rho is None:
             return
         m = ensemble.n_partitions
@@ -311,9 +324,10 @@ class WeightedPCC(PairObjectiveClusterer):
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
+        k = self.n_clusters_max_ = bound_of(self, ensemble)
+        ensemble = self._counted_partitions(ensemble, k)
         warn_of_misfit(ensemble, self.n_clusters, "WeightedPCC")
         run = run_of(self)
-        k = self.n_clusters_max_ = bound_of(self, ensemble)
         everyone = AllPairs(ensemble, k, run.threads)
         pairs = self._pattern(ensemble, observed, run) or everyone
         shares = self._shares(ensemble, pairs)

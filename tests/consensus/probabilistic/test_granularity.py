@@ -1,0 +1,161 @@
+"""granularity="matched": partitions of many more clusters than the consensus, merged and weighted inside."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from conclust import PCC, PEACE, Ensemble, WeightedPCC
+from conclust.evidence import sample_pairs
+from conclust.exceptions import EnsembleWarning, ParameterError, UnseenLabelWarning
+from conclust.metrics import adjusted_rand_index
+from conclust.weighting import certainty_weights, coarsen
+from conclust.weighting.granularity import matched
+
+pytestmark = pytest.mark.filterwarnings("ignore::conclust.exceptions.EnsembleWarning")
+QUICK = {"n_init": 2, "random_state": 0}
+ESTIMATORS = [
+    PCC(3, divergence="l2", **QUICK),
+    PCC(3, divergence="kl", **QUICK),
+    PCC(3, divergence="l2", pairs=20, **QUICK),
+    PEACE(3, **QUICK),
+    WeightedPCC(3, **QUICK),
+    WeightedPCC(3, distance="corrected", regularization="l2", **QUICK),
+]
+NAMES = [f"{type(model).__name__}-{i}" for i, model in enumerate(ESTIMATORS)]
+
+
+def uneven(n=90, missing=0.0, noise=0.0, seed=0):
+    """Return three clusters, each cut into up to five parts by eight partitions, and the clusters."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % 3
+    labels = np.column_stack(
+        [truth * 5 + rng.integers(0, parts, n) for parts in (1, 2, 2, 3, 4, 4, 5, 5)]
+    )
+    wrong = rng.random(labels.shape) < 0.1
+    labels[wrong] = rng.integers(0, 15, int(wrong.sum()))
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[rng.random(labels.shape) < noise] = -2
+    labels[:3, 0] = [0, 5, 10]
+    return labels, truth
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=NAMES)
+@pytest.mark.parametrize("kind", ["complete", "missing", "weighted"])
+def test_is_the_consensus_of_coarser_weighted_partitions(model, kind):
+    labels, _ = uneven(missing=0.2 * (kind == "missing"), noise=0.05 * (kind == "missing"))
+    weights = np.linspace(0.5, 2, 8) if kind == "weighted" else None
+    ensemble = Ensemble(labels, weights=weights)
+    by_hand = coarsen(ensemble, 3).reweighted(
+        certainty_weights(ensemble) * ensemble.partition_weights
+    )
+    expected = clone(model).fit(by_hand)
+    found = clone(model).set_params(granularity="matched").fit(ensemble)
+    np.testing.assert_array_equal(found.membership_, expected.membership_)
+    assert found.objective_ == expected.objective_
+    assert (
+        found.kkt_residual_ == expected.kkt_residual_ if hasattr(found, "kkt_residual_") else True
+    )
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=NAMES)
+def test_new_objects_are_placed_by_the_labels_that_were_given(model):
+    labels, _ = uneven(missing=0.1, noise=0.05)
+    named = np.array([f"part {name}" for name in labels.ravel()], dtype=object).reshape(
+        labels.shape
+    )
+    named[labels < 0] = None
+    named[labels == -2] = -2
+    model = clone(model).set_params(granularity="matched").fit(named)
+    ensemble, recode = matched(Ensemble(named), 3)
+    # An object of the fit is placed as its labels in the merged partitions say.
+    merged = clone(model).set_params(granularity="given").fit(ensemble)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnseenLabelWarning)
+        placed = model.predict_proba(named)
+        np.testing.assert_allclose(placed, merged.predict_proba(ensemble.labels), atol=1e-12)
+    np.testing.assert_array_equal(recode(Ensemble(named).codes), ensemble.codes)
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(model)).predict(named), model.predict(named)
+    )
+    with pytest.warns(UnseenLabelWarning):
+        model.predict([["nobody"] * 8])
+
+
+def test_more_codes_than_a_byte_holds_become_few():
+    rng = np.random.default_rng(1)
+    truth = np.repeat(np.arange(3), 200)
+    labels = np.column_stack([truth * 200 + rng.integers(0, 150, 600) for _ in range(2)])
+    ensemble = Ensemble(labels)
+    coarse, recode = matched(ensemble, 3)
+    assert ensemble.codes.dtype == np.uint16
+    assert coarse.codes.dtype == np.uint8
+    special = np.array([[65535, 65534]], dtype=np.uint16)
+    assert recode(special)[0].tolist() == [255, 254]
+    np.testing.assert_array_equal(recode(ensemble.codes), coarse.codes)
+
+
+def test_soft_members():
+    labels, truth = uneven(n=60)
+    rng = np.random.default_rng(2)
+    soft = []
+    for column in Ensemble(labels).codes.T:
+        certain = np.eye(int(column.max()) + 1)[column]
+        soft.append(0.8 * certain + 0.2 * rng.dirichlet(np.ones(certain.shape[1]), len(column)))
+    ensemble = Ensemble.from_memberships(soft)
+    model = PCC(3, divergence="l2", granularity="matched", random_state=0).fit(ensemble)
+    assert adjusted_rand_index(truth, model.labels_) > 0.9
+
+
+def test_repairs_what_uneven_partitions_do():
+    """Clusters cut into eight parts are no evidence against their pairs, coarse ones none for theirs."""
+    scores = {"given": [], "matched": []}
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        truth = np.arange(200) % 4
+        fine = [truth * 20 + rng.integers(0, 8, 200) for _ in range(6)]
+        coarse = [rng.permutation(4)[truth] // 2 for _ in range(2)]
+        labels = np.column_stack(fine + coarse)
+        for column in labels.T:
+            wrong = rng.random(200) < 0.15
+            column[wrong] = rng.permutation(column[wrong])
+        for granularity, found in scores.items():
+            model = PCC(4, divergence="l2", granularity=granularity, random_state=0).fit(labels)
+            found.append(adjusted_rand_index(truth, model.labels_))
+    assert min(scores["matched"]) > 0.93
+    assert np.mean(scores["matched"]) > np.mean(scores["given"]) + 0.1
+
+
+def test_partitions_that_fit_and_one_partition_are_left_as_they_are():
+    alone = np.repeat([0, 1, 2], 5)[:, np.newaxis]
+    ensemble, recode = matched(Ensemble(alone), 2)
+    assert ensemble == Ensemble(alone)
+    np.testing.assert_array_equal(recode(Ensemble(alone).codes), Ensemble(alone).codes)
+    labels = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
+    model = PCC(2, divergence="l2", granularity="matched", random_state=0).fit(labels)
+    given = PCC(2, divergence="l2", random_state=0).fit(labels)
+    np.testing.assert_allclose(model.membership_, given.membership_)
+
+
+def test_what_is_refused():
+    labels, _ = uneven()
+    for kind in (PCC, PEACE, WeightedPCC):
+        with pytest.raises(ParameterError, match="'granularity' parameter"):
+            kind(3, granularity="fine").fit(labels)
+        pairs = sample_pairs(Ensemble(labels), 10, random_state=0)
+        with pytest.raises(ParameterError, match="of the partitions as they were given"):
+            kind(3, granularity="matched", pairs=pairs).fit(labels)
+
+
+@pytest.mark.filterwarnings("default::conclust.exceptions.EnsembleWarning")
+def test_the_warning_of_many_clusters_names_it():
+    rng = np.random.default_rng(3)
+    truth = np.repeat(np.arange(4), 100)
+    labels = np.column_stack([truth * 30 + rng.integers(0, 15, 400) for _ in range(6)])
+    with pytest.warns(EnsembleWarning, match="granularity='matched'"):
+        PCC(4, divergence="l2", random_state=0).fit(labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EnsembleWarning)
+        PCC(4, divergence="l2", granularity="matched", random_state=0).fit(labels)
