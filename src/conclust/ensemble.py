@@ -33,7 +33,7 @@ from conclust._labels import (
     reserved_counts,
 )
 from conclust._memberships import code_memberships, read_memberships
-from conclust._validation import check_option
+from conclust._validation import check_option, refuse
 from conclust._warnings import warn
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
@@ -114,7 +114,8 @@ class Ensemble(Derived):
         without a copy if its columns number their clusters by first appearance, as conclust's
         generators do: do not change it afterwards. Such an array may be a file larger than the
         memory, ``Ensemble(np.load("labels.npy", mmap_mode="r"))``: it is read in order of the objects,
-        once for each pass of the method. Any other input is copied once.
+        once for each pass of the method. Any other input is copied once. An Ensemble is taken as it is,
+        with its own weights where none are given.
     weights : array-like of shape (n_partitions,), default=None
         Weight of each partition, 0 or between 1e-30 and 1e30. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -148,6 +149,8 @@ class Ensemble(Derived):
         If the labels are empty, not two-dimensional, ragged, complex, infinite, not whole or
         negative without being a missing code; if there is only one object; if a partition is
         missing everywhere; if the weights are not numbers of their range, one per partition.
+    ParameterError
+        If `missing` is neither of its two words, or is "noise" of an Ensemble, whose labels were read.
 
     Examples
     --------
@@ -180,6 +183,13 @@ class Ensemble(Derived):
         self, labels: Any, *, weights: ArrayLike | None = None, missing: Missing = "unobserved"
     ) -> None:
         check_option(missing, "missing", "Ensemble", Missing)
+        if isinstance(labels, Ensemble):
+            if missing != "unobserved":
+                advice = "Pass Ensemble(ensemble.labels, missing='noise'), the plain labels."
+                refuse("missing", "Ensemble", "'unobserved' with an Ensemble", missing, advice)
+            own = labels.weights if weights is None else weights
+            self._set(labels._coded(), own, labels._soft)
+            return
         self._set(code_labels(labels, missing=missing), weights, None)
 
     @classmethod

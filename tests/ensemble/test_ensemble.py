@@ -484,3 +484,18 @@ def test_one_reader_serves_all(monkeypatch):
     coded = code_labels([[0, 1], [1, 1]])
     assert coded.names == ((0, 1), (1,))
     np.testing.assert_array_equal(coded.n_missing, [0, 0])
+
+
+def test_an_ensemble_of_an_ensemble_is_the_same():
+    plain = Ensemble([["b", 5], ["a", 5], ["b", -1], ["a", -2]], weights=[1.0, 2.0])
+    again = Ensemble(plain)
+    assert again == plain
+    assert (again.names, again.weights.tolist()) == (plain.names, [1.0, 2.0])
+    assert Ensemble(plain, weights=[3, 1]) == plain.reweighted([3, 1])
+    soft = Ensemble.from_memberships([[[0.5, 0.5], [0.0, 1.0]], [[1.0], [1.0]]])
+    assert Ensemble(soft).is_soft
+    assert Ensemble(soft) == soft
+    with pytest.raises(InputError, match=r"one number per partition, shape \(2,\)"):
+        Ensemble(plain, weights=[1])
+    with pytest.raises(ParameterError, match=r"'unobserved' with an Ensemble.*ensemble.labels"):
+        Ensemble(plain, missing="noise")
