@@ -416,6 +416,49 @@ def test_the_graph_has_sizes_and_overlaps():
     assert len(P.cluster_graph_of([[0.9, 0.1], [0.8, 0.2]]).sizes) == 1
 
 
+def neighbours(K, n, share, largest=1.0):
+    """Return memberships of clusters in a ring: of a share of the objects a part is in the next one."""
+    rng = np.random.default_rng(0)
+    sizes = np.linspace(largest, 1.0, K)
+    own = rng.choice(K, n, p=sizes / sizes.sum())
+    Y = np.eye(K)[own]
+    Y[rng.random(n) < share] *= 0.6
+    Y[np.arange(n), (own + 1) % K] += 1.0 - Y.sum(axis=1)
+    return Y
+
+
+@pytest.mark.parametrize(
+    ("Y", "numbered"),
+    [
+        (neighbours(3, 500, 0.3), 6),
+        (neighbours(7, 20_000, 0.3), 10),
+        (neighbours(12, 20_000, 0.5, largest=40.0), 0),
+        (neighbours(24, 2000, 0.3), 0),
+        (neighbours(40, 4000, 0.2), 0),
+        # All lie in the first one.
+        (0.7 * np.eye(16)[np.arange(960) % 16] + 0.3 * np.eye(16)[np.zeros(960, int)], 5),
+    ],
+    ids=["3", "7", "12", "24", "40", "star"],
+)
+def test_nothing_in_the_graph_lies_over_anything_else(Y, numbered):
+    ax = P.cluster_graph(Y)
+    renderer = painted(ax)
+    boxes = [text.get_window_extent(renderer) for text in ax.texts]
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.overlaps(other)
+    said = [text.get_text() for text in ax.texts]
+    numbers = [box for text, box in zip(said, boxes, strict=True) if text.startswith(".")]
+    assert len(numbers) >= numbered
+    # All clusters are named, of very many nearly all.
+    assert min(Y.shape[1], 36) <= len(said) - len(numbers) <= Y.shape[1]
+    (circles,) = [c for c in ax.collections if len(c.get_offsets()) == Y.shape[1]]
+    middles = ax.transData.transform(circles.get_offsets())
+    radii = np.sqrt(circles.get_sizes()) / 2 * ax.figure.dpi / 72
+    for box in numbers:
+        nearest = np.clip(middles, (box.x0, box.y0), (box.x1, box.y1))
+        assert (np.linalg.norm(nearest - middles, axis=1) >= radii).all()
+
+
 def test_traces_are_the_models():
     _, ensemble = members()
     pcc = PCC(4, random_state=0).fit(ensemble)

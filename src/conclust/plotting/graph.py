@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ClusterGraph", "cluster_graph", "cluster_graph_of"]
 
 _LABELS = 24  # edges up to which numbers are written on them
+_NAME, _NUMBER = 6.5, 6.0  # sizes of type, in points
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def cluster_graph(
     r"""Draw clusters as circles, as large as they are, and lines where they lie in each other.
 
     The number on a line near a cluster is the probability that an object drawn from that cluster
-    falls into the other one when it is drawn again.
+    falls into the other one when it is drawn again. What would lie over something else is left out,
+    smaller numbers first.
 
     Parameters
     ----------
@@ -138,11 +140,12 @@ def cluster_graph(
     palette = cluster_colours(K)
     larger = np.maximum(found.overlap, found.overlap.T)
     pairs = [(a, b) for a in range(K) for b in range(a + 1, K) if larger[a, b] >= limit]
+    pairs.sort(key=lambda pair: larger[pair])
+    numbered = len(pairs) <= _LABELS
     room = 72.0 * min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi
-    biggest = min(42.0, 1.6 * room / max(4, K))
-    across = np.maximum(7.0, biggest * np.sqrt(found.sizes / found.sizes.max()))
-    per_unit = room / 3.1  # points of a unit of the picture
-    for a, b in sorted(pairs, key=lambda pair: larger[pair]):
+    places = found.places * room / 3.1  # in points, as all that follows
+    across = _diameters(found.sizes, places, room, numbered=numbered)
+    for a, b in pairs:
         strength = float(larger[a, b])
         ax.plot(
             *found.places[[a, b]].T,
@@ -152,24 +155,6 @@ def cluster_graph(
             solid_capstyle="butt",
             zorder=1,
         )
-        if len(pairs) > _LABELS:
-            continue
-        for one, other in ((a, b), (b, a)):
-            step = found.places[other] - found.places[one]
-            length = float(np.hypot(*step))
-            # Just outside of the circle, never beyond the middle.
-            away = min(0.42 * length, (across[one] / 2 + 9.0) / per_unit)
-            at = (found.places[one] + step / length * away).tolist()
-            ax.text(
-                at[0],
-                at[1],
-                f"{found.overlap[one, other]:.2f}".removeprefix("0"),
-                ha="center",
-                va="center",
-                fontsize=6.0,
-                bbox={"boxstyle": "round,pad=0.12", "facecolor": "#ffffff", "edgecolor": "none"},
-                zorder=3,
-            )
     ax.scatter(
         found.places[:, 0],
         found.places[:, 1],
@@ -179,23 +164,122 @@ def cluster_graph(
         linewidths=0.8,
         zorder=4,
     )
-    for k in range(K):
-        text = f"{k}\n{found.sizes[k]:,}"
-        inside = across[k] > 4.0 * max(map(len, text.split("\n"))) + 6
-        outward = found.places[k] * (across[k] / 2 + 9.0)
+    circles = [Box(x, y, size / 2, size / 2) for (x, y), size in zip(places, across, strict=True)]
+    names = _names(found.sizes, places, across)
+    # What is more comes first, and keeps its place.
+    numbers = _numbers(found.overlap, pairs[::-1], places, across) if numbered else []
+    for text, k, box in names:
+        inside = (box.x, box.y) == tuple(places[k])
         ax.annotate(
             text,
             found.places[k],
-            xytext=(0, 0) if inside else tuple(outward),
+            xytext=(box.x - places[k, 0], box.y - places[k, 1]),
             textcoords="offset points",
             ha="center",
             va="center",
-            fontsize=6.5,
+            fontsize=_NAME,
             linespacing=1.0,
             color=ink_on(palette[k]) if inside else INK,
             zorder=5,
+        )
+    taken = circles + [box for _, _, box in names]
+    for text, box in numbers:
+        if any(box.meets(other) for other in taken):
+            continue
+        taken.append(box)
+        ax.text(
+            box.x * 3.1 / room,
+            box.y * 3.1 / room,
+            text,
+            ha="center",
+            va="center",
+            fontsize=_NUMBER,
+            bbox={"boxstyle": "round,pad=0.12", "facecolor": "#ffffff", "edgecolor": "none"},
+            zorder=3,
         )
     ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5) if K > 2 else (-0.8, 0.8), aspect="equal")
     ax.set_axis_off()
     ax.set_title(f"{K} cluster{'s' * (K > 1)}, and how far they lie in each other")
     return ax
+
+
+class Box(NamedTuple):
+    """The room of a text or a circle, in points: its middle, and half of its width and height."""
+
+    x: float
+    y: float
+    half_width: float
+    half_height: float
+
+    def meets(self, other: Box) -> bool:
+        """Tell whether two lie over each other."""
+        return (
+            abs(self.x - other.x) < self.half_width + other.half_width
+            and abs(self.y - other.y) < self.half_height + other.half_height
+        )
+
+
+def _box(at: NDArray[np.float64], text: str, size: float) -> Box:
+    """Return the room of a text; digits are not quite two thirds of their size wide."""
+    lines = text.split("\n")
+    x, y = at.tolist()
+    return Box(x, y, 0.32 * size * max(map(len, lines)) + 0.5, 0.54 * size * len(lines))
+
+
+def _diameters(
+    sizes: NDArray[np.int64], places: NDArray[np.float64], room: float, *, numbered: bool
+) -> NDArray[np.float64]:
+    """Return the diameters of the circles, which leave room for two numbers between neighbours."""
+    K = len(sizes)
+    biggest = min(42.0, 1.6 * room / max(4, K))
+    if numbered and K > 2:
+        between = 2.0 * float(np.hypot(*places[0])) * np.sin(np.pi / K) - 28.0
+        biggest = min(biggest, between) if between > 10.0 else biggest
+    return np.asarray(np.maximum(7.0, biggest * np.sqrt(sizes / sizes.max())))
+
+
+def _names(
+    sizes: NDArray[np.int64], places: NDArray[np.float64], across: NDArray[np.float64]
+) -> list[tuple[str, int, Box]]:
+    """Return names and sizes of clusters in their circles or outside; no sizes where they lie close."""
+    K = len(sizes)
+    for sized in (True, False):
+        found = []
+        for k in range(K):
+            text = f"{k}\n{sizes[k]:,}" if sized else str(k)
+            box = _box(places[k], text, _NAME)
+            if not sized or np.hypot(box.half_width, box.half_height) > across[k] / 2:
+                outward = places[k] / max(float(np.hypot(*places[k])), 1e-9)
+                reach = np.abs(outward) @ (box.half_width, box.half_height)
+                box = _box(places[k] + outward * (across[k] / 2 + 2.0 + reach), text, _NAME)
+            found.append((text, k, box))
+        boxes = [box for _, _, box in found]
+        free = [not any(box.meets(other) for other in boxes[:k]) for k, box in enumerate(boxes)]
+        if all(free):
+            return found
+    kept: list[tuple[str, int, Box]] = []
+    for name in found:
+        if not any(name[2].meets(other[2]) for other in kept):
+            kept.append(name)
+    return kept
+
+
+def _numbers(
+    overlap: NDArray[np.float64],
+    pairs: list[tuple[int, int]],
+    places: NDArray[np.float64],
+    across: NDArray[np.float64],
+) -> list[tuple[str, Box]]:
+    """Return the numbers on lines, each just outside of its circle; none where two do not fit."""
+    found = []
+    for a, b in pairs:
+        both = []
+        for one, other in ((a, b), (b, a)):
+            step = places[other] - places[one]
+            length = float(np.hypot(*step))
+            text = f"{overlap[one, other]:.2f}".removeprefix("0")
+            away = min(0.42 * length, across[one] / 2 + 7.5)
+            both.append((text, _box(places[one] + step / length * away, text, _NUMBER)))
+        if not both[0][1].meets(both[1][1]):
+            found += both
+    return found
