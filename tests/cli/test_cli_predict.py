@@ -103,6 +103,10 @@ def test_points_of_the_fit_keep_their_labels_where_the_method_places_none(tmp_pa
         assert run("cluster", old, *more, "--scale", scale, "--out", out) == 0
         assert run("predict", out, old, "--out", tmp_path / f"p{scale}", "-q") == 0
         np.testing.assert_array_equal(labels_of(tmp_path / f"p{scale}"), labels_of(out))
+        # And their confidence, which is that of the company: the method has no probabilities.
+        assert [row["confidence"] for row in read(tmp_path / f"p{scale}")] == [
+            row["confidence"] for row in read(out)
+        ]
         assert not (tmp_path / f"p{scale}" / "memberships.csv").exists()
         new = points(tmp_path / "new.csv", NEW)
         assert run("predict", out, new, "--out", tmp_path / f"n{scale}", "-q") == 0
@@ -194,6 +198,11 @@ def test_new_labels_that_are_missing_or_unknown(combined, tmp_path, capsys):
     found = labels_of(tmp_path / "p")
     assert found[1] == -1
     assert found[0] != found[2]
+    sure = [float(row["confidence"]) for row in read(tmp_path / "p")]
+    assert sure[1] == pytest.approx(1 / 3, abs=1e-6)
+    assert min(sure[0], sure[2]) > 0.8
+    written = json.loads((tmp_path / "p/result.json").read_text())
+    assert written["mean_confidence"] == pytest.approx(np.mean(sure), abs=1e-6)
     assert "1 object of which nothing is known" in capsys.readouterr().out
 
 

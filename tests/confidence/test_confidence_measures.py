@@ -53,6 +53,13 @@ def test_measures_are_those_of_the_definitions(kind, seed):
     np.testing.assert_allclose(item_consensus(labels, ensemble), items, atol=1e-12)
     kept = naive.company(labels, ensemble)
     np.testing.assert_allclose(company(labels, ensemble), kept, atol=1e-12)
+    # New objects with the labels of old ones keep the same company.
+    given = ensemble.labels[::-1].copy()
+    for u, names in enumerate(ensemble.names):
+        there = given[:, u] >= 0
+        given[there, u] = np.array(names)[given[there, u]]
+    again = company(labels, ensemble, new=given)
+    np.testing.assert_allclose(again, kept[::-1], atol=1e-12)
     by_majority = naive.agreement(labels, ensemble, "majority")
     np.testing.assert_allclose(member_agreement(labels, ensemble), by_majority)
     # Several one-to-one matchings may be best: the same number of objects agrees in all of them.

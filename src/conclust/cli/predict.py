@@ -30,7 +30,7 @@ from conclust.cli.sources import opened
 from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
 from conclust.cli.tables import Reading, Table, listed, table_of
 from conclust.cli.talk import STREAM, Talk, count, plain
-from conclust.confidence import ChanceConfidence
+from conclust.confidence import ChanceConfidence, company
 from conclust.ensemble import Ensemble
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError
 from conclust.placing import shared_clusterings
@@ -70,6 +70,7 @@ class _Placed:
 
     labels: NDArray[np.int64]
     membership: NDArray[np.float64] | None
+    confidence: NDArray[np.float64]
     way: str
 
 
@@ -92,8 +93,7 @@ def run(arguments: argparse.Namespace) -> None:
         clock.lap("read")
         placed = _place(arguments, talk, result, new.labels)
         clock.lap("place")
-        labels, membership = placed.labels, placed.membership
-        confidence = None if membership is None else membership.max(axis=1)
+        labels, membership, confidence = placed.labels, placed.membership, placed.confidence
         n_clusters = int(result.labels.max()) + 1
         sizes = sizes_of(labels, n_clusters)
         by_chance = result.content.get("mean_confidence_by_chance")
@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> None:
                 "placed_by": placed.way,
                 "cluster_sizes": sizes,
                 "objects_without_evidence": int(np.count_nonzero(labels < 0)),
-                "mean_confidence": None if confidence is None else float(confidence.mean()),
+                "mean_confidence": float(confidence.mean()),
                 "mean_confidence_by_chance": by_chance,
                 "agreement_with_known_classes": scores,
                 "seconds": clock.seconds(),
@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
         lines.append(
             f"{count(int(np.count_nonzero(labels < 0)), 'object')} of which nothing is known: label -1."
         )
-    if confidence is not None and by_chance is not None:
+    if by_chance is not None:
         sure = ChanceConfidence(float(confidence.mean()), np.array([by_chance]))
         lines.append(confidence_line(sure))
     if scores is not None:
@@ -258,7 +258,7 @@ def _place(
         known = ~np.isnan(shares).all(axis=1)
         labels = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
         way = f"by the clusterings shared, as {method.estimator} places no new objects itself"
-        return _Placed(labels, None, way)
+        return _Placed(labels, None, _company(result, new, labels), way)
     parameters = result.get("settings", "consensus")
     if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params()):
         raise InputError(
@@ -286,7 +286,20 @@ def _place(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the same as of predict
                 membership = model.predict_proba(new)
-    return _Placed(labels, membership, f"by {method.estimator}")
+    sure = _company(result, new, labels) if membership is None else membership.max(axis=1)
+    return _Placed(labels, membership, sure, f"by {method.estimator}")
+
+
+def _company(result: _Result, new: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the confidence of labels without probabilities, as `conclust.confidence` has it.
+
+    Of an object of which nothing is known, as everywhere, what all clusters have alike.
+    """
+    shares = np.nan_to_num(company(result.labels, result.ensemble, new=new))
+    own = np.take_along_axis(shares, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+    total = shares.sum(axis=1)
+    known = (total > 0) & (labels >= 0)
+    return np.where(known, own / np.where(known, total, 1.0), 1.0 / shares.shape[1])
 
 
 def _refuse_method(sentence: str) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._labels import indicator_of
 from conclust._validation import check_int, check_option
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
@@ -131,7 +132,9 @@ def _by_pairs(
     return sums, known
 
 
-def company(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> NDArray[np.float64]:
+def company(
+    consensus: Any, ensemble: Ensemble | ArrayLike | None = None, *, new: Any = None
+) -> NDArray[np.float64]:
     """Say to which clusters the company of each object belongs.
 
     Parameters
@@ -140,19 +143,22 @@ def company(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> NDA
         The clusters; negative labels and NaN are in none.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. None: those that a `conclust.ConsensusClustering` keeps.
+    new : array-like of shape (n_new, n_partitions), default=None
+        Labels of new objects in the same partitions, which are then asked of; a label that no object of
+        the ensemble has is noise. None: the objects of the ensemble.
 
     Returns
     -------
-    ndarray of shape (n_samples, n_clusters)
+    ndarray of shape (n_samples, n_clusters) or (n_new, n_clusters)
         The share of consensus cluster k in the cluster that a partition puts object i in, i itself
-        included: mean over the partitions that put i in a cluster, by their weights. Rows sum to 1
-        where all those objects are in a cluster of the consensus; NaN for objects that no partition
-        put in a cluster.
+        included where it is of the ensemble: mean over the partitions that put i in a cluster, by their
+        weights. Rows sum to 1 where all those objects are in a cluster of the consensus; NaN for objects
+        that no partition put in a cluster.
 
     Raises
     ------
     InputError
-        If the consensus and the ensemble are not of the same objects.
+        If the consensus and the ensemble are not of the same objects, or new labels are malformed.
 
     Notes
     -----
@@ -168,16 +174,21 @@ def company(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> NDA
            [0.222, 0.778],
            [0.   , 1.   ]])
     """
-    return company_of(read_consensus(consensus, ensemble, "company"))
+    judged = read_consensus(consensus, ensemble, "company")
+    if new is None:
+        return company_of(judged)
+    codes, _ = judged.members.encode(new)
+    return company_of(judged, indicator_of(codes, judged.members.offsets))
 
 
-def company_of(judged: Judged) -> NDArray[np.float64]:
-    """Return the shares (n, K)."""
+def company_of(judged: Judged, who: sp.csr_array | None = None) -> NDArray[np.float64]:
+    """Return the shares (n, K) of the members' objects, or of those with other rows of the indicator."""
     members = judged.members
     B = members.indicator
     table = (B.T @ judged.indicator).toarray() / np.maximum(members.cluster_sizes, 1e-300)[:, None]
-    sums = np.asarray(B @ (members.column_weights[:, None] * table))
-    observed_weight = np.asarray(B @ members.column_weights)
+    rows = B if who is None else who
+    sums = np.asarray(rows @ (members.column_weights[:, None] * table))
+    observed_weight = np.asarray(rows @ members.column_weights)
     shares = np.full(sums.shape, np.nan)
     np.divide(sums, observed_weight[:, None], out=shares, where=observed_weight[:, None] > 0)
     return shares
