@@ -17,6 +17,7 @@ from conclust._validation import refuse
 __all__ = [
     "RandomStateLike",
     "generator",
+    "repeating",
     "seed_sequence",
     "spawn_generators",
     "spawn_seeds",
@@ -51,6 +52,17 @@ def seed_sequence(random_state: Any, owner: str = "this function") -> np.random.
             random_state,
         )
     return np.random.SeedSequence(int(random_state))
+
+
+def repeating(root: np.random.SeedSequence) -> int | str:
+    """Return the `random_state` that repeats a call: an int, or a SeedSequence written out."""
+    entropy: Any = root.entropy
+    whole = isinstance(entropy, int | np.integer)
+    if whole and not root.spawn_key:
+        return int(entropy)
+    told = int(entropy) if whole else [int(part) for part in entropy]
+    key = tuple(int(part) for part in root.spawn_key)
+    return f"numpy.random.SeedSequence({told}, spawn_key={key})"
 
 
 def generator(random_state: Any, owner: str = "this function") -> np.random.Generator:

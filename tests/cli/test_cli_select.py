@@ -83,6 +83,29 @@ def test_one_cluster_is_an_answer_and_no_p_value_is_null(tmp_path, capsys):
     assert json.loads((out / "result.json").read_text())["p_value"] is None
 
 
+def test_few_objects_and_another_window_of_pac(tmp_path, capsys):
+    # Nobody gave the numbers: as many as a draw of nine objects has, not 2 to 10.
+    X = np.random.default_rng(4).normal(size=(9, 2))
+    np.save(tmp_path / "few.npy", X)
+    quick = ["--resamples", "10", "--references", "19", "--scale", "none"]
+    out = tmp_path / "out"
+    more = ["--window", "0", "0.5", "--seed", "7"]
+    assert main(["select", str(tmp_path / "few.npy"), *quick, *more, "--out", str(out)]) == 0
+    result = json.loads((out / "result.json").read_text())
+    assert result["k"] == list(range(2, 8))
+    settings = result["settings"]
+    assert (settings["window"], settings["random_state"]) == ([0.0, 0.5], 7)
+    found = choose(X, n_resamples=10, n_references=19, window=(0, 0.5), random_state=7)
+    assert result["criteria"]["pac"] == found.table["pac"].tolist()
+    capsys.readouterr()
+    given = ["select", str(tmp_path / "few.npy"), "--out", str(tmp_path / "no")]
+    assert main([*given, "--window", "0.9", "0.1"]) == 1
+    assert "two numbers, 0 <= u1 < u2 <= 1" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*given, "--window", "0.1", "1.5"])
+    assert "--window: must be from 0 to 1, got '1.5'" in capsys.readouterr().err
+
+
 def test_labels_go_to_standard_output_on_request(blobs, capsys):
     assert main(["select", str(blobs[0]), *QUICK, "--drop", "kind", "--out", "-", "-q"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -142,8 +142,8 @@ def test_a_selection_says_why(chosen, blobs):
     decision = found["decision"]
     (code,) = [block for block in section(found, "repeat")["blocks"] if block["kind"] == "code"]
     assert code["text"] == (
-        "conclust.selection.choose(X, [2, 3, 4], clusterer='kmeans', n_resamples=12, sample_fraction=0.8, "
-        "null='rotation', alpha=0.05, window=(0.1, 0.9), scale=None, random_state=...)"
+        "conclust.selection.choose(X, [2, 3, 4], n_resamples=12, n_references=19, sequential=False, "
+        "random_state=0)"
     )
     assert decision["sentence"] == (
         "3 clusters in 90 objects: that there is only one is rejected (p = 0.05, 19 rotations)."
@@ -369,3 +369,41 @@ def test_a_number_that_resamples_chose_was_not_asked_for(blobs):
     assert found["decision"]["by"] == "p-value"
     assert found["decision"]["asked_for"] is None
     assert found["decision"]["reason"] == model.selection_.reason
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"clusterer": KMeans(n_init=1), "scale": "minmax", "criteria": "all"},
+        {"null": None, "random_state": np.random.SeedSequence(3, spawn_key=(4,))},
+        {"n_components": 2, "max_dense": 50, "n_pairs": 1000, "window": (0.2, 0.8)},
+    ],
+    ids=["plain", "clusterer", "no null", "many objects"],
+)
+def test_the_call_told_gives_the_same_selection(blobs, given):
+    import conclust
+
+    first = choose(blobs, [2, 3], **{"n_resamples": 6, "n_references": 19, **given})
+    for found, names in (
+        (first, {"X": blobs}),
+        (choose_from(first.ensembles, max_dense=50, n_pairs=1000), {"ensembles": first.ensembles}),
+        (choose_from(first.ensembles[2], [2, 4]), {"ensemble": first.ensembles[2]}),
+    ):
+        blocks = section(account(found), "repeat")["blocks"]
+        (code,) = [block["text"] for block in blocks if block["kind"] == "code"]
+        again = eval(code, {"conclust": conclust, "numpy": np, "KMeans": KMeans} | names)
+        assert again.reason == found.reason
+        assert again.null.tobytes() == found.null.tobytes()
+        for name, column in found.table.items():
+            assert again.table[name].tobytes() == column.tobytes(), name
+
+
+def test_seeds_of_the_machine_are_told_in_full(blobs):
+    # A browser reads whole numbers of JSON up to 2**53 only.
+    found = choose(blobs, [2, 3], n_resamples=5, n_references=19)
+    seed = found.settings["random_state"]
+    assert seed > 2**53
+    blocks = section(account(found), "repeat")["blocks"]
+    (settings,) = [block["settings"] for block in blocks if block["kind"] == "settings"]
+    assert settings["selection"]["random_state"] == str(seed)

@@ -17,6 +17,7 @@ __all__ = [
     "add_running",
     "add_talking",
     "add_writing",
+    "end",
     "names",
     "numbers",
     "share",
@@ -235,6 +236,17 @@ def share(text: str) -> float:
     found = _float(text)
     if not 0.0 < found <= 1.0:
         raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, got {text!r}")
+    return found
+
+
+def end(text: str) -> float:
+    """Read an end of a range of shares, from 0 to 1."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0.0 <= found <= 1.0:
+        raise argparse.ArgumentTypeError(f"must be from 0 to 1, got {text!r}")
     return found
 
 

@@ -15,6 +15,7 @@ from conclust.cli.options import (
     add_running,
     add_talking,
     add_writing,
+    end,
     numbers,
     share,
     whole,
@@ -196,23 +197,32 @@ def _add_select(commands: Any) -> None:
         "-k",
         "--k",
         type=numbers,
-        default=list(range(2, 11)),
         metavar="K",
-        help="the numbers to try: 2:10, or 2,3,5 [2:10]",
+        help="the numbers to try: 2:10 (maxK = 10 of the R packages), or 2,3,5 [2:10, as far as a draw has "
+        "objects]",
     )
     group.add_argument(
         "--resamples",
         type=whole(2),
         default=50,
         metavar="B",
-        help="draws for each number [%(default)s]",
+        help="draws for each number (reps of the R packages) [%(default)s]",
     )
     group.add_argument(
         "--sample-fraction",
         type=share,
         default=0.8,
         metavar="F",
-        help="share of the objects in each draw [%(default)g]",
+        help="share of the objects in each draw (pItem of the R packages) [%(default)g]",
+    )
+    group.add_argument(
+        "--window",
+        nargs=2,
+        type=end,
+        default=[0.1, 0.9],
+        metavar=("LO", "HI"),
+        help="PAC counts the pairs that are together in more than LO of the draws and at most HI (pacx1 "
+        "and pacx2 of M3C) [0.1 0.9]",
     )
     group.add_argument(
         "--null",

@@ -113,6 +113,7 @@ def _choose(
             null=None if arguments.null == "none" else arguments.null,
             n_references=arguments.references,
             alpha=arguments.alpha,
+            window=tuple(arguments.window),
             scale=scale(arguments),
             random_state=arguments.seed,
             n_jobs=jobs(arguments),

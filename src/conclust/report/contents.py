@@ -32,6 +32,7 @@ __all__ = ["FORMAT", "contents"]
 FORMAT = 1
 _TOP_FEATURES = 8
 _MANY_CLUSTERS = 60
+_EXACT = 2**53  # whole numbers up to which a browser reads JSON exactly; seeds may be larger
 
 
 def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str, Any]:
@@ -488,6 +489,8 @@ def plain(value: Any) -> Any:
         return plain(value.item())
     if isinstance(value, np.ndarray):
         return plain(value.tolist()) if value.size <= 1000 else f"array of shape {value.shape}"
+    if isinstance(value, int) and abs(value) > _EXACT:
+        return str(value)
     if value is None or isinstance(value, bool | int | float):
         return value
     return shown_text(str(value))

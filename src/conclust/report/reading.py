@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
 from conclust.report.folders import read_folder
 from conclust.report.result import MOST_GAPS, Features, Record, Reported
-from conclust.selection import Selection
+from conclust.selection import Selection, choose, choose_from
 
 __all__ = ["read_result"]
 
@@ -93,14 +94,30 @@ def _of_selection(selection: Selection) -> Reported:
     return Reported(judged.labels, record, judged, selection, tree=tree if len(tree) else None)
 
 
+# What settings keep as it is written, where it is no plain value.
+_WRITTEN_OUT = ("clusterer", "random_state")
+
+
 def _call_of(selection: Selection) -> str:
-    """Return the call that chose, as far as the selection says it: it does not keep the seed."""
+    """Return the call that chose, with what differs from the default values and the seed."""
     settings = selection.settings
-    if "n_resamples" not in settings:
-        return f"conclust.selection.choose_from(ensembles, window={settings['window']})"
-    names = ("clusterer", "n_resamples", "sample_fraction", "null", "alpha", "window", "scale")
-    given = ", ".join(f"{name}={settings[name]!r}" for name in names)
-    return f"conclust.selection.choose(X, {selection.k.tolist()}, {given}, random_state=...)"
+    points = "n_resamples" in settings
+    call: Any = choose if points else choose_from
+    default = inspect.signature(call).parameters
+    given = {name: settings[name] for name in default if name in settings}
+    if not settings.get("reduced"):
+        given.pop("n_components", None)
+    told = [
+        f"{name}={value if name in _WRITTEN_OUT else repr(value)}"
+        for name, value in given.items()
+        if value is not None and value != default[name].default
+    ]
+    if points and settings["null"] is None:
+        told.append("null=None")
+    what = f"X, {selection.k.tolist()}" if points else "ensembles"
+    if settings.get("one_ensemble"):
+        what = f"ensemble, {selection.k.tolist()}"
+    return f"conclust.selection.{call.__name__}({', '.join([what, *told])})"
 
 
 def _of_consensus(result: Any, ensemble: Any) -> Reported:

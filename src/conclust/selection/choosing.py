@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._progress import reporter
-from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
+from conclust._random import RandomStateLike, generator, repeating, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.ensemble import Ensemble
@@ -282,8 +282,9 @@ def choose(
                 cache=open_reference_cache(asked, tested, seeds, null_seed),
                 report=report,
             )
-            costly = tested.size >= _COSTLY or not asked.fast
-            verdict = test.verdict(sequential=costly if sequential is None else sequential)
+            if sequential is None:
+                sequential = tested.size >= _COSTLY or not asked.fast
+            verdict = test.verdict(sequential=sequential)
         design = Design.draw(
             n, max_dense=max_dense, n_pairs=n_pairs, window=ends, n_jobs=threads, seed=design_seed
         )
@@ -312,9 +313,15 @@ def choose(
         "sample_fraction": fraction,
         "null": null,
         "n_tested": 0 if null is None else len(tested),
+        "n_references": None if null is None else n_references,
+        "sequential": sequential,
         "alpha": level,
         "window": (float(ends[0]), float(ends[1])),
+        "criteria": criteria,
+        "max_test": max_test,
+        "max_dense": max_dense,
         "n_pairs": None if design.pairs is None else len(design.pairs[0]),
+        "random_state": repeating(root),
     }
     why_no_p = "no null was asked for (null=None)"
     return assemble(measured, ensembles, settings, verdict=verdict, why_no_p=why_no_p)

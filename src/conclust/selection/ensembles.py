@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conclust._progress import reporter
-from conclust._random import RandomStateLike, seed_sequence, spawn_sequences
+from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, refuse
 from conclust.ensemble import Ensemble, as_ensemble
@@ -134,8 +134,11 @@ def choose_from(
         "n_samples": n,
         "one_ensemble": shared,
         "window": (float(ends[0]), float(ends[1])),
+        "criteria": criteria,
+        "max_dense": max_dense,
         "n_pairs": None if design.pairs is None else len(design.pairs[0]),
         "null": None,
+        "random_state": repeating(root),
     }
     return assemble(
         measured, members, settings, verdict=None, why_no_p=_WHY_NO_P, nested=not shared

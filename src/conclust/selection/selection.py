@@ -53,7 +53,7 @@ class Selection:
     pairs : dict of int to PairCounts
         How many pairs of objects were together c times of N.
     settings : dict
-        How all this was made.
+        How all this was made; `random_state` is what repeats it, where none was given too.
     """
 
     n_clusters: int
