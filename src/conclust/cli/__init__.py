@@ -58,15 +58,11 @@ def _run(arguments: Any) -> int:
     except ConclustError as error:
         return _fail(arguments, EXIT_FAILURE, str(error))
     except KeyboardInterrupt:
-        kept = ""
-        if getattr(arguments, "cache", None):
-            kept = (
-                f" The members finished are kept in {arguments.cache}: give the same command "
-                "again to go on."
-            )
-        return _fail(arguments, EXIT_INTERRUPTED, f"interrupted; nothing was written.{kept}")
+        text = f"interrupted; nothing was written.{_kept(arguments)}"
+        return _fail(arguments, EXIT_INTERRUPTED, text)
     except _Terminated:
-        return _fail(arguments, EXIT_TERMINATED, "terminated; nothing was written.")
+        text = f"terminated; nothing was written.{_kept(arguments)}"
+        return _fail(arguments, EXIT_TERMINATED, text)
     except BrokenPipeError:
         return 0  # who read the labels has had enough of them
     except OSError as error:
@@ -80,6 +76,16 @@ def _run(arguments: Any) -> int:
         hint = "" if arguments.debug else " Please report it with what --debug prints."
         return _fail(arguments, EXIT_INTERNAL, text + hint)
     return 0
+
+
+def _kept(arguments: Any) -> str:
+    """Say what an unfinished command leaves to go on with."""
+    if not getattr(arguments, "cache", None):
+        return ""
+    what = "references" if arguments.command == "select" else "members"
+    return (
+        f" The {what} finished are kept in {arguments.cache}: give the same command again to go on."
+    )
 
 
 def _told(arguments: Any, out: Voice) -> int:

@@ -12,7 +12,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from multiprocessing.dummy import DummyProcess
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
@@ -64,6 +65,7 @@ class Crew:
         self._running = 0
         self._threads: set[threading.Thread] = set()
         self._stopped = False
+        self._results: Iterable[Any] = ()
 
     def run(
         self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
@@ -77,8 +79,8 @@ class Crew:
             parallel = Parallel(self._n_jobs, prefer=self._prefer, return_as="generator_unordered")
         except ValueError:  # a backend chosen by the user that cannot hand out results one by one
             parallel = Parallel(self._n_jobs, prefer=self._prefer)
-        results: Iterable[Any] = parallel(jobs)
-        return results
+        self._results = parallel(jobs)
+        return self._results
 
     def __enter__(self) -> Self:
         _crews[self._key] = self
@@ -116,6 +118,13 @@ class Crew:
         with self._idle:
             self._stopped = True
             self._idle.wait_for(lambda: self._running == 0)
+        # Where the consumer of the results was interrupted joblib does not know of it yet, and would warn
+        # of what it cancels.
+        results, self._results = self._results, ()
+        if isinstance(results, Generator):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
         # Threads of joblib's own pool have been told to end; they should have done so before the
         # libraries that they used are taken down.
         deadline = time.monotonic() + _LEAVING
