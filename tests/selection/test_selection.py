@@ -21,7 +21,6 @@ from conclust.exceptions import (
     UnsupportedEnsembleError,
 )
 from conclust.selection import Selection, choose, choose_from
-from conclust.selection import choosing as module
 
 QUIET = pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
 
@@ -124,6 +123,27 @@ def test_no_bit_depends_on_threads_the_order_of_k_or_the_kind_of_seed():
 
 
 @QUIET
+def test_what_is_kept_of_the_seed_repeats_the_call():
+    X = three(2, n=60, apart=3.0)
+    for given in (
+        None,
+        5,
+        np.random.default_rng(3),
+        np.random.RandomState(3),
+        np.random.SeedSequence(7, spawn_key=(1, 2)),
+        np.random.SeedSequence([7, 8]),
+    ):
+        found = quick(X, [2, 3], random_state=given)
+        kept = found.settings["random_state"]
+        again = quick(
+            X, [2, 3], random_state=eval(kept, {"numpy": np}) if isinstance(kept, str) else kept
+        )
+        assert again.null.tobytes() == found.null.tobytes(), given
+        assert choose_from(found.ensembles, random_state=5).settings["random_state"] == 5
+    assert quick(X, [2, 3], random_state=5).settings["random_state"] == 5
+
+
+@QUIET
 def test_axes_units_and_constant_features_change_nothing():
     X = three(3, apart=2.5)
     plain = quick(X)
@@ -133,46 +153,6 @@ def test_axes_units_and_constant_features_change_nothing():
         assert found.p_value == plain.p_value
         np.testing.assert_allclose(found.null, plain.null)
         np.testing.assert_allclose(found.table["pac"], plain.table["pac"])
-
-
-def test_the_p_value_is_exact_with_more_features_than_objects():
-    # 400 single Gaussians of 20 objects and 50 features; rejections at 0.05 are binomial.
-    rng = np.random.default_rng(0)
-    rejected = 0
-    for seed in range(400):
-        X = rng.normal(size=(20, 50)) * np.arange(1, 51) ** -0.7
-        rejected += p_of(X, seed) <= 0.05
-    assert 8 <= rejected <= 34
-
-
-def p_of(X, seed, ks=(2, 3), n_references=19, null="rotation", n_resamples=10):
-    """Return the p-value alone, without what is measured besides."""
-    from conclust.selection.points import components_for, scores_of
-    from conclust.selection.settings import Settings
-    from conclust.selection.testing import OneClusterTest
-
-    window = module.check_window((0.1, 0.9), "test")
-    asked = Settings(tuple(ks), "kmeans", n_resamples, 0.8, null, n_references, window, 1, None)
-    points = scores_of(X, components_for(*X.shape, None, "test"))
-    resamples = asked.resamples(len(X), np.random.SeedSequence(seed))
-    test = OneClusterTest(
-        asked,
-        points,
-        resamples,
-        seed=np.random.SeedSequence((seed, 1)),
-        cache=None,
-        report=lambda _: None,
-    )
-    return test.verdict(sequential=False).p_value
-
-
-def test_the_null_of_m3c_rejects_too_seldom():
-    # Why it is not the default: its p-values of single Gaussians are far above 1/2 on average.
-    rng = np.random.default_rng(1)
-    found = [p_of(rng.normal(size=(60, 30)), seed, null="gaussian") for seed in range(20)]
-    exact = [p_of(rng.normal(size=(60, 30)), seed, null="rotation") for seed in range(20)]
-    assert np.mean(found) > 0.7
-    assert np.mean(exact) < 0.7
 
 
 @QUIET

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -15,11 +17,110 @@ from conclust.selection.null import (
     sequential_test,
     unimodal,
 )
-from conclust.selection.points import scores_of
+from conclust.selection.pairs import check_window
+from conclust.selection.points import components_for, scores_of
+from conclust.selection.settings import Settings
+from conclust.selection.testing import OneClusterTest
 
 
 def rng_of(seed=0):
     return np.random.default_rng(seed)
+
+
+def one_cluster_test(
+    X, seed, ks=(2, 3), n_references=19, null="rotation", n_resamples=10, resamples=None
+):
+    """Make the test alone, without what `choose` measures besides."""
+    window = check_window((0.1, 0.9), "test")
+    asked = Settings(tuple(ks), "kmeans", n_resamples, 0.8, null, n_references, window, 1, None)
+    points = scores_of(X, components_for(*X.shape, None, "test"))
+    if resamples is None:
+        resamples = asked.resamples(len(X), np.random.SeedSequence(seed))
+    return OneClusterTest(
+        asked,
+        points,
+        resamples,
+        seed=np.random.SeedSequence((seed, 1)),
+        cache=None,
+        report=lambda _: None,
+    )
+
+
+def p_of(X, seed, **changes):
+    return one_cluster_test(X, seed, **changes).verdict(sequential=False).p_value
+
+
+def test_the_p_value_is_exact_with_more_features_than_objects():
+    # 400 single Gaussians of 20 objects and 50 features; rejections at 0.05 are binomial.
+    rng = rng_of(0)
+    rejected = 0
+    for seed in range(400):
+        X = rng.normal(size=(20, 50)) * np.arange(1, 51) ** -0.7
+        rejected += p_of(X, seed) <= 0.05
+    assert 8 <= rejected <= 34
+
+
+def test_single_gaussians_of_four_covariances_have_uniform_p_values():
+    # Experiments/selection has the same with more resamples, references and numbers of clusters.
+    rng = rng_of(4)
+    turn, _ = np.linalg.qr(rng.normal(size=(10, 10)))
+    ways = (
+        lambda: rng.normal(size=(150, 10)),
+        lambda: rng.normal(size=(150, 10)) * np.sqrt(np.geomspace(1.0, 0.1, 10)) @ turn,
+        lambda: rng.normal(size=(150, 10)) * np.array([3.0] + [1.0] * 9),
+        lambda: rng.normal(size=(150, 400)) * np.arange(1, 401) ** -0.35,
+    )
+    found = np.array(
+        [p_of(ways[seed % 4](), seed, ks=(2, 3, 4), n_resamples=20) for seed in range(100)]
+    )
+    assert np.count_nonzero(found <= 0.05) <= 10
+    # Multiples of 1 / 20, less half a step: uniform but for the steps.
+    assert scipy.stats.kstest(found - 0.5 / 20, "uniform").statistic < 0.16
+
+
+def test_the_null_of_m3c_rejects_too_seldom():
+    # Why it is not the default: of spherical Gaussians its p-values are near 1, above all of many features.
+    rng = rng_of(1)
+    few, many, exact = (
+        [
+            p_of(rng.normal(size=(n, p)), seed, null=null, ks=(2, 3, 4), n_resamples=20)
+            for seed in range(20)
+        ]
+        for n, p, null in ((150, 10, "gaussian"), (60, 200, "gaussian"), (60, 200, "rotation"))
+    )
+    assert np.mean(few) > 0.7
+    assert np.mean(many) > 0.7
+    assert np.mean(exact) < 0.7
+
+
+def test_the_null_of_m3c_has_less_power():
+    # Three clusters in many features, which rotations see.
+    rng = rng_of(2)
+    centers = np.zeros((3, 400))
+    np.fill_diagonal(centers, 4.9 / np.sqrt(2))
+    seen = dict.fromkeys(("rotation", "gaussian"), 0)
+    for seed in range(12):
+        X = rng.normal(size=(150, 400)) + centers[np.arange(150) % 3]
+        for null in seen:
+            seen[null] += p_of(X, seed, null=null, ks=(2, 3, 4), n_resamples=20) <= 0.05
+    assert seen["rotation"] >= seen["gaussian"] + 3
+
+
+def test_the_order_of_the_draws_changes_nothing():
+    # The masks permuted among the runs, with their seeds, for the points and all references alike.
+    X = rng_of(3).normal(size=(60, 3)) + 2.0 * (np.arange(60) % 2)[:, None]
+    test = one_cluster_test(X, 5, ks=(2, 3, 4))
+    plain = test.verdict(sequential=False)
+    made = test._resamples
+    for seed in range(3):
+        order = rng_of(seed).permutation(10)
+        other = replace(
+            made, drawn=made.drawn[order], seeds={k: s[order] for k, s in made.seeds.items()}
+        )
+        found = one_cluster_test(X, 5, ks=(2, 3, 4), resamples=other).verdict(sequential=False)
+        assert found.p_value == plain.p_value
+        assert found.logs.tobytes() == plain.logs.tobytes()
+        assert found.real.tobytes() == plain.real.tobytes()
 
 
 @pytest.mark.parametrize(("n", "p"), [(40, 3), (20, 50), (30, 30), (12, 11)])
