@@ -255,13 +255,13 @@ def test_warnings_name_the_line_that_called(form):
         model = make(form, 3)
         if "max_iter" in model.get_params():
             model.set_params(max_iter=1)
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             getattr(model, call)(labels)
-        assert heard
-        assert {one.filename for one in heard} == {__file__}
+        assert caught
+        assert {one.filename for one in caught} == {__file__}
         line = inspect.currentframe().f_lineno - 3
-        assert {one.lineno for one in heard} == {line}
+        assert {one.lineno for one in caught} == {line}
 
 
 def test_refuses_more_clusters_than_objects(form):

@@ -167,14 +167,14 @@ def measure(
         if draw >= given.few and np.median(tally.seconds) > given.limit:
             break
         model = make(method, pool.k, given.seed + draw, given.jobs)
-        with warnings.catch_warnings(record=True) as heard, stopwatch() as taken:
+        with warnings.catch_warnings(record=True) as caught, stopwatch() as taken:
             warnings.simplefilter("always")
             try:
                 model.fit(ensemble)
             except ConclustError as why:
                 print(f"  {method.estimator} left out of {pool.name}: {why}", flush=True)
                 return Tally().row(pool, method.estimator, str(why))
-        tally.not_converged += any(issubclass(one.category, ConvergenceWarning) for one in heard)
+        tally.not_converged += any(issubclass(one.category, ConvergenceWarning) for one in caught)
         tally.seconds.append(taken.cpu)
         tally.score(pool, [model.labels_])
     return tally.row(pool, method.estimator)

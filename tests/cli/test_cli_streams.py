@@ -230,7 +230,7 @@ def test_arrays_and_packed_tables_through_pipes(matrix):
 # ---- progress
 
 
-def test_long_work_is_heard_of(monkeypatch, capsys):
+def test_long_work_reports_progress(monkeypatch, capsys):
     monkeypatch.setattr(talk, "_pause", lambda elapsed: 0.05)
 
     class Arguments:

@@ -63,9 +63,9 @@ def test_measures_are_those_of_the_definitions(kind, seed):
     by_majority = naive.agreement(labels, ensemble, "majority")
     np.testing.assert_allclose(member_agreement(labels, ensemble), by_majority)
     # Several one-to-one matchings may be best: the same number of objects agrees in all of them.
-    heard = ensemble.present @ naive.weights_of(ensemble)
+    observed_weight = ensemble.present @ naive.weights_of(ensemble)
     one, other = (
-        np.nansum(heard * of(labels, ensemble, matching="one_to_one"))
+        np.nansum(observed_weight * of(labels, ensemble, matching="one_to_one"))
         for of in (member_agreement, naive.agreement)
     )
     assert one == pytest.approx(other)

@@ -104,7 +104,7 @@ def test_no_bit_depends_on_threads_or_on_the_other_runs():
     assert part.inertia.tobytes() == one.inertia[7:9].tobytes()
 
 
-def test_calls_are_cut_so_that_an_interrupt_is_heard(monkeypatch):
+def test_calls_are_cut_so_that_an_interrupt_ends_them(monkeypatch):
     from conclust.generation import runs
 
     X = points_of(2)

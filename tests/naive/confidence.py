@@ -17,10 +17,10 @@ def shares(ensemble):
     found = np.full((n, n), np.nan)
     for i in range(n):
         for j in range(n):
-            seen = sum(w[u] for u in range(m) if L[i, u] != -1 and L[j, u] != -1)
+            observed = sum(w[u] for u in range(m) if L[i, u] != -1 and L[j, u] != -1)
             same = sum(w[u] for u in range(m) if L[i, u] == L[j, u] and L[i, u] >= 0)
-            if seen > 0:
-                found[i, j] = same / seen
+            if observed > 0:
+                found[i, j] = same / observed
     return found
 
 
@@ -56,16 +56,16 @@ def company(labels, ensemble):
     K = max(labels) + 1
     found = np.full((n, K), np.nan)
     for i in range(n):
-        total, heard = np.zeros(K), 0.0
+        total, observed_weight = np.zeros(K), 0.0
         for u in range(m):
             if L[i, u] < 0:
                 continue
             others = [j for j in range(n) if L[j, u] == L[i, u]]
             for k in range(K):
                 total[k] += w[u] * sum(labels[j] == k for j in others) / len(others)
-            heard += w[u]
-        if heard:
-            found[i] = total / heard
+            observed_weight += w[u]
+        if observed_weight:
+            found[i] = total / observed_weight
     return found
 
 
@@ -73,7 +73,7 @@ def agreement(labels, ensemble, matching):
     L, w = ensemble.labels, weights_of(ensemble)
     n, m = L.shape
     K = max(labels) + 1
-    votes, heard = np.zeros(n), np.zeros(n)
+    votes, observed_weight = np.zeros(n), np.zeros(n)
     for u in range(m):
         T = max(int(L[:, u].max()) + 1, 0)
         table = [
@@ -91,9 +91,9 @@ def agreement(labels, ensemble, matching):
         for i in range(n):
             if L[i, u] == -1:
                 continue
-            heard[i] += w[u]
+            observed_weight[i] += w[u]
             votes[i] += w[u] * (L[i, u] >= 0 and stands[L[i, u]] == labels[i])
-    return np.array([v / h if h else np.nan for v, h in zip(votes, heard, strict=True)])
+    return np.array([v / h if h else np.nan for v, h in zip(votes, observed_weight, strict=True)])
 
 
 def jaccard(labels, ensemble):
@@ -101,7 +101,7 @@ def jaccard(labels, ensemble):
     n, m = L.shape
     found = []
     for k in range(max(labels) + 1):
-        total, heard = 0.0, 0.0
+        total, observed_weight = 0.0, 0.0
         for u in range(m):
             A = {i for i in range(n) if labels[i] == k and L[i, u] != -1}
             if not A:
@@ -111,8 +111,8 @@ def jaccard(labels, ensemble):
                 if L[i, u] != -1:
                     groups.setdefault(L[i, u] if L[i, u] >= 0 else ("noise", i), set()).add(i)
             total += w[u] * max(len(A & B) / len(A | B) for B in groups.values())
-            heard += w[u]
-        found.append(total / heard if heard else np.nan)
+            observed_weight += w[u]
+        found.append(total / observed_weight if observed_weight else np.nan)
     return np.array(found)
 
 

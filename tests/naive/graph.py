@@ -18,11 +18,11 @@ def clusters(columns):
     """Member sets of every cluster of every partition, in order of first appearance."""
     found = []
     for column in np.asarray(columns).T:
-        seen = []
+        observed = []
         for label in column:
-            if label >= 0 and label not in seen:
-                seen.append(label)
-        found += [{i for i, x in enumerate(column) if x == label} for label in seen]
+            if label >= 0 and label not in observed:
+                observed.append(label)
+        found += [{i for i, x in enumerate(column) if x == label} for label in observed]
     return found
 
 

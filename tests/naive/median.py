@@ -21,7 +21,7 @@ def disagreements(labels, partition, weights=None):
 
 
 def similarity(labels, criterion="ensemble", weights=None):
-    """(a, N): similarities of all pairs, the diagonal too, and what observed both."""
+    """(a, N): similarities of all pairs, the diagonal too, with the partitions that observed both."""
     labels = np.asarray(labels)
     n, m = labels.shape
     w = np.ones(m) if weights is None else np.asarray(weights, float)

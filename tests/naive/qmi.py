@@ -55,11 +55,11 @@ def quadratic_information(blocks, consensus, weights=None):
     """Sum over partitions of share observed x 2 (sum_r p_r sum_l p(l|r)^2 - sum_l p_l^2)."""
     total = 0.0
     for u, P in enumerate(blocks):
-        seen = ~np.isnan(P[:, 0])
-        rows, clusters = P[seen], consensus[seen]
+        observed = ~np.isnan(P[:, 0])
+        rows, clusters = P[observed], consensus[observed]
         utility = -(rows.mean(0) ** 2).sum()
         for k in np.unique(clusters):
             part = rows[clusters == k]
             utility += len(part) / len(rows) * (part.mean(0) ** 2).sum()
-        total += (1 if weights is None else weights[u]) * seen.mean() * 2 * utility
+        total += (1 if weights is None else weights[u]) * observed.mean() * 2 * utility
     return total

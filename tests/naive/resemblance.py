@@ -29,8 +29,8 @@ def alone(labels):
 
 def resemblance(consensus, partition, pairs=True):
     """The kernel over its norms, among the objects that the partition observed (not -1)."""
-    seen = np.asarray(partition) != -1
-    a, b = np.asarray(consensus)[seen], np.asarray(partition)[seen]
+    observed = np.asarray(partition) != -1
+    a, b = np.asarray(consensus)[observed], np.asarray(partition)[observed]
     sizes = {"smallest": 2, "largest": 2} if pairs else {}
     norm = kernel(a, a, **sizes) * kernel(b, b, **sizes)
     return kernel(a, b, **sizes) / np.sqrt(norm) if norm > 0 else 0.0

@@ -24,21 +24,21 @@ def certainty(labels, theta, weights=None, normalized=False):
     H, E = [], []
     for u in range(m):
         for cluster in parts[u]:
-            total, heard = 0.0, 0.0
+            total, observed_weight = 0.0, 0.0
             for v in range(m):
-                seen = [i for i in cluster if labels[i, v] != -1]
-                if not seen:
+                observed = [i for i in cluster if labels[i, v] != -1]
+                if not observed:
                     continue
-                heard += weights[v]
+                observed_weight += weights[v]
                 if v == u:
                     continue
-                pieces = [len(set(seen) & other) for other in parts[v]]
-                pieces += [1 for i in seen if labels[i, v] == -2]
+                pieces = [len(set(observed) & other) for other in parts[v]]
+                pieces += [1 for i in observed if labels[i, v] == -2]
                 for piece in pieces:
                     if piece:
-                        p = piece / len(seen)
+                        p = piece / len(observed)
                         total -= weights[v] * p * math.log2(p)
-            h = total * sum(weights) / heard if heard else 0.0
+            h = total * sum(weights) / observed_weight if observed_weight else 0.0
             scale = math.log2(max(len(parts[u]), 2)) if normalized else 1.0
             H.append(h)
             E.append(math.exp(-h / (scale * theta * sum(weights))))
@@ -46,7 +46,7 @@ def certainty(labels, theta, weights=None, normalized=False):
 
 
 def locally_weighted(labels, certainty, weights=None):
-    """Return S_ij of all pairs, before the diagonal is set; NaN where nothing observed both."""
+    """Return S_ij of all pairs, before the diagonal is set; NaN where no partition observed both."""
     labels = np.asarray(labels)
     n, m = labels.shape
     weights = [1.0] * m if weights is None else list(weights)
@@ -55,16 +55,16 @@ def locally_weighted(labels, certainty, weights=None):
     S = np.full((n, n), np.nan)
     for i in range(n):
         for j in range(n):
-            total = heard = 0.0
+            total = observed_weight = 0.0
             for u in range(m):
                 if labels[i, u] == -1 or labels[j, u] == -1:
                     continue
-                heard += weights[u]
+                observed_weight += weights[u]
                 for k, cluster in enumerate(parts[u]):
                     if i in cluster and j in cluster:
                         total += weights[u] * certainty[starts[u] + k]
-            if heard:
-                S[i, j] = total / heard
+            if observed_weight:
+                S[i, j] = total / observed_weight
     return S
 
 
@@ -90,8 +90,8 @@ def triples(labels, weights=None, decay=0.8, quality=False):
                     found[a, b] += w[k] / sum(w[x] * J[k, x] for x in range(T))
                 elif not quality:
                     found[a, b] += w[k] * min(J[a, k], J[b, k])
-    heard = [a for a in range(T) if w[a] > 0]
-    largest = found[np.ix_(heard, heard)].max() if heard else 0.0
+    counted = [a for a in range(T) if w[a] > 0]
+    largest = found[np.ix_(counted, counted)].max() if counted else 0.0
     W = np.minimum(decay * found / largest, 1.0) if largest > 0 else np.zeros((T, T))
     np.fill_diagonal(W, 1.0)
     return W
@@ -141,10 +141,12 @@ def simrank(labels, n_iter, weights=None, decay=0.8):
                     for x in range(T)
                     if i in clusters[k] and j in clusters[x]
                 )
-                heard = [
+                weights_of_both = [
                     sum(weights[u] for u in range(m) if labels[one, u] != -1) for one in (i, j)
                 ]
-                newer[i, j] = decay * total / (heard[0] * heard[1]) if total else 0.0
+                newer[i, j] = (
+                    decay * total / (weights_of_both[0] * weights_of_both[1]) if total else 0.0
+                )
         for k in range(T):
             for x in range(T):
                 if k != x:
@@ -167,8 +169,8 @@ def approximate_simrank(labels, weights=None, decay=0.8):
             if k != x and near[k] and near[x]:
                 both = sum(w[y] * J[k, y] * J[x, y] for y in range(T))
                 found[k, x] = both / (near[k] * near[x])
-    heard = [a for a in range(T) if w[a] > 0]
-    largest = found[np.ix_(heard, heard)].max() if heard else 0.0
+    counted = [a for a in range(T) if w[a] > 0]
+    largest = found[np.ix_(counted, counted)].max() if counted else 0.0
     W = np.minimum(decay * found / largest, 1.0) if largest > 0 else found
     np.fill_diagonal(W, 1.0)
     return W

@@ -11,12 +11,12 @@ def straddling(
     """Of members given as columns (-1: missing, -2: noise) across the borders of a partition."""
     found = expected = 0.0
     for column, weight in zip(columns, weights, strict=True):
-        seen = {i for i, label in enumerate(column) if label != -1}
-        n = len(seen)
+        observed = {i for i, label in enumerate(column) if label != -1}
+        n = len(observed)
         for cluster in sorted(set(column) - {-1, -2}):
-            C = {i for i in seen if column[i] == cluster}
+            C = {i for i in observed if column[i] == cluster}
             for part in sorted(set(labels)):
-                A = {i for i in seen if labels[i] == part}
+                A = {i for i in observed if labels[i] == part}
                 if not A:
                     continue
                 both = len(A & C)

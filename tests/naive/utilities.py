@@ -19,14 +19,14 @@ def utility(blocks, consensus, name, weights=None, normalized=False):
     """Sum of weight x share observed x (sum_r p_r phi(m_r) - phi(P))."""
     phi, total = PHI[name], 0.0
     for u, P in enumerate(blocks):
-        seen = ~np.isnan(P[:, 0])
-        rows, clusters = P[seen], consensus[seen]
+        observed = ~np.isnan(P[:, 0])
+        rows, clusters = P[observed], consensus[observed]
         everybody = phi(rows.mean(0))
         gain = -everybody
         for k in np.unique(clusters):
             part = rows[clusters == k]
             gain += len(part) / len(rows) * phi(part.mean(0))
-        gain *= seen.mean() * (1 if weights is None else weights[u])
+        gain *= observed.mean() * (1 if weights is None else weights[u])
         total += gain / abs(everybody) if normalized and everybody else gain
     return total
 

@@ -16,37 +16,39 @@ def one_hot(column, k):
     return rows
 
 
-def squared_distance(members, seen, weights, votes, M):
-    """Return sum_u w_u sum_{i seen} |M_i - member_u[i] votes_u|^2, object by object."""
+def squared_distance(members, observed, weights, votes, M):
+    """Return sum_u w_u sum_{i observed} |M_i - member_u[i] votes_u|^2, object by object."""
     total = 0.0
     for u, member in enumerate(members):
         for i in range(len(M)):
-            if seen[i, u]:
+            if observed[i, u]:
                 total += weights[u] * ((M[i] - member[i] @ votes[u]) ** 2).sum()
     return total
 
 
-def best_soft(members, seen, weights, votes):
+def best_soft(members, observed, weights, votes):
     """Return the M on the simplex nearest to all partitions, by the shift of the mean."""
     n, k = len(members[0]), votes[0].shape[1]
     M = np.zeros((n, k))
     for i in range(n):
-        heard = sum(weights[u] for u in range(len(members)) if seen[i, u])
-        if heard:
+        observed_weight = sum(weights[u] for u in range(len(members)) if observed[i, u])
+        if observed_weight:
             M[i] = sum(
-                weights[u] * members[u][i] @ votes[u] for u in range(len(members)) if seen[i, u]
+                weights[u] * members[u][i] @ votes[u] for u in range(len(members)) if observed[i, u]
             )
-            M[i] /= heard
+            M[i] /= observed_weight
         M[i] += (1.0 - M[i].sum()) / k
     return M
 
 
-def best_hard(members, seen, weights, votes):
+def best_hard(members, observed, weights, votes):
     """Return the 0/1 M nearest to all partitions."""
     n, k = len(members[0]), votes[0].shape[1]
     M = np.zeros((n, k))
     for i in range(n):
-        sums = sum(weights[u] * members[u][i] @ votes[u] for u in range(len(members)) if seen[i, u])
+        sums = sum(
+            weights[u] * members[u][i] @ votes[u] for u in range(len(members)) if observed[i, u]
+        )
         M[i, int(np.argmax(sums))] = 1.0
     return M
 
@@ -96,24 +98,24 @@ def one_pass(labels, k):
     return M
 
 
-def cumulative(members, seen, weights, k0, scheme):
+def cumulative(members, observed, weights, k0, scheme):
     """Cumulative voting before the compression: list of (n, K_u) members in their order, to (n, k0).
 
-    The first is the reference. Noise (a row of zeros that was seen) is a cluster of one.
+    The first is the reference. Noise (a row of zeros that was observed) is a cluster of one.
     """
     n = len(members[0])
     first = np.zeros((n, k0))
-    known = seen[:, 0].copy()
+    known = observed[:, 0].copy()
     for i in range(n):
         if known[i]:
             row = members[0][i]
             first[i, : len(row)] = row
             if row.sum() == 0:
                 first[i] = 1.0 / k0
-    U, heard = first.copy(), np.where(known, weights[0], 0.0)
+    U, observed_weight = first.copy(), np.where(known, weights[0], 0.0)
     for u in range(1, len(members)):
         target = first if scheme in ("urcv", "rcv") else U.copy()
-        target_known = seen[:, 0] if scheme in ("urcv", "rcv") else heard > 0
+        target_known = observed[:, 0] if scheme in ("urcv", "rcv") else observed_weight > 0
         rows = [None] * members[u].shape[1]
         for c in range(members[u].shape[1]):
             share = members[u][:, c] * target_known
@@ -126,7 +128,7 @@ def cumulative(members, seen, weights, k0, scheme):
                 )
             rows[c] = rows[c] / rows[c].sum()
         for i in range(n):
-            if not seen[i, u]:
+            if not observed[i, u]:
                 continue
             vote, mass = np.zeros(k0), 0.0
             for c, row in enumerate(rows):
@@ -136,9 +138,9 @@ def cumulative(members, seen, weights, k0, scheme):
             if members[u][i].sum() == 0 and target_known[i]:
                 vote, mass = target[i], 1.0
             if mass > 0:
-                new = heard[i] + weights[u] * mass
-                U[i] = (heard[i] * U[i] + weights[u] * vote) / new
-                heard[i] = new
+                new = observed_weight[i] + weights[u] * mass
+                U[i] = (observed_weight[i] * U[i] + weights[u] * vote) / new
+                observed_weight[i] = new
     return U
 
 
@@ -169,17 +171,17 @@ def information_merges(joint, k):
     return groups
 
 
-def positional(members, seen, weights, method):
+def positional(members, observed, weights, method):
     """Score clusters from aligned memberships, object by object, pair by pair."""
     n, k = members[0].shape
     scores = np.zeros((n, k))
     for i in range(n):
         wins = np.zeros((k, k))
-        heard = 0.0
+        observed_weight = 0.0
         for u, member in enumerate(members):
-            if not seen[i, u]:
+            if not observed[i, u]:
                 continue
-            heard += weights[u]
+            observed_weight += weights[u]
             for a in range(k):
                 ahead = sum(member[i, b] > member[i, a] for b in range(k))
                 level = sum(member[i, b] == member[i, a] for b in range(k))
@@ -196,7 +198,9 @@ def positional(members, seen, weights, method):
                         )
         if method == "condorcet":
             for a in range(k):
-                scores[i, a] = sum(wins[a, b] > heard / 2 + 1e-9 for b in range(k) if b != a)
+                scores[i, a] = sum(
+                    wins[a, b] > observed_weight / 2 + 1e-9 for b in range(k) if b != a
+                )
         total = scores[i].sum()
         scores[i] = scores[i] / total if total > 0 else 1.0 / k
     return scores

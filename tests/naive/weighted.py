@@ -38,8 +38,8 @@ def distances(labels, Y, pattern=None):
 
 def soft_distance(P, Y):
     """As `distance`, for a membership; a row of zeros is missing."""
-    seen = P.sum(axis=1) > 0
-    both = np.outer(seen, seen)
+    observed = P.sum(axis=1) > 0
+    both = np.outer(observed, observed)
     np.fill_diagonal(both, False)
     n = len(Y)
     return n * (n - 1) / both.sum() * ((P @ P.T - Y @ Y.T)[both] ** 2).sum()
@@ -80,11 +80,11 @@ def expected_distance(labels, Y, pattern=None):
     if pattern is not None:
         both &= pattern
         return _over_pairs(both, same, Y @ Y.T)
-    seen = np.flatnonzero(labels != -1)
+    observed = np.flatnonzero(labels != -1)
     found = []
-    for order in itertools.permutations(seen):
+    for order in itertools.permutations(observed):
         shuffled = labels.copy()
-        shuffled[seen] = labels[list(order)]
+        shuffled[observed] = labels[list(order)]
         found.append(distance(shuffled, Y))
     return np.mean(found)
 

@@ -81,8 +81,8 @@ def test_soft_members_are_merged_by_their_sums():
 def test_a_partition_of_weight_0_says_nothing():
     labels, _ = planted(n=60, m=5, k=4, flip=0.2)
     random = np.random.default_rng(1).integers(4, size=60)
-    heard = coarsen(Ensemble(np.column_stack([labels, random]), weights=[1] * 5 + [0]), 2)
-    np.testing.assert_array_equal(heard.labels[:, :5], coarsen(labels, 2).labels)
+    given = coarsen(Ensemble(np.column_stack([labels, random]), weights=[1] * 5 + [0]), 2)
+    np.testing.assert_array_equal(given.labels[:, :5], coarsen(labels, 2).labels)
 
 
 def test_clusters_that_nobody_else_saw_are_merged_first():

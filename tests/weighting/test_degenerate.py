@@ -120,9 +120,9 @@ def test_objects_that_only_partitions_of_weight_0_observed(form):
     labels = np.insert(LABELS, 2, TRUTH, axis=1)
     if not takes(form, [-1]):
         pytest.skip("takes no missing labels, and says so")
-    unheard = [0, 7, 40]
-    labels[unheard] = -1
-    labels[unheard, 2] = 0
+    rare = [0, 7, 40]
+    labels[rare] = -1
+    labels[rare, 2] = 0
     ensemble = Ensemble(labels, weights=np.insert(np.ones(M), 2, 0.0))
     model = fit(form, ensemble, 3)
     assert (model.labels_ >= 0).all()
@@ -130,10 +130,10 @@ def test_objects_that_only_partitions_of_weight_0_observed(form):
         return
     predicted = model.predict(labels)
     assert (predicted >= 0).all()
-    np.testing.assert_array_equal(predicted[unheard], model.labels_[unheard])
+    np.testing.assert_array_equal(predicted[rare], model.labels_[rare])
     if hasattr(model, "predict_proba"):
         np.testing.assert_allclose(
-            model.predict_proba(labels)[unheard], model.membership_[unheard], atol=1e-6
+            model.predict_proba(labels)[rare], model.membership_[rare], atol=1e-6
         )
 
 

@@ -57,10 +57,10 @@ def test_some_partitions_with_fewer_clusters(method):
 def test_it_warns_just_where_clusters_are_merged(method, seed):
     for sizes in (range(2, 6), range(2, 11), range(5, 11)):
         labels, truth = blobs(5, sizes, seed)
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = method(5, random_state=0).fit(labels)
-        said = any("put groups" in str(one.message) for one in heard)
+        said = any("put groups" in str(one.message) for one in caught)
         table = contingency(truth, model.labels_).table
         merged = ((table > 0.5 * table.sum(axis=1, keepdims=True)).sum(axis=0) > 1).any()
         # Where no partition has more clusters than there are blobs, partitions may err together.
@@ -156,8 +156,8 @@ def test_it_points_at_the_users_line():
     labels, _ = blobs(5, [2, 5, 6])
     model = Voting(5, random_state=0)
     for fit in (model.fit, model.fit_predict, make_pipeline(model).fit):
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             fit(labels)
-        lines = [one.filename for one in heard if one.category is EnsembleWarning]
+        lines = [one.filename for one in caught if one.category is EnsembleWarning]
         assert set(lines) == {__file__}

@@ -108,9 +108,9 @@ def test_pairs_that_nobody_saw_are_said():
     labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
     with pytest.warns(
         EvidenceWarning, match="Of 4 pairs of objects no partition observed both"
-    ) as heard:
+    ) as caught:
         LWEA(2).fit(labels)
-    assert heard[0].filename == __file__
+    assert caught[0].filename == __file__
 
 
 def test_dense_limit():

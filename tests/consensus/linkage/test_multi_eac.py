@@ -28,7 +28,7 @@ def naive_stability(labels, weights=None):
     found = []
     for u in range(m):
         for c in range(labels[:, u].max() + 1):
-            total = heard = 0.0
+            total = observed_weight = 0.0
             for v in range(m):
                 own = {i for i in range(n) if labels[i, u] == c and labels[i, v] != -1}
                 if v == u or not own:
@@ -38,8 +38,8 @@ def naive_stability(labels, weights=None):
                     other = {i for i in range(n) if labels[i, v] == d and labels[i, u] != -1}
                     best = max(best, len(own & other) / len(own | other))
                 total += weights[v] * best
-                heard += weights[v]
-            found.append(total / heard if heard else 1.0)
+                observed_weight += weights[v]
+            found.append(total / observed_weight if observed_weight else 1.0)
     return np.array(found)
 
 
