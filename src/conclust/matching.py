@@ -132,7 +132,7 @@ def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     Parameters
     ----------
     reference : (n_samples,) array-like
-        The partition whose names are wanted.
+        The partition that gives the names.
     labels : (n_samples,) array-like
         The partition to be renamed. Objects missing (-1, NaN, None) from either count for
         nothing; noise (-2) has no name and is in no correspondence.
@@ -176,7 +176,7 @@ def relabel(reference: ArrayLike, labels: ArrayLike) -> NDArray[Any]:
     Parameters
     ----------
     reference : (n_samples,) array-like
-        The partition whose names are wanted.
+        The partition that gives the names.
     labels : (n_samples,) array-like
         The partition to be renamed; see :func:`match`.
 

@@ -65,7 +65,7 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
         if not np.isfinite(top).all():
             raise InputError(
                 "project_simplex needs numbers below inf, one at least in a row above -inf. Got a row "
-                f"whose largest value is {top[~np.isfinite(top)][0]}."
+                f"with the largest value {top[~np.isfinite(top)][0]}."
             )
     X = np.empty(rows.shape)
     project_rows(np.ascontiguousarray(rows), prices, X)

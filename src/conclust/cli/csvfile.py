@@ -498,7 +498,7 @@ def is_missing(text: str) -> bool:
 
 
 def _from_comma(text: str) -> float:
-    if "." in text:  # of thousands, or of decimals after all: nobody could tell
+    if "." in text:  # of thousands, or of decimals after all: there is no way to tell
         raise ValueError(text)
     return _to_number(text.replace(",", ".", 1))
 

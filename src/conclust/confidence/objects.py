@@ -192,7 +192,7 @@ def silhouettes(means: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArra
         return np.where(held, 0.0, np.nan)
     own = np.take_along_axis(means, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
     others = np.where(np.arange(K) == labels[:, None], np.nan, means)
-    # A pair that nobody observed is as far apart as can be.
+    # A pair that no partition observed is as far apart as can be.
     best = np.nan_to_num(others).max(axis=1)
     inside, outside = 1.0 - own, 1.0 - best
     larger = np.maximum(inside, outside)

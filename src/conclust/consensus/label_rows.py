@@ -33,7 +33,7 @@ __all__ = [
     "trusted",
 ]
 
-# A label that nobody in a cluster has must cost much, not infinitely much.
+# A label that no object of a cluster has must cost much, not infinitely much.
 SMALL = 1e-10
 
 Spread: TypeAlias = Literal["quadratic", "entropic", "norm", "cut"]  # in the order of the kernel
@@ -202,17 +202,17 @@ class Centroids:
         n, k = len(labels), int(labels.max()) + 1
         one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
         sums = (ensemble.indicator.T @ one_hot).toarray()
-        present = np.stack([np.bincount(labels[seen], minlength=k) for seen in ensemble.present.T])
+        present = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.present.T])
         noise = np.zeros(present.shape)
         if ensemble.has_noise:
             noise = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.noise.T])
-        unseen = present == 0
-        everybody = present.sum(axis=1, keepdims=True)
-        sums += over_clusters(unseen, ensemble.offsets) * sums.sum(axis=1, keepdims=True)
-        noise = noise + unseen * noise.sum(axis=1, keepdims=True)
-        observed = present + unseen * everybody
+        none = present == 0
+        in_all = present.sum(axis=1, keepdims=True)
+        sums += over_clusters(none, ensemble.offsets) * sums.sum(axis=1, keepdims=True)
+        noise = noise + none * noise.sum(axis=1, keepdims=True)
+        observed = present + none * in_all
         means = sums / over_clusters(observed, ensemble.offsets)
-        return Centroids(means, present / everybody, noise, 1.0 / observed, ensemble.offsets)
+        return Centroids(means, present / in_all, noise, 1.0 / observed, ensemble.offsets)
 
     @property
     def lengths(self) -> NDArray[np.float64]:

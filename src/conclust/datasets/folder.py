@@ -54,7 +54,7 @@ def read(name: str, entry: Published) -> Dataset:
         _not_there(name, entry, file_name, f"now {str(folder)!r}, where there is no manifest.json")
     record = _records(folder).get(stem)
     if record is None:
-        _not_there(name, entry, file_name, f"now {str(folder)!r}, whose manifest.json lacks it")
+        _not_there(name, entry, file_name, f"now {str(folder)!r}, where manifest.json lacks it")
     path = folder / file_name
     if not path.is_file():
         _not_there(name, entry, file_name, f"now {str(folder)!r}, where the file is missing")

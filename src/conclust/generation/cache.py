@@ -93,7 +93,7 @@ def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> Memb
         refuse(
             "cache_dir",
             _OWNER,
-            f"a folder whose {_FOLDER!r} is a folder (no link) that belongs to you",
+            f"a folder in which {_FOLDER!r} is a folder (no link) that belongs to you",
             os.fspath(folder),
         )
     if stat.S_IMODE(status.st_mode) != 0o700:

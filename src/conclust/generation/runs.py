@@ -14,7 +14,7 @@ __all__ = ["MOST_CLUSTERS", "KMeansRuns", "draw_objects", "run_kmeans", "some_ob
 
 MOST_CLUSTERS = 32_766  # labels have at most two bytes, with room for the code of missing
 _NARROW = 126
-# Multiplications of one call of the kernel: an interrupt is heard between two calls.
+# Multiplications of one call of the kernel: an interrupt takes effect between two calls.
 _CALL = 2e10
 _PASSES = 30.0  # over the points, as a rule
 

@@ -58,7 +58,7 @@ def line_diagram(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        The first argument is no lattice and no context, or the number of texts is not that of concepts.
+        The first argument is no lattice and no context, or there is not one text per concept.
 
     References
     ----------

@@ -234,7 +234,7 @@ def embedding(
         drawn = np.sort(generator(random_state, "embedding").permutation(n)[:most])
     places, shares = _places(X, n, drawn)
     found = Embedding(places, shares, codes[drawn], sure[drawn])
-    # The unsure ones first, so that they cover nobody.
+    # Unsure objects first, so that they cover no others.
     shown = np.argsort(found.confidence, kind="stable")
     K = int(found.labels.max(initial=-1)) + 1
     palette = np.vstack([cluster_colours(K), to_rgb(NO_CLUSTER)])

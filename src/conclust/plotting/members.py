@@ -81,8 +81,8 @@ def partition_map(
 ) -> Axes:
     """Draw how alike the partitions of an ensemble are.
 
-    Dark squares on the diagonal are partitions that say the same; a pale row is one that nobody
-    agrees with.
+    Dark squares on the diagonal are partitions that say the same; a pale row is a partition that
+    agrees with no other.
 
     Parameters
     ----------

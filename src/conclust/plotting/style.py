@@ -1,4 +1,4 @@
-"""The one look of all pictures: widths, letters, lines, and colours that everybody tells apart."""
+"""The one look of all pictures: widths, letters, lines, and colours that the colour-blind tell apart."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ READ = {
     "map": (
         "How alike the clusterings are",
         "Clusterings from top to bottom and from left to right, alike ones side by side. Dark squares: they "
-        "say the same. A pale line is a clustering that nobody agrees with.",
+        "say the same. A pale line is a clustering that agrees with no other.",
     ),
     "weights": (
         "Weights of the clusterings",

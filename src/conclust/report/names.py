@@ -1,4 +1,4 @@
-"""Names of users as they are shown: never longer than a line, no sign in them that nobody sees."""
+"""Names of users as they are shown: never longer than a line, without invisible characters."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def account(
     selection : Selection, default=None
         How the number of clusters was chosen.
     names : sequence of length n_samples, default=None
-        Of the objects. None: the index of a pandas `X`, those of the folder, or their numbers.
+        Names of the objects. None: the index of a pandas `X`, the names in the folder, or numbers.
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
     max_objects : int, default=2000
@@ -126,7 +126,7 @@ def write(
     selection : Selection, default=None
         How the number of clusters was chosen.
     names : sequence of length n_samples, default=None
-        Of the objects. None: the index of a pandas `X`, those of the folder, or their numbers.
+        Names of the objects. None: the index of a pandas `X`, the names in the folder, or numbers.
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
     max_objects : int, default=2000

@@ -168,7 +168,7 @@ REFERENCES = {
 NOTHING = {
     "rotation": "one Gaussian cloud of the same covariance",
     "gaussian": "Gaussian clouds with the deviations of the components",
-    "unimodal": "clouds whose components have one mode each",
+    "unimodal": "clouds with components of one mode each",
 }
 
 

@@ -152,7 +152,7 @@ def _of_one(labels: Any, k: Any) -> dict[int, Ensemble]:
 
 def _of_several(ensembles: Mapping[Any, Any], k: Any) -> dict[int, Ensemble]:
     if k is not None:
-        refuse("k", _OWNER, "None with an ensemble for each number, which says what is tried", k)
+        refuse("k", _OWNER, "None with an ensemble for each number: its keys are the numbers", k)
     if not ensembles:
         refuse("ensembles", _OWNER, "an ensemble, or a dict with one for each number", {})
     numbers = {read_numbers(number, _OWNER)[0]: labels for number, labels in ensembles.items()}

@@ -65,7 +65,7 @@ class PairCounts:
 
     @cached_property
     def n_apart(self) -> int:
-        """Pairs that nobody put together."""
+        """Pairs that no resample put together."""
         return int(self.table[1:, 0].sum())
 
     @cached_property

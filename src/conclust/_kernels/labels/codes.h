@@ -4,7 +4,7 @@
 // unsigned type. In column u the codes 0 .. K_u - 1 are clusters, numbered by first appearance.
 // The two largest values of the type are kept for the two facts that are not a cluster:
 //   missing  the object was not observed by the partition: it counts in neither c_ij nor N_ij
-//   noise    the object was observed and is with nobody: it counts in N_ij, never in c_ij
+//   noise    the object was observed and is apart from all: it counts in N_ij, never in c_ij
 #pragma once
 
 #include <cstdint>

@@ -265,7 +265,7 @@ void ConceptGrowth::open(const Concept& grown) {
     for (const std::uint32_t u : grown.intent) {
         const std::uint32_t id = cluster(grown.seed, u);
         if (id >= kAlone) {
-            continue;  // noise is shared with nobody
+            continue;  // no other unit shares noise
         }
         if (bits_at_[id] != kNone) {
             rows_.push_back({bits_.data() + bits_at_[id], u});

@@ -10,7 +10,7 @@
 // the sum of its row of BWB', it is k-means of the points b_i / d_i, each with the mass d_i:
 //   cut        sum_i b_i W b_i' / d_i - sum_k (sum_t w_u(t) s_kt^2) / (sum_{i in k} d_i)
 // A partition that did not observe an object counts nowhere for it. An object that is noise in u is
-// alone there: a cluster of u that holds it and nobody else.
+// alone there: it is a cluster of u by itself.
 //
 // Moves are Hartigan's: one row at a time goes where the loss becomes lowest, means moving along.
 #pragma once

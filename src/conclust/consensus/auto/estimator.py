@@ -154,7 +154,7 @@ class AutoConsensus(PlacingClusterer):
     ) -> NDArray[np.float64]:
         self._column_weights, self._offsets = ensemble.column_weights, ensemble.offsets
         part = self._part(ensemble)
-        if part is None:  # all is noise: nobody is with anybody
+        if part is None:  # all is noise: no two objects are together
             self._settle("all alike", 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
         certainty = cluster_certainty(part, normalized=True)

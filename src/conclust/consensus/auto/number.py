@@ -1,4 +1,4 @@
-"""How many clusters an ensemble shows: long lives in the tree, with borders that nobody straddles."""
+"""How many clusters an ensemble shows: a long lifetime in the tree, and borders that are not straddled."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class HBGF(ConsensusClusterer):
         if hasattr(self, "singular_values_"):
             del self.singular_values_
         edges = edge_weights(ensemble)
-        if not edges.data.any():  # noise only: nobody is with anybody
+        if not edges.data.any():  # noise only: no two objects are together
             labels = np.zeros(ensemble.n_samples, dtype=np.int64)
         elif self.partitioner == "spectral":
             with one_library_thread():

@@ -175,7 +175,7 @@ def _lloyd(points: Points, centers: NDArray[np.float64], max_iter: int) -> _Foun
         filled = totals > 0
         centers = centers.copy()
         centers[filled] = sums[filled] / totals[filled, None]
-        # A center that nobody is nearest to goes to the row that is worst off.
+        # A center that is the nearest of no row goes to the row farthest from its center.
         for empty in np.flatnonzero(~filled):
             worst = int(np.argmax(distances * mass))
             centers[empty] = rows[worst]

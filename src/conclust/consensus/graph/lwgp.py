@@ -132,7 +132,7 @@ class LWGP(ConsensusClusterer):
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
         edges = sp.csr_array(edge_weights(ensemble) @ sp.diags_array(self.certainty_))
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)
-        if edges.data.any():  # else noise only: nobody is with anybody
+        if edges.data.any():  # else noise only: no two objects are together
             labels, self.singular_values_ = transfer_cut(
                 edges, self.n_clusters, seed, n_init=self.n_init
             )

@@ -37,8 +37,8 @@ class MCLA(PlacingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of meta-clusters, K. Fewer clusters are found where a meta-cluster is nobody's first,
-        or where there are fewer clusters in all partitions.
+        Number of meta-clusters, K. Fewer clusters are found where a meta-cluster is no object's
+        strongest association, or where all partitions together have fewer clusters.
         To be given: ``fit`` refuses None.
     partitioner : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the

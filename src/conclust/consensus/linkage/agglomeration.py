@@ -60,9 +60,9 @@ _CACHED_ENTRIES = 1 << 16
 def starting_clusters(ensemble: Ensemble) -> DistinctRows:
     """Return the objects that are at distance 0 of each other by having the same labels.
 
-    Two objects with the same row agree wherever both have a cluster. Not so with noise (each is
-    with nobody), in soft partitions (p.p < 1), or where all that observed them weighs nothing:
-    such objects start alone.
+    Two objects with the same row agree wherever both have a cluster. Not so for noise (apart from all),
+    in soft partitions (p.p < 1), or where only partitions of weight 0 observed them: such objects start
+    alone.
     """
     weights = ensemble.weights
     weightless = weights is not None and not weights.all() and ensemble.has_missing

@@ -46,8 +46,8 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
     ndarray of shape (n_clusters_of_all_partitions,)
         In the order of ``Ensemble.indicator``: the mean, over the other partitions and by their
         weights, of the largest Jaccard index (objects shared / objects in either) with one of
-        their clusters, among the objects that both partitions observed. Partitions that observed none of the
-        cluster's objects have no say; 1 where nobody has.
+        their clusters, among the objects that both partitions observed. Partitions that observed none of
+        the cluster's objects do not count; 1 where none counts.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class MultiEAC(ConsensusClusterer):
     clusters; here the partitions of the ensemble judge each other. The paper's own can be given as
     `cluster_weights`.
 
-    Noise is an object in nobody's cluster, observed with full weight: apart from all. Weights of the
+    A noise object is in no cluster and observed with full weight: apart from all. Weights of the
     partitions multiply all they say. O(n^2 N) time, 8 n^2 bytes, for n distinct rows.
 
     References

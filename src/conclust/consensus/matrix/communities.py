@@ -109,8 +109,8 @@ class FuzzyCommunities(SoftConsensusClusterer):
     same labels have the same membership throughout and are computed once. With missing labels a
     step costs n K^2 for each set of objects that a partition observed: there are at most N.
 
-    A pair that no partition observed is left out. An object that a partition took for noise is apart from everybody in it. Soft partitions take
-    part with sums of products of probabilities.
+    A pair that no partition observed is left out. A noise object is apart from all objects in its
+    partition. Soft partitions count with sums of products of probabilities.
 
     References
     ----------

@@ -99,7 +99,7 @@ class DyadicAspect(SoftConsensusClusterer):
     Leaps that would lower L are taken back. Only pairs that fall together are explained: that the
     model expects a pair which never does costs nothing directly, other than in PCC. A missing label
     leaves its partition out of the shares of its object's pairs, and a pair that no partition
-    observed is left out. Noise is being apart from everybody. Soft partitions take part with sums of
+    observed is left out. Noise is apart from all objects. Soft partitions count with sums of
     products of probabilities.
 
     References

@@ -88,7 +88,7 @@ class Criterion:
         return cls(B, sp.csr_array(B.T), mass, observed, partition, table, weights, price)
 
     def at(self, H: NDArray[np.float64]) -> Factors:
-        """Read what is needed of H."""
+        """Compute the quantities of H."""
         weighted = H * self.mass[:, np.newaxis]
         sums = np.asarray(self.transposed @ weighted)
         squares = np.bincount(self.partition, (sums**2).sum(axis=1), minlength=len(self.given))
@@ -244,7 +244,7 @@ class _Round:
         return cls(criterion, weights, columns, together)
 
     def at(self, H: NDArray[np.float64]) -> _Reached:
-        """Read what is needed of H."""
+        """Compute the quantities of H."""
         criterion = self.criterion
         weighted = H * criterion.mass[:, np.newaxis]
         if self.together is None:

@@ -114,7 +114,7 @@ class LeftStochastic(SoftConsensusClusterer):
     weight, but of a pair that no partition observed nothing is known, and of others little.
     :class:`FuzzyCommunities` fits the same inner products with weights for the pairs.
 
-    An object that a partition took for noise is apart from everybody in it, itself included. Soft
+    A noise object is apart from all objects in its partition, itself included. Soft
     partitions take part with sums of products of probabilities.
 
     References
@@ -246,7 +246,7 @@ class Plane:
     def through(cls, gram: NDArray[np.float64], sums: NDArray[np.float64]) -> Plane:
         """Return the plane m'x = 1 nearest to rows, given M'M (of full rank) and M'1."""
         k = len(sums)
-        if k == 0:  # nobody is with anybody
+        if k == 0:  # no two objects are together
             return cls(1.0, np.zeros((0, 0)))
         normal = np.linalg.solve(gram, sums)
         scale = float(normal @ normal) / k  # then it is as far from 0 as the simplex

@@ -33,7 +33,7 @@ __all__ = ["AddRemAdd"]
 Criterion: TypeAlias = Literal["ensemble", "combined"]
 ScaleShift: TypeAlias = Literal["mean", "modularity", "none"]
 
-# Objects in a soft cluster, in all: below this nobody is in it.
+# Total membership of a soft cluster: below this the cluster is empty.
 _HARDLY = 1e-100
 
 
@@ -206,7 +206,7 @@ class AddRemAdd(ConsensusClusterer):
         together = np.ones(int(ensemble.offsets[-1]))
         if self.criterion == "combined":
             mass = ensemble.cluster_sizes
-            # A soft cluster that nobody is in, or hardly, puts nobody together.
+            # A soft cluster that is empty, or nearly so, puts no objects together.
             np.divide(together, mass, out=together, where=mass > _HARDLY)
             together[mass <= _HARDLY] = 0.0
         shift = None if self.scale_shift == "mean" else 0.0

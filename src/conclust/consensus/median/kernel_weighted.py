@@ -303,8 +303,8 @@ class _Evidence:
     def of(
         cls, ensemble: Ensemble, units: DistinctRows, kernel: Kernel, weights: NDArray[np.float64]
     ) -> _Evidence:
-        everybody = Tables.of(ensemble, np.zeros(ensemble.n_samples, dtype=np.int64))
-        norms = log_norms(everybody, kernel)
+        whole = Tables.of(ensemble, np.zeros(ensemble.n_samples, dtype=np.int64))
+        norms = log_norms(whole, kernel)
         there = (weights > 0) & np.isfinite(norms)
         factors = np.full(len(weights), -np.inf)
         factors[there] = np.log2(weights[there]) - 0.5 * norms[there]
@@ -312,7 +312,7 @@ class _Evidence:
             np.ascontiguousarray(ensemble.labels[units.first], dtype=np.int32),
             units.masses,
             ensemble.offsets,
-            everybody.sizes,
+            whole.sizes,
             factors if kernel == "subsets" else np.exp2(factors),
             kernel,
         )

@@ -30,7 +30,7 @@ __all__ = ["BayesianEnsemble"]
 # For how many iterations a start leaves alpha alone: with a small alpha objects hardly leave the
 # cluster that they began in.
 _SETTLING = 10
-# A component that nobody needs would send its alpha to 0, where digamma has no value.
+# The alpha of an unused component would go to 0, where digamma has no value.
 _LEAST_ALPHA = 1e-3
 # Objects that all have one distribution would send alpha to infinity.
 _MOST_ALPHA = 1e4
@@ -50,7 +50,7 @@ class BayesianEnsemble(PlacingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Clusters, K. Those that are nobody's most probable one are not counted in ``n_clusters_``.
+        Clusters, K. ``n_clusters_`` does not count clusters that are no object's most probable one.
         To be given: ``fit`` refuses None.
     alpha : float, default=None
         Where alpha begins for each cluster: small values ask for objects of one cluster. None:

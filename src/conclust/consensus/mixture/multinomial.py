@@ -41,7 +41,7 @@ class MixtureModel(PlacingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Components. Those that are nobody's most probable one are not counted in ``n_clusters_``.
+        Components. ``n_clusters_`` does not count components that are no object's most probable one.
         To be given: ``fit`` refuses None.
     smoothing : float, default=1e-3
         Pseudo-count of every label in every component (a Dirichlet prior): a label that no object of

@@ -8,8 +8,8 @@ partitions put i and j together, N_ij how often they observed both, d a double-c
 the clusters of the ensemble.
 
 To read further: the solvers are in ``solvers/``, each with its mathematics in the C++ header that it
-names; where they start is in ``search/`` (``starts.py``, ``multistart.py``), how a solution is bettered too (``merge_split.py``,
-``tries.py``), and how many objects are begun on few (``multilevel.py``).
+names. ``search/`` has the starts (``starts.py``, ``multistart.py``), the improvement of solutions
+(``merge_split.py``, ``tries.py``) and the scheme for many objects (``multilevel.py``).
 """
 
 from __future__ import annotations

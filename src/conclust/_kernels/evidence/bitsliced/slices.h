@@ -31,8 +31,8 @@ struct SliceGroup {
     std::uint32_t size;  // partitions in this group, 1..8
     std::uint32_t first;  // slice of plane 0
     std::uint32_t planes;  // code planes
-    std::int32_t labelled;  // slice, or -1: everyone has a cluster
-    std::int32_t present;  // slice, or -1: everyone was observed
+    std::int32_t labelled;  // slice, or -1: every object has a cluster
+    std::int32_t present;  // slice, or -1: every object was observed
 };
 
 class BitSlices {
