@@ -150,7 +150,8 @@ class Ensemble(Derived):
         negative without being a missing code; if there is only one object; if a partition is
         missing everywhere; if the weights are not numbers of their range, one per partition.
     ParameterError
-        If `missing` is neither of its two words, or is "noise" of an Ensemble, whose labels were read.
+        If `missing` is neither of its two words, or is "noise" for an Ensemble, which has read its labels
+        already.
 
     Examples
     --------

@@ -103,7 +103,7 @@ def test_points_of_the_fit_keep_their_labels_where_the_method_places_none(tmp_pa
         assert run("cluster", old, *more, "--scale", scale, "--out", out) == 0
         assert run("predict", out, old, "--out", tmp_path / f"p{scale}", "-q") == 0
         np.testing.assert_array_equal(labels_of(tmp_path / f"p{scale}"), labels_of(out))
-        # And their confidence, which is that of the company: the method has no probabilities.
+        # So is their confidence, the company of each object: the method has no probabilities.
         assert [row["confidence"] for row in read(tmp_path / f"p{scale}")] == [
             row["confidence"] for row in read(out)
         ]

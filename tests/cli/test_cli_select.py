@@ -84,7 +84,7 @@ def test_one_cluster_is_an_answer_and_no_p_value_is_null(tmp_path, capsys):
 
 
 def test_few_objects_and_another_window_of_pac(tmp_path, capsys):
-    # Nobody gave the numbers: as many as a draw of nine objects has, not 2 to 10.
+    # No numbers were given: they end at the size of a draw of nine objects, not at 10.
     X = np.random.default_rng(4).normal(size=(9, 2))
     np.save(tmp_path / "few.npy", X)
     quick = ["--resamples", "10", "--references", "19", "--scale", "none"]

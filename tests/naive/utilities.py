@@ -1,6 +1,6 @@
 """Utilities of a consensus and the normalised cut, by their definitions, from one block a partition.
 
-Blocks are those of ``tests.naive.qmi.blocks``: NaN where missing, a column of its own for each noise.
+Blocks come from ``tests.naive.qmi.blocks``: NaN where missing, an extra column for each noise object.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ def test_four_objects_by_hand():
     assert counts.area == pytest.approx(11 / 18, abs=1e-15)
     assert counts.apac == pytest.approx(1 / 3, abs=1e-15)
     found = sharp_counts(ensemble, np.array([0, 0, 1, 1]))
-    x_w, n_w = found.together_within.sum(), found.seen_within.sum()
-    x_b, n_b = found.together.sum() - x_w, found.seen.sum() - n_w
+    x_w, n_w = found.together_within.sum(), found.observed_within.sum()
+    x_b, n_b = found.together.sum() - x_w, found.observed.sum() - n_w
     assert (x_w, n_w, x_b, n_b) == (5, 6, 2, 12)
     sharp = sharp_score(found)
     assert sharp == pytest.approx(2 / 3 / np.sqrt(77 / 324 * 0.25), abs=1e-12)

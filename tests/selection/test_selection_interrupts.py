@@ -1,4 +1,4 @@
-"""Ctrl-C while numbers of clusters are compared: it is heard, and what is finished is kept."""
+"""Ctrl-C while numbers of clusters are compared: it ends the work, and finished parts are kept."""
 
 from __future__ import annotations
 

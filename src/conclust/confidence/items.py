@@ -100,19 +100,19 @@ def cluster_sums(
     own = np.asarray(weighted.multiply(B).sum(axis=1), dtype=np.float64).ravel()
     if members.has_missing:
         present = members.present.astype(np.float64)
-        seen = (present * each) @ np.asarray((Z.T @ present).T)
-        self_seen = present @ each
+        divisors = (present * each) @ np.asarray((Z.T @ present).T)
+        self_divisors = present @ each
     else:
         total = float(each.sum())
-        seen = np.broadcast_to(total * judged.sizes.astype(np.float64), sums.shape).copy()
-        self_seen = np.full(len(sums), total)
+        divisors = np.broadcast_to(total * judged.sizes.astype(np.float64), sums.shape).copy()
+        self_divisors = np.full(len(sums), total)
     held = np.flatnonzero(judged.labels >= 0)
     at = judged.labels[held]
     sums[held, at] = np.maximum(sums[held, at] - own[held], 0.0)
-    seen[held, at] -= self_seen[held]
+    divisors[held, at] -= self_divisors[held]
     # What is left of equal numbers is rounding.
-    seen[seen < 1e-9 * each.max()] = 0.0
-    return sums, seen
+    divisors[divisors < 1e-9 * each.max()] = 0.0
+    return sums, divisors
 
 
 def _by_pairs(

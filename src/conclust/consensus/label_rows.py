@@ -220,7 +220,7 @@ class Centroids:
         return self.sums_of(np.square)
 
     def of_all(self) -> Centroids:
-        """Return the centroid of all objects, as that of one cluster."""
+        """Return the centroid of all objects, as if they were one cluster."""
         present = over_clusters(self.shares, self.offsets)
         held = np.where(self.shares > 0, self.noise, 0.0).sum(axis=1, keepdims=True)
         alone = (self.shares * self.alone).max(axis=1, keepdims=True)  # one over all observed

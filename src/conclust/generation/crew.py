@@ -118,8 +118,8 @@ class Crew:
         with self._idle:
             self._stopped = True
             self._idle.wait_for(lambda: self._running == 0)
-        # Where the consumer of the results was interrupted joblib does not know of it yet, and would warn
-        # of what it cancels.
+        # If the consumer of the results was interrupted, joblib does not know it yet and would warn of the
+        # jobs that it cancels.
         results, self._results = self._results, ()
         if isinstance(results, Generator):
             with warnings.catch_warnings():

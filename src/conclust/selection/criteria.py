@@ -75,18 +75,18 @@ def pair_criteria(counts: PairCounts, window: tuple[Fraction, Fraction]) -> dict
 
 @dataclass(frozen=True)
 class SharpCounts:
-    """Pairs within and between the clusters of a partition: together and seen, by each resample.
+    """Pairs within and between the clusters of a partition: together and observed, by each resample.
 
     Attributes
     ----------
-    together_within, seen_within, together, seen : ndarray of shape (n_partitions,)
+    together_within, observed_within, together, observed : ndarray of shape (n_partitions,)
         Of the pairs within clusters, and of all pairs.
     """
 
     together_within: NDArray[np.int64]
-    seen_within: NDArray[np.int64]
+    observed_within: NDArray[np.int64]
     together: NDArray[np.int64]
-    seen: NDArray[np.int64]
+    observed: NDArray[np.int64]
 
 
 def sharp_counts(ensemble: Ensemble, labels: NDArray[np.int64]) -> SharpCounts:
@@ -95,7 +95,7 @@ def sharp_counts(ensemble: Ensemble, labels: NDArray[np.int64]) -> SharpCounts:
     within = np.zeros((len(labels), int(labels.max()) + 1))
     within[placed, labels[placed]] = 1.0
     table = indicator_of(ensemble.codes, ensemble.offsets).T @ within
-    seen = ensemble.present.T.astype(np.float64) @ within
+    observed = ensemble.present.T.astype(np.float64) @ within
 
     def pairs(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
         return sizes * (sizes - 1.0) / 2.0
@@ -105,9 +105,9 @@ def sharp_counts(ensemble: Ensemble, labels: NDArray[np.int64]) -> SharpCounts:
 
     return SharpCounts(
         per_partition(pairs(table).sum(axis=1)),
-        _whole(pairs(seen).sum(axis=1)),
+        _whole(pairs(observed).sum(axis=1)),
         per_partition(pairs(table.sum(axis=1))),
-        _whole(pairs(seen.sum(axis=1))),
+        _whole(pairs(observed.sum(axis=1))),
     )
 
 
@@ -121,8 +121,8 @@ def sharp_score(counts: SharpCounts, kept: NDArray[np.int64] | slice = slice(Non
     The statistic of a test of two proportions, over pairs and resamples (Bodinier et al.,
     Bioinformatics 39:btad635, 2023). NaN where a rate is of nothing.
     """
-    x_w, n_w = int(counts.together_within[kept].sum()), int(counts.seen_within[kept].sum())
-    x, n = int(counts.together[kept].sum()), int(counts.seen[kept].sum())
+    x_w, n_w = int(counts.together_within[kept].sum()), int(counts.observed_within[kept].sum())
+    x, n = int(counts.together[kept].sum()), int(counts.observed[kept].sum())
     x_b, n_b = x - x_w, n - n_w
     if n_w == 0 or n_b == 0 or x in (0, n):
         return float("nan")
@@ -212,10 +212,10 @@ class Matrices:
 
     def without(self, left_out: NDArray[np.int64]) -> Matrices:
         """Return the same without some resamples, given as their labels of the objects."""
-        seen = (left_out != -1).any(axis=0)
-        if not seen.any():
+        observed = (left_out != -1).any(axis=0)
+        if not observed.any():
             return self
-        c, N = evidence(Ensemble(left_out[:, seen]), dtype=self.counts.dtype, max_dense=None)
+        c, N = evidence(Ensemble(left_out[:, observed]), dtype=self.counts.dtype, max_dense=None)
         return Matrices(self.labels, self.heights, self.counts - c, self.copresence - N)
 
 
@@ -237,9 +237,9 @@ def matrix_criteria(matrices: Matrices) -> dict[str, float]:
 def cluster_sums(
     M: NDArray[np.float64], labels: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sum of M over the other objects of each cluster that an object was seen with; how many.
+    """Return the sum of M over the other objects of each cluster, and their number, for each object.
 
-    M is NaN where nothing is known.
+    M is NaN for pairs that no resample observed: they are left out.
     """
     within = np.zeros((len(labels), int(labels.max()) + 1))
     within[np.arange(len(labels)), labels] = 1.0

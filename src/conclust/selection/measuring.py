@@ -247,10 +247,10 @@ def measure(
     # Standard errors of criteria over pairs, from the pairs of at most _SQUARE objects.
     some = _spaced(len(looked_at), _SQUARE)
     square = whole.of_some(some)
-    seen = ensemble.labels[looked_at[some]]
+    some_labels = ensemble.labels[looked_at[some]]
     without = []
     for group in groups_of(m):
-        left = square.without(seen[:, group])
+        left = square.without(some_labels[:, group])
         pairs = table_of(left.counts, left.copresence, m)
         without.append(criteria(np.setdiff1d(everything, group), pairs, left))
     errors = {name: jackknife(np.array([one[name] for one in without])) for name in values}

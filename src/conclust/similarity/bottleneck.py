@@ -8,7 +8,7 @@ from scipy.special import xlogy
 
 __all__ = ["information_bottleneck"]
 
-# Entries of the columns that are compared at once: what a processor's own cache holds.
+# Entries of the columns that are compared at once: they fit in a processor's own cache.
 _BLOCK_ENTRIES = 1 << 15
 
 

@@ -121,8 +121,8 @@ class Recoding:
 def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
     """Merge partitions down to `n_clusters` clusters each; weigh them by how certain they were.
 
-    The weights are those given times :func:`certainty_weights` of the partitions before. One
-    partition alone stays what it is.
+    The weights are the given ones times :func:`certainty_weights` of the original partitions. A single
+    partition stays as it is.
     """
     if ensemble.n_partitions == 1:
         every = np.arange(int(ensemble.cluster_counts[0]))

@@ -45,7 +45,7 @@ def best_by_anmi(X: Any, estimators: Sequence[ConsensusClusterer]) -> Supraconse
     X : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition a column.
     estimators : sequence of ConsensusClusterer
-        What to try, for instance CSPA, HGPA and MCLA as published [1]_. They are cloned.
+        The methods to try, for instance CSPA, HGPA and MCLA as published [1]_. They are cloned.
 
     Returns
     -------

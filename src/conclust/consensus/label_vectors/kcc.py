@@ -24,9 +24,9 @@ _MOST = 16.0
 class KCC(LabelVectorKMeans):
     """K-means-based consensus clustering: the partition of the most utility.
 
-    What a consensus says of a partition of the ensemble is by how much its clusters know the
-    labels better than all objects together do [1]_. With P the shares of the labels among all objects,
-    m_r those in cluster r of the consensus and p_r the share of the objects that it holds::
+    The utility of a consensus for a partition of the ensemble is the gain in knowledge of its labels by
+    the clusters of the consensus [1]_. With P the shares of the labels among all objects, m_r their
+    shares in cluster r of the consensus and p_r the share of the objects in cluster r::
 
         U = sum over r of p_r phi(m_r) - phi(P)
 
@@ -39,17 +39,17 @@ class KCC(LabelVectorKMeans):
         Clusters of the consensus. Fewer are found only where fewer objects differ.
         To be given: ``fit`` refuses None.
     utility : {"U_c", "U_H", "U_cos", "U_Lp"}, default="U_H"
-        phi: the squared length of the shares (category utility: half of what
-        :class:`conclust.QMI` maximises); their negative entropy in bits (mutual information: what
-        :class:`conclust.InformationTheoreticKMeans` keeps); their length; their `p`-norm.
+        phi. "U_c": the squared length of the shares (category utility, half the objective of
+        :class:`conclust.QMI`). "U_H": their negative entropy in bits (mutual information, as in
+        :class:`conclust.InformationTheoreticKMeans`). "U_cos": their length. "U_Lp": their `p`-norm.
     p : float, default=5
         Of "U_Lp": above 1, at most 16. The paper has 5 and 8; 2 is "U_cos".
     normalized : bool, default=False
         Whether the utility of a partition is divided by the abs(phi(P)) of its own labels: then
         partitions of many clusters count less by "U_H", more by the others.
     n_init : int, default=10
-        Starts (k-means++ on squared distances). Where more than 5,000 rows of labels differ they
-        are run on 5,000 objects drawn at random, and the best is carried on with all.
+        Starts (k-means++ on squared distances). With more than 5,000 distinct rows of labels they run
+        on 5,000 objects drawn at random, and the best goes on with all.
     max_iter : int, default=100
         The most passes over all objects.
     tol : float, default=1e-6
@@ -95,13 +95,13 @@ class KCC(LabelVectorKMeans):
     Lloyd iterations start "U_H" at one-hot shares, where every other label costs 52 bits.
     Time is O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
 
-    A partition that did not observe an object is dropped from its divergence, and shares are those of
-    the members observed [1]_, section 4.3. Noise is a label that no other object has. Soft partitions
+    A partition that did not observe an object is dropped from its divergence, and shares are taken of
+    the observed objects [1]_, section 4.3. Noise is a label that no other object has. Soft partitions
     are rows of probabilities in place of 0 and 1. A partition with one cluster has no entropy to
     divide by, and no utility: `normalized` leaves it as it is.
 
-    KCC needs partitions of about as many clusters as are sought: where they are much finer, methods that
-    read the co-association (:class:`conclust.LWEA`, :class:`conclust.LWGP`) do better.
+    KCC needs partitions with about the number of clusters that is sought: for much finer ones, methods
+    that read the co-association (:class:`conclust.LWEA`, :class:`conclust.LWGP`) do better.
 
     References
     ----------

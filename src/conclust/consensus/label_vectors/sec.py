@@ -29,9 +29,9 @@ class SEC(LabelVectorKMeans):
         Clusters of the consensus. Fewer are found only where fewer objects differ.
         To be given: ``fit`` refuses None.
     n_init : int, default=20
-        Starts (k-means++ on the squared distances of rows b: those of b / d would draw objects of small
-        clusters). Where more than 5,000 rows of labels differ they are run on 5,000 objects drawn at
-        random, and the best is carried on with all.
+        Starts (k-means++ on the squared distances of rows b; distances of b / d would draw objects of
+        small clusters). With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
+        random, and the best goes on with all.
     max_iter : int, default=100
         The most passes over all objects.
     tol : float, default=1e-6
@@ -51,7 +51,7 @@ class SEC(LabelVectorKMeans):
     n_clusters_ : int
         Number of clusters.
     objective_ : float
-        What k-means minimises: the sum of d times the squared distance of b / d to the mean of its
+        The sum that k-means minimises: of d times the squared distance of b / d to the mean of its
         cluster. It is the normalised cut but for a constant: sum of S_ii / d_i, less the sum
         over clusters of the share of their degrees that stays inside.
     n_iter_ : int
@@ -81,9 +81,9 @@ class SEC(LabelVectorKMeans):
 
     A partition that did not observe an object has no label in its row: the object has fewer
     neighbours, a smaller degree, and counts less [1]_, section 5. Noise is a label that no other
-    object has. Weights of the partitions are those of their co-associations; soft partitions are rows
-    of probabilities. New objects go to the nearest mean, their degrees being the sizes of the clusters
-    in ``fit``.
+    object has. Weights of the partitions weigh their co-associations; soft partitions are rows of
+    probabilities. New objects go to the nearest mean; the sizes of the clusters in ``fit`` give their
+    degrees.
 
     References
     ----------
@@ -151,7 +151,7 @@ class SEC(LabelVectorKMeans):
         if ensemble.has_noise:
             alone = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.noise.T])
             lengths = lengths + ensemble.partition_weights @ (alone / degrees**2)
-        # Of d |b / d - m|^2 what depends on m: -2 b m + d |m|^2. Noise has a degree of 1 by itself.
+        # The terms of d |b / d - m|^2 with m: -2 b m + d |m|^2. Noise has a degree of 1 by itself.
         more = ensemble.cluster_sizes[:, None] - 1.0
         cost = (more * lengths - 2.0 * means) * ensemble.column_weights[:, None]
         return loss, cost, ensemble.partition_weights[:, None] * lengths

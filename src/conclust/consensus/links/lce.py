@@ -26,9 +26,9 @@ _SIMILARITIES = {"cts": connected_triples, "wtq": triple_quality}
 class LCE(ConsensusClusterer):
     """Link-based cluster ensemble: an object belongs a little to the clusters that its own resemble.
 
-    An object is in one cluster of each partition and, as far as that knows, in none of the others.
-    Here it belongs to those too, as much as they resemble its own by what both have in common with
-    the clusters of other partitions, W (:func:`conclust.similarity.connected_triples`)::
+    A partition puts an object into one of its clusters and in none of the others. Here the object
+    belongs to the others too, as much as they resemble its own cluster by their overlaps with the
+    clusters of other partitions, W (:func:`conclust.similarity.connected_triples`)::
 
         RM = B W
 
@@ -73,7 +73,7 @@ class LCE(ConsensusClusterer):
     Notes
     -----
     An object that a partition did not observe, or took for noise, has no edge into it; clusters are
-    compared over what both partitions observed. Weights of the partitions weigh edges and triples;
+    compared over the objects that both partitions observed. Weights of the partitions weigh edges and triples;
     soft members spread an object over clusters by its memberships. O(n N^2 + T^3) time for T clusters
     of all partitions; memory of the labels, T^2 and n K.
 

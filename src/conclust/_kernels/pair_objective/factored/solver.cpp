@@ -77,7 +77,7 @@ double best_step(double c1, double c2, double c3, double c4) {
     return value(1.0) < value(best) ? 1.0 : best;
 }
 
-// Groups of a set: as many as leave the tables in a fast cache.
+// Groups of a set: a number that keeps the tables in a fast cache.
 std::size_t groups_per_set(const FactoredInput& in) {
     constexpr std::size_t most_bytes = std::size_t{1} << 21;
     const std::size_t bytes = (in.groups.count + 3) / 4 * 16 * gram_width(in.k) * sizeof(double);
