@@ -40,13 +40,19 @@ def quick(X, k=range(2, 6), **changes):
 @QUIET
 @pytest.mark.parametrize("clusters", range(2, 7))
 def test_well_separated_clusters_are_found(clusters):
-    right = 0
-    for seed in range(2):
+    for seed in range(4):  # twenty sets, with the numbers from 2 to 6
         X, _ = make_blobs(40 * clusters, centers=clusters, n_features=5, random_state=seed)
-        found = quick(X, range(2, 9), n_references=19)
-        right += found.n_clusters == clusters
+        found = quick(X, range(2, 8), n_resamples=15)
+        assert found.n_clusters == clusters
         assert found.p_value == 0.05
-    assert right == 2
+
+
+@QUIET
+def test_three_clusters_three_deviations_apart_are_seen_and_counted():
+    # 150 objects, 10 features; experiments/selection has more resamples, references and numbers.
+    found = [quick(three(seed, apart=3.0, d=10)) for seed in range(20)]
+    assert sum(one.p_value <= 0.05 for one in found) >= 17
+    assert sum(one.n_clusters == 3 for one in found) >= 17
 
 
 def test_one_cloud_is_one_cluster():
