@@ -17,6 +17,8 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,9 +87,9 @@ def scattered(k: int, rng: np.random.Generator) -> Points:
     return rng.standard_normal((N, 5)) + centers[np.arange(N) % k]
 
 
-def chosen(X: Points, ks: Sequence[int], seed: int, jobs: int | None, **changes: int) -> Selection:
+def chosen(X: Points, ks: Sequence[int], seed: int, jobs: int | None, **changes: Any) -> Selection:
     """Choose quietly: what a table of counts says needs no doubts."""
-    given = {"n_resamples": 30, "n_references": 39} | changes
+    given: dict[str, Any] = {"n_resamples": 30, "n_references": 39} | changes
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
         warnings.simplefilter("ignore", ScaleWarning)
@@ -141,7 +143,7 @@ def number(arguments: argparse.Namespace) -> Iterator[Row]:
 
 def _counts(name: str, found: Sequence[Selection], k: int) -> Row:
     def by(criterion: str, sign: float = 1.0) -> int:
-        return sum(int(one.k[np.argmax(sign * one.table[criterion])]) == k for one in found)
+        return sum(_best(one, criterion, sign) == k for one in found)
 
     return {
         "clusters": name,
@@ -181,11 +183,14 @@ def real(arguments: argparse.Namespace) -> Iterator[Row]:
             arguments.jobs,
             n_resamples=20 if arguments.quick else 50,
             n_references=19 if arguments.quick else 99,
+            criteria="all",
         )
         table, k = found.table, found.k
         classes = len(np.unique(data.y))
         strong = k[table["prediction_strength"] >= 0.8]
         grown = k[table["delta"] > 0.1]
+        kept = k[table["pcc_clusters"] == k]
+        best = partial(_best, found)
         at = classes if classes in found.labels else int(k[-1])
         yield {
             "set": name,
@@ -194,17 +199,31 @@ def real(arguments: argparse.Namespace) -> Iterator[Row]:
             "classes": classes,
             "chosen": found.n_clusters,
             "p": found.p_value,
-            "RCSI": int(k[table["rcsi"].argmax()]),
-            "sharp": int(k[np.nanargmax(table["sharp"])]),
-            "mean ARI": int(k[table["mean_ari"].argmax()]),
-            "least PAC": int(k[table["pac"].argmin()]),
-            "silhouette 1-M": int(k[table["silhouette_consensus"].argmax()]),
-            "silhouette X": int(k[table["silhouette_points"].argmax()]),
+            "RCSI": best("rcsi"),
+            "sharp": best("sharp"),
+            "mean ARI": best("mean_ari"),
+            "least PAC": best("pac", -1.0),
+            "silhouette 1-M": best("silhouette_consensus"),
+            "silhouette X": best("silhouette_points"),
             "prediction strength": int(strong[-1]) if len(strong) else 1,
             "delta > 0.1": int(grown[-1]) if len(grown) else 1,
+            "rPAC": best("rpac", -1.0),
+            "aPAC": best("apac", -1.0),
+            "concordance": best("concordance"),
+            "cophenetic": best("cophenetic"),
+            "cluster consensus": best("min_cluster_consensus"),
+            "lifetime": best("lifetime"),
+            "eigengap": best("eigengap"),
+            "BIC": best("bic", -1.0),
+            "PCC keeps up to": int(kept[-1]) if len(kept) else 1,
             "ARI chosen": adjusted_rand_index(data.y, found.labels_),
             "ARI at classes": adjusted_rand_index(data.y, found.labels[at]),
         }
+
+
+def _best(found: Selection, criterion: str, sign: float = 1.0) -> int:
+    """Return the number of clusters at which a criterion is largest, or with -1 smallest."""
+    return int(found.k[np.nanargmax(sign * found.table[criterion])])
 
 
 def _prepared(name: str, X: Points) -> Points:
