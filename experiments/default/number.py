@@ -4,11 +4,11 @@ python -m experiments.default.number [--quick] [--groups blobs ...] [--out FOLDE
 
 Three rules on the sets of `suite.py`, all with the consensus of `AutoConsensus` at the number found:
 
-- "ensemble": what `AutoConsensus` reads from one ensemble (lifetime, less what borders are straddled);
-- "selection": what `conclust.selection.choose` says of 2 to 12 clusters, 30 resamples, 19 references: the
-  fewest that a p-value of .05 can come from, so that it costs little more than the ensemble;
-- "p, then ensemble": one cluster by the p-value of that, else the number that the ensemble shows, and that
-  of the selection where this is one.
+- "ensemble": the number that `AutoConsensus` reads from one ensemble (lifetime less straddling);
+- "selection": the number by `conclust.selection.choose` of 2 to 12 clusters, 30 resamples, 19 references: the
+  fewest that allow a p-value of .05, so that it costs little more than the ensemble;
+- "p, then ensemble": one cluster if the p-value of the selection says so; else the number that the ensemble
+  shows, or the selection's number if the ensemble shows one cluster.
 
 A line is the mean over the sets of a group: how often the number is right, the adjusted Rand index with
 the known classes, and the CPU seconds that the number costs. Known classes serve for scoring only.

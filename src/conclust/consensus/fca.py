@@ -35,10 +35,10 @@ class FCAConsensus(ConsensusClusterer):
 
     Objects and the clusters of all partitions make a formal context; a concept of it is a set of
     objects (the extent) with the clusters that hold all of them (the intent), so that the number of
-    partitions in the intent counts the votes for the set being one cluster. Concepts begin at
-    objects with the same labels and take in one object after the other, with all that then follows
-    from the intent, while at least `threshold` partitions still vote for the whole [1]_. The extents
-    that remain, which never overlap, are the consensus. How many there are emerges.
+    partitions in the intent counts the votes for the set being one cluster. Concepts begin at objects
+    with the same labels. They take in one object after the other, and all objects that share the
+    remaining intent, while at least `threshold` partitions still vote for the whole [1]_. The extents
+    that remain never overlap; they are the consensus. Their number emerges.
 
     Parameters
     ----------
@@ -93,21 +93,21 @@ class FCAConsensus(ConsensusClusterer):
 
     Notes
     -----
-    The paper's pseudo-code leaves points open, which are settled so: *Process* goes through all
-    objects that are not covered; a concept that takes in objects replaces the one it grew from; a
-    closure that meets another extent is refused (the test of canonicity alone lets extents overlap);
-    passes repeat until one changes nothing. Objects of a concept of which another took only a part
-    are left over; ties between clusters go to the larger extent, then to the earlier one. A left-over
-    object that shares no label with any intent is a cluster of its own, with the objects of the same
+    The paper's pseudo-code leaves points open. Here: *Process* goes through all objects that are not
+    covered; a concept that takes in objects replaces the one it grew from; a closure that meets
+    another extent is refused (the test of canonicity alone lets extents overlap); passes repeat until
+    one changes nothing. If another concept takes a part of a concept's objects, the rest are left
+    over. Ties between clusters go to the larger extent, then to the earlier one. A left-over object
+    that shares no label with any intent is a cluster of its own, together with objects of the same
     labels.
 
-    A partition that did not observe an object, or took it for noise, cannot vouch for a cluster
-    that holds it, so that intents shrink with every incomplete row: with many missing labels, or
-    partitions that err independently, many small clusters come out. Lower the threshold, or use
-    :class:`conclust.PCC`, which counts pairs. An object that is noise in a partition is there in a
-    cluster of its own.
+    A partition that did not observe an object, or took it for noise, cannot vote for a cluster with
+    this object, so intents shrink with every incomplete row. Many missing labels, or partitions that
+    err independently, therefore give many small clusters: lower the threshold, or use
+    :class:`conclust.PCC`, which counts pairs. A noise object is in a cluster of its own in its
+    partition.
 
-    Objects with the same labels are worked on once. For n distinct rows of labels, N partitions and c
+    Objects with the same labels are processed once. For n distinct rows of labels, N partitions and c
     concepts at the start of a pass, the pass takes O(c n N / 64) steps; memory is O(n N).
 
     References

@@ -64,13 +64,13 @@ def choose(
 ) -> Selection:
     """Say how many clusters points have: one, by a p-value, or the number with stable clusters.
 
-    For each K the points are clustered again and again, each time some of them (Monti et al. 2003 [1]_).
-    How often two objects are together, of the resamples that drew both, is the consensus matrix; PAC [2]_,
-    the share of its pairs that are neither together nor apart, is small where the clusters do not depend
-    on the draw. The same is done with references: clouds that have the same covariance and no clusters.
-    Whether the points are more stable than these at any K is one Monte-Carlo p-value. If they are, the K
-    is taken at which they are so most: the largest RCSI [3]_, the mean log PAC of the references less that
-    of the points.
+    For each K, resamples of the points are clustered (Monti et al. 2003 [1]_). The consensus matrix
+    says how often two objects are together, of the resamples that drew both. PAC [2]_ is the share of
+    pairs that are neither together nor apart; it is small where the clusters do not depend on the
+    draw. The same is done with references: clouds that have the same covariance and no clusters. One
+    Monte-Carlo p-value says whether the points are more stable than the references at any K. If they
+    are, the K with the largest RCSI [3]_ is taken: the mean log PAC of the references less log PAC of
+    the points.
 
     Parameters
     ----------
@@ -87,27 +87,27 @@ def choose(
     sample_fraction : float in (0, 1], default=0.8
         Share of the objects that each resample draws, without repetition.
     null : {"rotation", "gaussian", "unimodal"} or None, default="rotation"
-        What the references are like.
+        The kind of references.
 
         - "rotation": the points, turned by a random rotation that keeps their mean and covariance. For
           points of one Gaussian, of any mean and covariance and with any number of features, the p-value
           is exact.
-        - "gaussian": independent normal scores with the deviations of the principal components, as M3C
-          has it. It rejects too seldom, the more the more features there are.
-        - "unimodal": every component from the nearest density with one mode. It takes fewer skewed clouds
-          for several clusters, and sees fewer clusters.
+        - "gaussian": independent normal scores with the deviations of the principal components, as in
+          M3C. The test rejects too seldom, and more so with more features.
+        - "unimodal": every component from the nearest density with one mode. The test takes fewer skewed
+          clouds for several clusters, and finds fewer clusters.
         - None: no references and no p-value; the number by the sharp score [4]_, from 2 on.
     n_references : int, default=99
         References at most: no p-value is below 1 / (n_references + 1).
     sequential : bool, default=None
         Whether to draw references one after the other and stop when ten are as stable as the points
-        [5]_: exact too, and soon done where there is one cluster; 19 more are drawn to begin with. None:
-        where the references are costly (from 20,000 numbers in the points tested on, or with a clusterer of
-        your own).
+        [5]_. The p-value is exact too, and one cluster is found soon; 19 more references are drawn first.
+        None: only where references are costly (from 20,000 numbers in the points tested on, or with a
+        clusterer of your own).
     alpha : float in (0, 1), default=0.05
-        P-value up to which there is more than one cluster.
+        There is more than one cluster if the p-value is at most this.
     window : tuple of two floats, default=(0.1, 0.9)
-        A pair is ambiguous if it is together in a share above the first and up to the second.
+        A pair is ambiguous if its share of being together is above the first and at most the second.
     n_components : int, default=None
         Principal components to which the points are reduced first; the p-value stays exact. None: 10 where
         there are more features than a fifth of the objects (k-means in all of them is not stable there),
@@ -127,7 +127,7 @@ def choose(
     n_pairs : int, default=200000
         Pairs drawn where there are more than `max_dense` objects. At least 1000.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
-        Where all randomness comes from.
+        Source of all randomness.
     n_jobs : int or None, default=None
         Threads. None: OMP_NUM_THREADS or all processors. No bit of the result depends on it.
     cache_dir : path-like or None, default=None
@@ -152,8 +152,8 @@ def choose(
     Warns
     -----
     SelectionWarning
-        What speaks against the number chosen: other criteria, a small or loose cluster, the largest K
-        tried; and references that will take more than a minute.
+        Doubts about the number chosen: other criteria, a small or loose cluster, the largest K
+        tried. Also references that will take more than a minute.
     ScaleWarning
         Columns of X differ so much in spread that the widest decide.
 
@@ -178,15 +178,15 @@ def choose(
     - min_cluster_consensus: mean of the consensus matrix over the pairs of the loosest cluster
     - apac, concordance: cola's
     - lifetime, smallest_cluster: of K clusters in the tree; how many objects
-    - resamples_with_k: share of the resamples that hold K clusters, not fewer; a number that most do
-      not hold is not chosen
+    - resamples_with_k: share of the resamples with K clusters, not fewer; a number that most resamples
+      do not have is not chosen
     - p_value_k, p_value_k_beta: of this K alone, for pictures; the smallest over K is no p-value. The
       second one extrapolates by a beta distribution, as M3C does
     - log_pac_null_mean, log_pac_null_sd: of the references
 
-    Standard errors are by a jackknife over ten groups of resamples, with the consensus held fixed and
-    pairs of 250 objects at most; of
-    `rcsi` over the references, of `silhouette_points` over objects, of `prediction_strength` over splits.
+    Standard errors come from a jackknife over ten groups of resamples, with the consensus held fixed and
+    pairs of at most 250 objects. Exceptions: `rcsi` (over the references), `silhouette_points` (over
+    objects), `prediction_strength` (over splits).
 
     The p-value belongs to the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, with
     mean and sd over the references and the points: any later choice of K leaves it exact.

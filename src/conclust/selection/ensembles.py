@@ -85,7 +85,7 @@ def choose_from(
     Warns
     -----
     SelectionWarning
-        What speaks against the number chosen.
+        Doubts about the number chosen.
 
     References
     ----------

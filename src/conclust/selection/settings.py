@@ -1,4 +1,4 @@
-"""What was asked for, checked: numbers of clusters, resamples, references."""
+"""The checked settings: numbers of clusters, resamples, references."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ template <class Count>
 std::size_t sparse_single(const SparsePairs<Count>& in, const MergesOut& out);
 
 // Merges the two clusters with the highest (sum of c_ij) / (sum of N_ij) over the pairs between
-// them, as long as there are any. Ties: the lowest pair of clusters. The name of a merged cluster is that
-// of the cluster with the longer list of partners, or the lower name. O(E log^2 E) time for E pairs.
+// them, as long as there are any. Ties: the lowest pair of clusters. A merged cluster takes the name of the
+// cluster with the longer list of partners, or the lower name. O(E log^2 E) time for E pairs.
 template <class Count>
 std::size_t sparse_average(const SparsePairs<Count>& in, const MergesOut& out);
 

@@ -69,7 +69,7 @@ class AutoConsensus(PlacingClusterer):
     n_clusters_ : int
         Number of clusters.
     evidence_ : {"all alike", "certain", "certain, normalized"}
-        Which tree was taken.
+        The tree that was taken.
     straddling_ : float
         How far clusters of the finer half of the partitions lie across the borders found, relative
         to chance: 0 for clusters that all of them cut apart, about 1 for arbitrary ones.
@@ -84,8 +84,8 @@ class AutoConsensus(PlacingClusterer):
     Notes
     -----
     The number found is right for clusters with a gap or a dip between them, of any shape that the
-    partitions can cut apart. Partitions all of the same number of clusters that agree by
-    construction show that number, whatever the data. `experiments/default` shows how often the number is
+    partitions can cut apart. Partitions that all have the same number of clusters, and agree by
+    construction, show that number, whatever the data. `experiments/default` shows how often the number is
     right, and on which data.
 
     O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all.

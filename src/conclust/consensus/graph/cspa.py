@@ -30,9 +30,9 @@ _SPARSE = 0.5
 class CSPA(ConsensusClusterer):
     """Cluster-based similarity partitioning: the graph of co-association, cut into balanced parts.
 
-    Objects are vertices; two of them are joined by how often they share a cluster over the
-    partitions that observed both, c_ij / N_ij; the graph is cut into `n_clusters` parts of about equally
-    many objects [1]_.
+    Objects are vertices. The weight of an edge is how often two objects share a cluster, of the
+    partitions that observed both, c_ij / N_ij. The graph is cut into `n_clusters` parts of about
+    equal size [1]_.
 
     Parameters
     ----------

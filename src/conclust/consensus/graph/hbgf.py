@@ -22,11 +22,11 @@ __all__ = ["HBGF", "bipartite_cut", "edge_weights"]
 class HBGF(ConsensusClusterer):
     """Hybrid bipartite graph formulation: objects and clusters are cut together.
 
-    Objects and the clusters of all partitions are the vertices of one bipartite graph, in which an
-    object is joined to every cluster that it is in [1]_. The graph is cut into `n_clusters` parts, and
-    the objects keep theirs. The spectral cut embeds both kinds of vertices by the leading singular
-    vectors of the degree-normalised indicator, scales the rows to unit length and runs k-means on
-    all of them; nothing grows with the square of the number of objects.
+    Objects and the clusters of all partitions are the vertices of one bipartite graph. Edges join an
+    object to every cluster that it is in [1]_. The graph is cut into `n_clusters` parts; the parts of
+    the objects are the consensus. The spectral cut embeds both kinds of vertices by the leading
+    singular vectors of the degree-normalised indicator, scales the rows to unit length and runs
+    k-means on all of them; nothing grows with the square of the number of objects.
 
     Parameters
     ----------

@@ -30,14 +30,14 @@ class HGPA(ConsensusClusterer):
     """Hypergraph partitioning: every cluster is a hyperedge, and few of them are cut.
 
     The objects are cut into `n_clusters` parts of about equal size so that the clusters of the
-    partitions meet few parts: the connectivity minus one is made small [1]_. A soft cluster is a
-    hyperedge at every level of membership: those who belong to it at least so much.
+    partitions meet few parts: the connectivity minus one is minimised [1]_. A soft cluster is a
+    hyperedge at every level of membership: the objects with at least this membership.
 
     .. warning::
-       A hyperedge that one stray object leaves costs as much as one cut in half. Under label noise
-       every cluster meets every part whatever the parts are, and the criterion says nothing: use
-       :class:`HBGF`, :class:`MCLA` or :class:`PCC` for anything but comparison. A stray
-       object of a soft cluster costs its membership only.
+       A hyperedge that one stray object leaves costs as much as one cut in half. With noisy labels
+       every cluster meets every part, whatever the parts are, and the criterion says nothing: use
+       :class:`HBGF`, :class:`MCLA` or :class:`PCC` for anything but comparison. A stray object of a
+       soft cluster costs its membership only.
 
     Parameters
     ----------

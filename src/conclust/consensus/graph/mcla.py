@@ -28,11 +28,12 @@ _ALL_STARTS = 8_000
 
 
 class MCLA(PlacingClusterer):
-    """Meta-clustering: clusters that say the same are merged, objects go where they belong most.
+    """Meta-clustering: similar clusters are merged, and objects go to their strongest association.
 
-    The clusters of all partitions are vertices, joined by their Jaccard similarity; the graph is cut
-    into `n_clusters` meta-clusters [1]_. An object's association with a meta-cluster is the share of
-    the meta-cluster's clusters that hold it; it goes to the highest.
+    The clusters of all partitions are vertices; their Jaccard similarities are the weights of the
+    edges. The graph is cut into `n_clusters` meta-clusters [1]_. An object's association with a
+    meta-cluster is the share of the meta-cluster's clusters that hold it; the object goes to its
+    highest association.
 
     Parameters
     ----------
@@ -87,10 +88,10 @@ class MCLA(PlacingClusterer):
     Missing labels: the Jaccard similarity of two clusters is taken over the objects that both
     partitions observed, and the association over the partitions that observed the object. Noise is
     observed, and in no cluster: it lowers all associations alike. Ties go to the meta-cluster that
-    comes first. Soft members: the similarity is the extended Jaccard
-    x'y / (x'x + y'y - x'y) (sMCLA [2]_), which on hard labels is the Jaccard similarity. The mean, not
-    the sum, of the clusters is taken, so that a meta-cluster does not attract by its size.
-    O(n N^2 + T^2 K) time; memory of the labels and T^2.
+    comes first. Soft members: the similarity is the extended Jaccard x'y / (x'x + y'y - x'y) (sMCLA
+    [2]_), which on hard labels is the Jaccard similarity. The mean, not the sum, over the clusters is
+    taken, so that large meta-clusters have no advantage. O(n N^2 + T^2 K) time; memory of the labels
+    and T^2.
 
     References
     ----------

@@ -16,9 +16,9 @@ __all__ = ["InformationTheoreticKMeans"]
 class InformationTheoreticKMeans(LabelVectorKMeans):
     """Information-theoretic k-means on label distributions.
 
-    Each partition gives an object a distribution over its clusters: probabilities if it is soft,
-    all on one label if it is hard. The consensus groups objects such that little is lost when the
-    distributions of a cluster's members are replaced by their mean [1]_::
+    Each partition gives an object a distribution over its clusters: probabilities if it is soft, all
+    on one label if it is hard. The consensus groups objects so that replacing the distributions of a
+    cluster's objects by their mean loses little information [1]_::
 
         f = 1/n sum over objects i and partitions u of KL(b_iu || m_u(cluster of i))
 
@@ -69,14 +69,14 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
 
     Notes
     -----
-    The paper concatenates the distributions into one over all labels; where every partition
-    observed every object that is f divided by the number of partitions. Here a partition that did
-    not observe an object is dropped from its divergence, and means are over the members observed.
-    Noise is a label that no other object has; the weight of a partition multiplies its part of f.
+    The paper concatenates the distributions into one over all labels; where every partition observed
+    every object that is f divided by the number of partitions. Here a partition that did not observe
+    an object is dropped from its divergence, and means are over the observed objects. Noise is a
+    label that no other object has; the weight of a partition multiplies its part of f.
 
-    Single objects move (Hartigan) with the means moving along. Moving all at once would stand
-    still at once on hard labels: the divergence from a mean without the object's label is infinite.
-    Time is O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
+    Single objects move (Hartigan) with the means moving along. Moving all objects together would stop
+    at once on hard labels: the divergence from a mean without the object's label is infinite. Time is
+    O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
 
     References
     ----------

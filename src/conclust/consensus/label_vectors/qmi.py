@@ -18,7 +18,7 @@ class QMI(LabelVectorKMeans):
     """Consensus of the most quadratic mutual information: k-means on label vectors.
 
     The quadratic mutual information of the consensus C and a partition L is twice the category
-    utility, by how much better labels can be guessed once the cluster is known::
+    utility: how much better the labels of L can be guessed if the cluster in C is known::
 
         I2(C, L) = 2 (sum_r p(r) sum_l p(l | r)^2 - sum_l p(l)^2)
 
@@ -77,9 +77,9 @@ class QMI(LabelVectorKMeans):
     optima are better, and no cluster is left empty. Objects with the same labels move together.
     Time is O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
 
-    A partition that did not observe an object is dropped from its distances, and means are over
-    the members observed. Noise is a label that no other object has. The weight of a partition
-    multiplies its part of the sum. Soft partitions are rows of probabilities in place of 0 and 1.
+    A partition that did not observe an object is dropped from its distances, and means are over the
+    observed objects. Noise is a label that no other object has. The weight of a partition multiplies
+    its part of the sum. Soft partitions are rows of probabilities in place of 0 and 1.
 
     References
     ----------

@@ -18,10 +18,10 @@ __all__ = ["SEC"]
 class SEC(LabelVectorKMeans):
     """Spectral ensemble clustering: the normalised cut of the co-association, without its matrix.
 
-    The co-association S of the objects is a graph, in which an object has the degree d, the sum of
-    its row. Its normalised cut into K parts is least where weighted k-means of the points b / d is
-    [1]_, b the row of the indicator matrix of an object, each point weighing d. SEC minimises that;
-    other than in spectral clustering nothing is relaxed, so that no eigenvectors are needed.
+    The co-association S of the objects is a graph; the degree d of an object is the sum of its row.
+    The partition with the least normalised cut also minimises weighted k-means of the points b / d
+    [1]_, where b is the object's row of the indicator matrix and d the weight of the point. SEC
+    minimises that. Unlike in spectral clustering nothing is relaxed, so no eigenvectors are needed.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class SEC(LabelVectorKMeans):
     Notes
     -----
     Single objects move (Hartigan) with the means moving along: the objective never rises, and no cluster
-    is left empty (published implementations drop those that are). Time is
+    is left empty (published implementations drop empty clusters). Time is
     O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
 
     A partition that did not observe an object has no label in its row: the object has fewer

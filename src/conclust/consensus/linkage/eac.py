@@ -40,16 +40,16 @@ _PIECES = (
 class EAC(ConsensusClusterer):
     """Evidence accumulation clustering: agglomerative linkage on the co-association.
 
-    How often two objects are together over the partitions that observed both, c_ij / N_ij, is taken for
-    their similarity [1]_ [2]_. Single, average and complete linkage work on 1 - c / N; Ward on
-    sqrt(1 - c / N), which for complete labels is (but for the factor sqrt 2) the Euclidean distance
-    of the objects' rows of cluster indicators, so that it is Ward's method on the label vectors.
+    The similarity of two objects is c_ij / N_ij: how often they are together, of the partitions that
+    observed both [1]_ [2]_. Single, average and complete linkage work on 1 - c / N; Ward on
+    sqrt(1 - c / N). For complete labels this is, up to the factor sqrt 2, the Euclidean distance of the
+    objects' rows of cluster indicators: Ward's method on the label vectors.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on (one cluster lives for ever and is not considered); of equal
+        Number of clusters, at most the number of objects. None: the number with the longest lifetime
+        in the dendrogram, from 2 on (one cluster has no end and is not considered); of equal
         lifetimes the smallest number.
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Dissimilarity of two clusters. "single" is found from the labels without a matrix of all
@@ -81,8 +81,8 @@ class EAC(ConsensusClusterer):
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
         The dendrogram in SciPy's form, for ``scipy.cluster.hierarchy.dendrogram`` and
         :func:`conclust.consensus.linkage.cut`: the two clusters joined, height, number of objects.
-        Its leaves are the objects that any partition observed, in their order; those missing
-        everywhere are no part of it.
+        Its leaves are the objects that any partition observed, in their order; objects missing
+        everywhere have no leaf.
     lifetimes_ : ndarray of shape (n_observed - 1,)
         Entry k is the lifetime of k + 2 clusters.
     n_features_in_ : int
@@ -96,13 +96,13 @@ class EAC(ConsensusClusterer):
 
     Notes
     -----
-    Objects with the same labels start merged at height 0, so that the work and the memory grow with
-    the number of distinct rows of labels. Average and Ward linkage add whole numbers where all
-    labels are there, so that equal averages are equal to the bit; ties go to the cluster that holds
-    the lowest object. O(n^2) time for n distinct rows, and O(n) memory besides the labels for single
-    linkage; sampled pairs take O(p log^2 p) for p pairs.
+    Objects with the same labels start merged at height 0: work and memory grow with the number of
+    distinct rows of labels. With complete labels, average and Ward linkage add whole numbers, and equal
+    averages are equal to the bit; ties go to the cluster with the lowest object. O(n^2) time for n
+    distinct rows, and O(n) memory besides the labels for single linkage; sampled pairs take
+    O(p log^2 p) for p pairs.
 
-    With missing labels, all pairs: average linkage is the mean of c_ij / N_ij; with `pairs` it is
+    With missing labels, average linkage is the mean of c_ij / N_ij over all pairs; with `pairs` it is
     weighted by N_ij. The two agree where all N_ij are equal.
 
     References

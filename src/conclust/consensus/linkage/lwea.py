@@ -26,14 +26,14 @@ __all__ = ["LWEA", "certain_tree"]
 class LWEA(ConsensusClusterer):
     """Locally weighted evidence accumulation: certain clusters count more.
 
-    As :class:`conclust.EAC`, but that a partition that has two objects together counts by how
-    certain their cluster is [1]_: 1 if the other partitions hold its objects together, less the
-    more they spread them (:func:`conclust.similarity.cluster_certainty`)::
+    As :class:`conclust.EAC`, but a partition that puts two objects together counts by the certainty
+    of their cluster [1]_: 1 if the other partitions hold its objects together, less the more they
+    spread them (:func:`conclust.similarity.cluster_certainty`)::
 
         S_ij = sum of the certainty over the clusters of both / number of partitions that observed both
 
-    Linkage works on 1 - S. Of the methods of evidence accumulation it is the best at a known number
-    of clusters where the partitions have many more clusters than that.
+    Linkage works on 1 - S. With a known number of clusters and much finer partitions it is the best
+    method of evidence accumulation.
 
     Parameters
     ----------
@@ -82,11 +82,11 @@ class LWEA(ConsensusClusterer):
     Notes
     -----
     Objects with the same labels start merged at height 0, as in EAC, though their S_ii is below 1
-    where their clusters are uncertain; nothing outside is more similar. As clusters they live from
-    1 - S_ii on (the largest of these), not from 0: else a small `theta`, under which all S are small,
-    would give the distinct rows the longest lifetime always. The lifetime wants a `theta` of 0.4 or
-    more: where S is near 0 for all but a few pairs the tree has one long branch near its leaves, and
-    `normalized` with n_clusters=None may find hundreds of clusters.
+    where their clusters are uncertain; no other object is more similar. For lifetimes they begin at 1
+    - S_ii (the largest of these), not at 0: else a small `theta`, which makes all S small, would
+    always give the distinct rows the longest lifetime. Choosing the number by lifetime needs a
+    `theta` of 0.4 or more: where S is near 0 for all but a few pairs, the tree has one long branch
+    near its leaves, and `normalized` with n_clusters=None may find hundreds of clusters.
 
     Missing labels: S_ij is over the partitions that observed both objects, and certainties over the
     observed objects. A noise object is observed and in no cluster. Weights of the partitions count in S

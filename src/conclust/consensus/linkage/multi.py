@@ -82,14 +82,14 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
 class MultiEAC(ConsensusClusterer):
     """Multi-criteria evidence accumulation: only stable clusters vote.
 
-    As :class:`conclust.EAC`, but that each cluster of a partition has a weight of its own, by how
-    stable it is. Two objects in one cluster c are together with the weight w_c; two in different
-    clusters c and d of a partition are apart with the weight sqrt(w_c w_d)::
+    As :class:`conclust.EAC`, but each cluster of a partition has its own weight, by its stability.
+    Two objects in one cluster c are together with the weight w_c; two objects in different clusters c
+    and d of a partition are apart with the weight sqrt(w_c w_d)::
 
         p_ij = sum of w_c over the clusters c of both / sum over partitions of sqrt(w_c(i) w_c(j))
 
-    With weights 0 and 1 this is EAC with the labels of unstable clusters missing: a partition
-    speaks of the pairs of which both objects are in clusters that are kept.
+    With weights 0 and 1 this is EAC with the labels of unstable clusters missing: a partition counts
+    for pairs with both objects in stable clusters.
 
     Parameters
     ----------
@@ -142,11 +142,12 @@ class MultiEAC(ConsensusClusterer):
     Notes
     -----
     The paper takes stability from clusterings of perturbed data, for each algorithm and number of
-    clusters; here the partitions of the ensemble judge each other. The paper's own can be given as
-    `cluster_weights`.
+    clusters; here the partitions of the ensemble judge each other. The paper's stabilities can be
+    given as `cluster_weights`.
 
     A noise object is in no cluster and observed with full weight: apart from all. Weights of the
-    partitions multiply all they say. O(n^2 N) time, 8 n^2 bytes, for n distinct rows.
+    partitions multiply the weights of their clusters. O(n^2 N) time, 8 n^2 bytes, for n distinct
+    rows.
 
     References
     ----------
@@ -268,7 +269,7 @@ def _weights_given(ensemble: Ensemble, cluster_weights: NDArray[np.float64]) -> 
 class WeightedEAC(ConsensusClusterer):
     """Evidence accumulation with partitions weighted by how valid their clusters are.
 
-    :class:`conclust.EAC` on the co-association in which partition u counts v_u (WEACS) [1]_::
+    :class:`conclust.EAC` on the co-association with weight v_u for partition u (WEACS) [1]_::
 
         p_ij = sum of v_u over u with both together / sum of v_u over u that observed both
 

@@ -24,11 +24,11 @@ _LOOP = 0.5
 class ECPCS(ConsensusClusterer):
     """Enhanced ensemble clustering by propagating cluster-wise similarities.
 
-    Clusters are compared by where random walks over the clusters of all partitions get to from them
-    (:func:`conclust.similarity.trajectory_similarity`): two that share no object are alike if they
-    resemble the same others. The clusters are parted into meta-clusters by the normalised cut of
-    these similarities, and an object goes to the meta-cluster with the largest share of its clusters
-    holding it [1]_.
+    Clusters are compared by random walks from them over the clusters of all partitions
+    (:func:`conclust.similarity.trajectory_similarity`): two clusters without a common object are
+    alike if they resemble the same other clusters. The normalised cut of these similarities divides
+    the clusters into meta-clusters. An object goes to the meta-cluster with the largest share of
+    clusters that hold it [1]_.
 
     Parameters
     ----------

@@ -41,10 +41,10 @@ class FuzzyCommunities(SoftConsensusClusterer):
 
         f(U) = sum over i, j of w_ij (s_ij - u_i'u_j)^2
 
-    with s_ij the share of the partitions that put i and j together, of those that observed both,
-    and s_ii = 1, so that every object is asked to belong somewhere for sure [1]_. w_ij is the share
-    of the partitions that observed both: 1 without missing labels. That is the least-squares PCC
-    with the diagonal counted. Objects between communities have a high bridgeness.
+    with s_ij the share of the partitions that put i and j together, of those that observed both, and
+    s_ii = 1, which pulls every object towards a certain membership [1]_. w_ij is the share of the
+    partitions that observed both: 1 without missing labels. This is the least-squares PCC with the
+    diagonal counted. Objects between communities have a high bridgeness.
 
     Parameters
     ----------

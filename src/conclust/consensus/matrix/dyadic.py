@@ -30,8 +30,8 @@ _ROWS = 512
 class DyadicAspect(SoftConsensusClusterer):
     """Dyadic aspect model of the co-association.
 
-    Pairs of objects that share a cluster are taken for draws: first an aspect r with probability
-    alpha_r, then both objects independently with probabilities beta_r [1]_. The fit maximises ::
+    The model draws pairs of objects that share a cluster: first an aspect r with probability alpha_r,
+    then both objects independently with probabilities beta_r [1]_. The fit maximises ::
 
         L = sum over i != j of p_ij log P(i, j),    P(i, j) = sum_r alpha_r beta_ri beta_rj
 
@@ -96,11 +96,11 @@ class DyadicAspect(SoftConsensusClusterer):
     -----
     The EM algorithm over the p pairs of distinct rows of labels that ever fall together, O(p K) an
     iteration: objects with the same labels begin with the same membership, and EM leaves it the same.
-    Leaps that would lower L are taken back. Only pairs that fall together are explained: that the
-    model expects a pair which never does costs nothing directly, other than in PCC. A missing label
-    leaves its partition out of the shares of its object's pairs, and a pair that no partition
-    observed is left out. Noise is apart from all objects. Soft partitions count with sums of
-    products of probabilities.
+    Leaps that would lower L are taken back. The model explains only pairs that fall together; unlike
+    in PCC, an expected pair that never falls together costs nothing directly. A missing label leaves
+    its partition out of the shares of its object's pairs, and a pair that no partition observed is
+    left out. Noise is apart from all objects. Soft partitions count with sums of products of
+    probabilities.
 
     References
     ----------

@@ -102,10 +102,10 @@ class FuzzyRows(SoftConsensusClusterer):
 
     Notes
     -----
-    No matrix of pairs is formed, for centroids neither: rows of s are rows of labels times one matrix,
-    and their distances need the contingency tables of the partitions only. Rows of labels by
-    themselves, which :class:`QMI` groups, are nearly as far from each other within a cluster as
-    between clusters where partitions have more clusters than the consensus: fuzzy centroids of theirs
+    No matrix of pairs is formed, not for centroids either: rows of s are rows of labels times one
+    matrix, and their distances need only the contingency tables of the partitions. :class:`QMI`
+    groups the rows of labels themselves. If partitions have more clusters than the consensus, these
+    rows are nearly as far from each other within a cluster as between clusters: their fuzzy centroids
     fall together at much lower fuzziness.
 
     With missing labels s_ij is c_ij / (v_i v_j), for "cmeans": c_ij the share of all partitions that put

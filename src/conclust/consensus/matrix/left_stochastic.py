@@ -42,9 +42,8 @@ class LeftStochastic(SoftConsensusClusterer):
 
     Looks for a scale c and a membership P, rows on the simplex, with c S = P P', where s_ij is the
     share of the partitions that put i and j together [1]_ [2]_. The K leading eigenvectors of S give
-    P up to a rotation; c is such that they lie on a plane, as rows on the simplex do, and the
-    rotation is the one that brings them nearest to the simplex. Where S is of this form it is
-    recovered exactly.
+    P up to a rotation. c is chosen so that their rows lie on a plane, as rows on the simplex do; the
+    rotation brings them nearest to the simplex. An S of this form is recovered exactly.
 
     Parameters
     ----------
@@ -110,12 +109,12 @@ class LeftStochastic(SoftConsensusClusterer):
     that keep the plane; the paper searches the same rotations by gradients. s_ii = 1 pulls towards
     certain memberships.
 
-    Missing labels are refused: eigenvectors are of a whole matrix, and give all its entries the same
-    weight, but of a pair that no partition observed nothing is known, and of others little.
+    Missing labels are refused: eigenvectors need a whole matrix and give all its entries the same
+    weight, but nothing is known of a pair that no partition observed, and little of others.
     :class:`FuzzyCommunities` fits the same inner products with weights for the pairs.
 
-    A noise object is apart from all objects in its partition, itself included. Soft
-    partitions take part with sums of products of probabilities.
+    A noise object is apart from all objects in its partition, itself included. Soft partitions count
+    with sums of products of probabilities.
 
     References
     ----------

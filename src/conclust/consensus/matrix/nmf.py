@@ -101,24 +101,25 @@ class WeightedNMF(SoftConsensusClusterer):
 
     Notes
     -----
-    The update is H <- H (MH / HH'H)^(1/4), with M = sum_u w_u M_u; MH is B diag(w) (B'H), so that
-    it costs O(n N K + n K^2). The fourth root comes of an auxiliary function, so that the objective
-    falls at every step, which the square root of the papers does not ensure; larger exponents are
-    tried first and kept while the objective falls. Objects with the same labels share a row of H.
+    The update is H <- H (MH / HH'H)^(1/4), with M = sum_u w_u M_u; MH is B diag(w) (B'H), so that it
+    costs O(n N K + n K^2). The fourth root follows from an auxiliary function: the objective falls at
+    every step. The square root of the papers does not ensure that; larger exponents are tried first
+    and kept while the objective falls. Objects with the same labels share a row of H.
 
     The papers also ask for H'H = I, or for QSQ' with orthonormal Q in place of HH'; here the scale is
-    free and overlap is allowed, so that rows of H can be read as memberships. That is also why weights
-    have a price here. They are the solution of the quadratic program min w'Aw - 2b'w on the simplex,
-    with A_uv the sum of squares of the contingency table of u and v, ``b_u = |B_u'H|^2`` and the price
-    on the diagonal.
+    free and overlap is allowed, so that rows of H can be read as memberships. For the same reason
+    weights have a price here. They are the solution of the quadratic program min w'Aw - 2b'w on the
+    simplex, with A_uv the sum of squares of the contingency table of u and v, ``b_u = |B_u'H|^2`` and
+    the price on the diagonal.
 
     With missing labels and given weights, each M_u is compared with HH' over the pairs that u
     observed, which is the criterion above up to a constant where nothing is missing; an update costs
-    O(n N K^2). Weights are not learned then (:class:`conclust.WeightedPCC` learns them): A and b would be counted over other objects for every
-    partition, and that sampling error is larger than the differences that decide.
+    O(n N K^2). Weights are not learned then (:class:`conclust.WeightedPCC` learns them): A and b
+    would be counted over different objects for every partition, and this sampling error is larger
+    than the differences that decide.
 
     A noise object of a partition is together with no object there, not even itself. Partitions of
-    weight 0 are left out. Soft partitions take part with sums of products of probabilities.
+    weight 0 are left out. Soft partitions count with sums of products of probabilities.
 
     References
     ----------

@@ -116,9 +116,9 @@ class AddRemAdd(ConsensusClusterer):
 
     Notes
     -----
-    AddRemAdd adds or removes the object that raises the semi-average of one cluster most until none
-    does, from each start. Extraction and starts of the local search work on at most 1,000 different
-    rows of labels (similarities among them are formed). The search is then finished on all, at
+    From each start, AddRemAdd adds or removes the object that raises the semi-average of one cluster
+    most, until no object does. Extraction and starts of the local search work on at most 1,000
+    distinct rows of labels (similarities among them are formed). The search then ends on all rows, at
     O(N K) a visit, without forming a pair. Without the search, each of the other objects goes to the
     extracted cluster with the highest mean similarity, or stays single if none is above 0.
 
@@ -129,9 +129,8 @@ class AddRemAdd(ConsensusClusterer):
     labels it is, up to a constant, the sum with the diagonal and nothing subtracted (in the
     "ensemble" criterion).
 
-    Objects with the same labels stay together. A missing label takes no side: it brings neither
-    similarity nor shift. Noise brings the shift only. Soft partitions take part with the sums of
-    products of probabilities.
+    Objects with the same labels stay together. A missing label adds neither similarity nor shift.
+    Noise adds the shift only. Soft partitions count with sums of products of probabilities.
 
     References
     ----------

@@ -27,13 +27,13 @@ __all__ = ["MedianPartition"]
 class MedianPartition(ConsensusClusterer):
     """Median partition under the Mirkin distance, by fusions and transfers.
 
-    Finds the partition P that disagrees with the partitions of the ensemble on as few pairs of
-    objects as possible: pairs that the one puts together and the other apart. That is to raise ::
+    Finds the partition P with the fewest disagreements with the partitions of the ensemble: pairs of
+    objects that one puts together and the other apart. This maximises ::
 
         sum over pairs that P puts together of 2 c_ij - N_ij
 
-    with c_ij the partitions that put i and j together and N_ij those that observed both: clusters
-    hold pairs that a majority puts together. How many clusters there are emerges [1]_.
+    with c_ij the number of partitions that put i and j together, and N_ij the number that observed
+    both: clusters hold pairs that a majority puts together. The number of clusters emerges [1]_.
 
     Parameters
     ----------

@@ -52,9 +52,9 @@ class KernelWeightedPartition(ConsensusClusterer):
 
         sum_u w_u k(P, P_u) / sqrt(k(P, P) k(P_u, P_u))
 
-    where the kernel of two partitions compares the subsets S of objects that both hold together
-    [1]_ [2]_: it sums ``(|S| / |C|) (|S| / |C'|)`` over all S inside a cluster C of the one and a
-    cluster C' of the other. 1 is a partition like all others. How many clusters there are emerges,
+    where the kernel of two partitions compares the subsets S of objects that both hold together [1]_
+    [2]_: it sums ``(|S| / |C|) (|S| / |C'|)`` over all S inside a cluster C of the one and a cluster
+    C' of the other. The value 1 means equality with all partitions. The number of clusters emerges,
     unless it is given.
 
     Parameters
@@ -126,10 +126,10 @@ class KernelWeightedPartition(ConsensusClusterer):
     inverse sizes: the number of clusters emerges from this divisor.
 
     Annealing proposes to move single objects to other clusters or to new ones. It begins at the
-    temperature at which a mean fall is taken every other time and cools by 5 % a level, of a
-    proposal for each object, until nothing moves; transfers finish it. It runs on at most 1,000
-    distinct rows of labels, and the best of `n_init` is finished on all by transfers at O(N K) a
-    visit ("subsets": K_u times that). Objects with the same labels stay together.
+    temperature that accepts a mean fall every other time, and cools by 5 % a level, with a proposal
+    for each object, until nothing moves. Transfers finish it. It runs on at most 1,000 distinct rows
+    of labels, and the best of `n_init` is finished on all by transfers at O(N K) a visit ("subsets":
+    K_u times that). Objects with the same labels stay together.
 
     A partition is compared with the consensus over the objects that it observed. Noise is a
     cluster of its own.

@@ -42,10 +42,10 @@ class BayesianEnsemble(PlacingClusterer):
     """Bayesian cluster ensembles: a mixed-membership model of label vectors.
 
     Each object has a distribution theta_i over K clusters, drawn from Dirichlet(alpha). For every
-    partition u it first draws a cluster z_iu from theta_i, then its label from beta_u(. | z_iu)
-    [1]_. Unlike in :class:`MixtureModel`, one object can so follow different clusters in different
-    partitions. theta and z are integrated over approximately, by distributions that factorise;
-    alpha and beta are fitted to the bound on the likelihood (ELBO) that this gives.
+    partition u it first draws a cluster z_iu from theta_i, then its label from beta_u(. | z_iu) [1]_.
+    Unlike in :class:`MixtureModel`, one object can follow different clusters in different partitions.
+    theta and z are integrated out approximately, by distributions that factorise; alpha and beta are
+    fitted to the resulting bound on the likelihood (ELBO).
 
     Parameters
     ----------
@@ -115,14 +115,14 @@ class BayesianEnsemble(PlacingClusterer):
 
     Notes
     -----
-    One iteration updates all factors once, each to its best for the others, so that the bound
-    never falls; it costs O(n_samples n_partitions n_clusters), equal rows of labels are worked on
-    once. The authors' program solves for each object to the end before it touches beta; the fixed
-    points are the same.
+    One iteration updates every factor once, to its best for given others, so that the bound never
+    falls. It costs O(n_samples n_partitions n_clusters); equal rows of labels are computed once. The
+    authors' program solves each object to the end before it updates beta; the fixed points are the
+    same.
 
-    A partition that did not observe an object has no z there. Noise is a label that no other
-    object has: it tells clusters not apart, and drops out likewise. A partition of weight 2 counts
-    as the same partition twice.
+    A partition that did not observe an object has no z there. Noise is a label that no other object
+    has: it does not tell clusters apart, and drops out too. A partition of weight 2 counts as the
+    same partition twice.
 
     References
     ----------

@@ -35,8 +35,8 @@ class MixtureModel(PlacingClusterer):
 
         P(labels of i) = sum_k a_k product over partitions u of theta_u(label of i in u | k)
 
-    A partition that did not observe an object is simply not in its product, so that missing labels
-    need no filling in.
+    A partition that did not observe an object is left out of its product: missing labels need no
+    imputation.
 
     Parameters
     ----------
@@ -108,10 +108,10 @@ class MixtureModel(PlacingClusterer):
 
     Notes
     -----
-    Time is O(n_samples n_partitions n_clusters) an iteration; equal rows of labels are worked on
-    once. Noise is a label that no other object has: its probability cannot differ between
-    components, so that it drops out as a missing label does. A weight is an exponent: a partition
-    of weight 2 counts as the same partition twice.
+    Time is O(n_samples n_partitions n_clusters) an iteration; equal rows of labels are computed once.
+    Noise is a label that no other object has: its probability cannot differ between components, so
+    that it drops out as a missing label does. A weight is an exponent: a partition of weight 2 counts
+    as the same partition twice.
 
     The components are not the only way to cut the data up: labels that depend on each other within
     a true cluster can make BIC ask for more components than there are clusters.

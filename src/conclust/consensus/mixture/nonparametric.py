@@ -29,8 +29,8 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     A Dirichlet-process mixture of label vectors: objects of a cluster draw their labels in each
     partition from a distribution of that cluster and partition, and there is no bound on how many
     clusters there are. Partitions of the objects are drawn from the posterior by collapsed Gibbs
-    sampling, all distributions integrated out [1]_; the consensus is the drawn partition that
-    comes closest to how often all of them put objects together [2]_.
+    sampling, with all distributions integrated out [1]_. The consensus is the drawn partition that is
+    closest to the co-association of all draws [2]_.
 
     Parameters
     ----------
@@ -81,14 +81,14 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     Notes
     -----
     The paper gives each object a distribution over clusters; this is its simpler form, in which an
-    object belongs to one cluster. A sweep costs O(n_samples n_partitions n_clusters), and is no
-    faster where objects have the same labels: each of them is drawn by itself. The chain runs on one
-    thread; 500 sweeps over 10,000 objects in 20 partitions took 4 s, and 100,000 objects take
-    ten times that. ``draws_`` takes 4 n_samples n_draws bytes.
+    object belongs to one cluster. A sweep costs O(n_samples n_partitions n_clusters), also where
+    objects have the same labels: each of them is drawn by itself. The chain runs on one thread; 500
+    sweeps over 10,000 objects in 20 partitions took 4 s, and 100,000 objects take ten times that.
+    ``draws_`` takes 4 n_samples n_draws bytes.
 
-    A partition that did not observe an object says nothing about it, and noise, a label that no
-    other object has, says nothing of where it belongs either. The weight of a partition is an
-    exponent of its probabilities: a partition of weight 2 counts as the same partition twice.
+    A partition that did not observe an object says nothing about it. Noise, a label that no other
+    object has, says nothing about its cluster either. The weight of a partition is an exponent of its
+    probabilities: a partition of weight 2 counts as the same partition twice.
 
     References
     ----------

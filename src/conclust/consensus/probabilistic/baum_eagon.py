@@ -40,11 +40,10 @@ class BaumEagon(SoftConsensusClusterer):
 
         f(Y) = sum over pairs of N_ij (c_ij / N_ij - y_i'y_j)^2,
 
-    by multiplying memberships: with h_ik = sum over j != i of
-    N_ij ((c_ij / N_ij - y_i'y_j) y_jk + 1), every y_ik becomes y_ik h_ik / sum_l y_il h_il, all at
-    once. The objective never rises. These steps are short, and thousands of them are common: leaps
-    save most (`accelerate`). PCC finds the same in a fraction of the time: this estimator is
-    there to compare with.
+    by multiplying memberships: with h_ik = sum over j != i of N_ij ((c_ij / N_ij - y_i'y_j) y_jk +
+    1), every y_ik becomes y_ik h_ik / sum_l y_il h_il, all at once. The objective never rises. These
+    steps are short, and thousands of them are common; leaps save most of them (`accelerate`). PCC
+    finds the same in a fraction of the time: this estimator is there for comparison.
 
     Parameters
     ----------
@@ -114,10 +113,10 @@ class BaumEagon(SoftConsensusClusterer):
     Pairs are weighted by N_ij, so that labels may be missing. The paper does not say whether its
     Frobenius norm includes the diagonal; PCC leaves it out.
 
-    No pair is formed in an iteration: c is B B' of the partitions' clusters, and the products
-    y_i'y_j add up to K x K sums, one for each set of partitions that observed the same objects. (Where
-    those are many and the objects are few, up to 2,000, matrices of all pairs cost less.) The
-    part of the objective that no membership changes is summed over all pairs once.
+    No pair is formed in an iteration: c is B B' of the partitions' clusters, and the products y_i'y_j
+    add up to K x K sums, one for each set of partitions that observed the same objects. (With many
+    such sets and at most 2,000 objects, matrices of all pairs cost less.) The constant part of the
+    objective is summed over all pairs once.
 
     References
     ----------

@@ -42,8 +42,8 @@ class PCC(PairObjectiveClusterer):
 
         f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j)
 
-    with c_ij the partitions that put i and j together and N_ij those that observed both. Clusters
-    that the evidence does not need empty out: `n_clusters` is an upper bound.
+    with c_ij the number of partitions that put i and j together, and N_ij the number that observed
+    both. Clusters that the evidence does not need become empty: `n_clusters` is an upper bound.
 
     Parameters
     ----------

@@ -47,9 +47,9 @@ _AT_ONCE = 1 << 20
 class PEACE(PairObjectiveClusterer):
     """Probabilistic evidence accumulation for clustering ensembles.
 
-    Each of the N_ij partitions that observed two objects puts them together with probability
-    y_i'y_j: the memberships Y of highest likelihood are sought from several starts, and the
-    solution of highest likelihood is selected. That is PCC with the divergence "kl".
+    In the model, each of the N_ij partitions that observed two objects puts them together with
+    probability y_i'y_j. The likelihood of the memberships Y is maximised from several starts, and the
+    solution with the highest likelihood is selected. This is PCC with the divergence "kl".
 
     Parameters
     ----------

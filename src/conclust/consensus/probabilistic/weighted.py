@@ -194,9 +194,9 @@ class WeightedPCC(PairObjectiveClusterer):
     Notes
     -----
     The pairs of an object with itself are left out of d_u in both steps: with them, as the paper
-    prints it, the membership step is another problem than the one its solver lowers. Distances
-    come from cluster sums and Grams: no pair is ever formed. With `pairs`, d_u runs over those
-    pairs instead, scaled in the same way.
+    prints it, the membership step would not be the problem that its solver minimises. Distances come
+    from cluster sums and Grams: no pair is ever formed. With `pairs`, d_u runs over those pairs
+    instead, scaled in the same way.
 
     Missing labels: the sum of d_u runs over the pairs that u observed, and is scaled by
     ``n (n - 1) / n_u (n_u - 1)`` to be comparable between partitions that observed different
@@ -231,8 +231,8 @@ class WeightedPCC(PairObjectiveClusterer):
     partitions in mixed ensembles the simplex keeps weight .07 instead of .21 (wine), .09 instead of
     .11 (votes).
 
-    The alternation finds a local optimum that depends on where the weights start: at equal weights
-    (q), with the l2 consensus of all partitions.
+    The alternation finds a local optimum that depends on the start: equal weights (q), and the l2
+    consensus of all partitions.
 
     References
     ----------

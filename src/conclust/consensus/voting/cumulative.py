@@ -28,12 +28,12 @@ _FIXED = ("urcv", "rcv")
 class CumulativeVoting(VotingClusterer):
     """Cumulative voting: clusters vote for all clusters of a reference, by the objects they share.
 
-    No cluster is matched with one other. The partition of the largest entropy is the reference;
-    a cluster of another partition votes for the clusters of the reference in the proportions in
-    which its objects belong to them, and gives this vote to each of its objects. The mean vote of
-    an object is a distribution over the reference's clusters, of which there may be many more than
-    `n_clusters`; they are merged, each time the two that lose least information about the objects,
-    until `n_clusters` are left.
+    Clusters are not matched one to one. The partition with the largest entropy is the reference. A
+    cluster of another partition votes for the clusters of the reference, in proportion to the objects
+    that it shares with them, and gives this vote to each of its objects. The mean vote of an object
+    is a distribution over the reference's clusters. There may be many more than `n_clusters` of
+    these; they are merged, each time the two that lose least information about the objects, until
+    `n_clusters` are left.
 
     Parameters
     ----------

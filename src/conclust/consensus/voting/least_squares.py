@@ -36,8 +36,8 @@ _EVERY_START = 5000
 class Voting(VotingClusterer):
     """Voting: match the clusters of all partitions one to one, and average.
 
-    Finds memberships M and, for every partition u, which of its clusters stands for which of the
-    consensus (at most one for one, P_u), so that the partitions are as near to M as can be::
+    Finds memberships M and, for every partition u, a one-to-one matching P_u of its clusters with the
+    clusters of the consensus (some may stay unmatched), so that the partitions are nearest to M::
 
         ``f = sum over partitions of w_u sum over objects i observed by u of |M_i - P_u' b_ui|^2``
 
@@ -111,10 +111,10 @@ class Voting(VotingClusterer):
     Voting supposes that the partitions have about `n_clusters` clusters each. Where they have many
     more, most of their clusters have no vote: in :class:`conclust.CumulativeVoting` all of them do.
 
-    Matched partitions enter f through the contingency tables of all pairs of them alone, T x T
-    numbers for T clusters of all partitions: a sweep costs nothing in the number of objects. With
-    ``hard=True`` the descent goes over the objects; on more than 5,000 it is run from the best of
-    the soft solutions only, on fewer from all of them and from where they started.
+    f depends on the matched partitions only through the contingency tables of all pairs of them, T x
+    T numbers for T clusters of all partitions: the cost of a sweep does not depend on the number of
+    objects. With ``hard=True`` the descent goes over the objects. With more than 5,000 it starts at
+    the best of the soft solutions only, with fewer at all of them and at their starts.
 
     References
     ----------

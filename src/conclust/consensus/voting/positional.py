@@ -71,14 +71,14 @@ class PositionalVoting(VotingClusterer):
 
     Notes
     -----
-    A hard partition ranks one cluster first and all others alike. Borda's count then is K/2 for
-    each partition plus K/2 for each vote, and a cluster beats those that have fewer votes: both
-    counts choose the cluster of the most votes, **plurality voting**, and so does
-    :class:`conclust.Voting`. They are different methods for soft members only.
+    A hard partition ranks one cluster first and all others alike. Borda's count is then K/2 for each
+    partition plus K/2 for each vote, and a cluster beats clusters with fewer votes. Both counts
+    choose the cluster with the most votes, **plurality voting**, and so does
+    :class:`conclust.Voting`. The methods differ for soft members only.
 
-    A partition has no ballot on the objects it did not observe. Noise, and being in a cluster that is
-    left over in a partition of more than `n_clusters`, rank all clusters alike. Weights of the
-    partitions multiply their ballots. O(n N K^2) for soft members, O(n (N + K^2)) for hard ones.
+    A partition has no ballot on the objects it did not observe. Noise, and unmatched clusters of a
+    partition with more than `n_clusters`, rank all clusters alike. Weights of the partitions multiply
+    their ballots. O(n N K^2) for soft members, O(n (N + K^2)) for hard ones.
 
     References
     ----------
