@@ -18,7 +18,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-__all__ = ["BipartiteSpectrum", "bipartite_spectrum", "graph_embedding", "is_sparse", "unit_rows"]
+__all__ = [
+    "BipartiteSpectrum",
+    "bipartite_spectrum",
+    "graph_embedding",
+    "is_sparse",
+    "transfer_cut",
+    "unit_rows",
+]
 
 # Matrices up to this size are solved whole; Lanczos finds a few eigenvectors of larger ones.
 _WHOLE = 1_500
@@ -77,6 +84,40 @@ def bipartite_spectrum(
     -----
     Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels", CVPR 2012 (the transfer cut).
     """
+    values, V, loads = transfer_cut(B, k, gram=gram, mixing=mixing)
+    x = _inverse_root(np.asarray(B @ _mixing(mixing)(np.ones(B.shape[1], dtype=np.float64))))
+    return BipartiteSpectrum(values, (B @ loads) * x[:, None], V)
+
+
+def transfer_cut(
+    B: sp.csr_array,
+    k: int,
+    *,
+    gram: sp.csr_array | None = None,
+    mixing: sp.csr_array | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Find the clusters' side of `bipartite_spectrum`, so that objects can be embedded in blocks.
+
+    Parameters
+    ----------
+    B : csr_array of shape (n, T)
+        Non-negative weights of objects and clusters.
+    k : int
+        How many triplets; fewer where the rank is lower.
+    gram : csr_array of shape (T, T), default=None
+        B'B, if it is known.
+    mixing : csr_array of shape (T, T), default=None
+        W, if the graph is B W.
+
+    Returns
+    -------
+    values : ndarray of shape (r,)
+        Singular values, falling.
+    clusters : ndarray of shape (T, r)
+        Right singular vectors V.
+    loads : ndarray of shape (T, r)
+        ``W D_y^-1/2 V / values``: the left ones are ``D_x^-1/2 B loads``.
+    """
     mixed = _mixing(mixing)
     object_degrees = np.asarray(B @ mixed(np.ones(B.shape[1], dtype=np.float64)))
     cluster_degrees = np.asarray(mixed(np.asarray(B.sum(axis=0), dtype=np.float64).ravel()))
@@ -94,8 +135,7 @@ def bipartite_spectrum(
     values = np.sqrt(np.maximum(eigenvalues, 0.0))
     kept = values > _RANK
     values, V = np.minimum(values[kept], 1.0), np.ascontiguousarray(V[:, kept])
-    U = (B @ mixed(V * (y[:, None] / values))) * x[:, None]
-    return BipartiteSpectrum(values, U, V)
+    return values, V, mixed(V * (y[:, None] / values))
 
 
 def graph_embedding(

@@ -141,6 +141,18 @@ def test_mixed_ensemble_and_cache(tmp_path, out, capsys):
     assert "EnsembleGenerator" in capsys.readouterr().err  # progress
 
 
+def test_an_ensemble_of_two_kinds_is_made_recorded_and_told(tmp_path, out):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(60, 2)) + rng.integers(0, 2, (60, 1)) * 9)
+    arguments = ["--generator", "kmeans+spectral", "--partitions", "6", "--max-clusters", "2"]
+    assert main(["cluster", str(tmp_path / "x.npy"), *arguments, "--out", str(out), "-q"]) == 0
+    settings = json.loads((out / "result.json").read_text())
+    assert '"method": ["kmeans", "spectral"]' in json.dumps(settings)
+    assert main(["report", str(out), "-q"]) == 0
+    page = (out / "report.html").read_text()
+    assert "random numbers of clusters and spectral clustering on landmarks" in page
+
+
 def test_raw_names(iris, out):
     assert cluster(iris, out, "--max-clusters", "3", "--raw", "--quiet") == 0
     assert table(out / "labels.csv")[0]["flower"] == "=f(0)"

@@ -40,6 +40,11 @@ EXPECTED_FAILURES = {
         "check_methods_sample_order_invariance": _NO_CENTRES,
         "check_methods_subset_invariance": _NO_CENTRES,
     },
+    "spectral": {
+        "check_fit_idempotent": _NO_CENTRES,
+        "check_methods_sample_order_invariance": _NO_CENTRES,
+        "check_methods_subset_invariance": _NO_CENTRES,
+    },
     "DBSCAN": {
         "check_dont_overwrite_parameters": _SETS_N_CLUSTERS,
         "check_fit2d_1feature": _SETS_N_CLUSTERS,
@@ -62,6 +67,7 @@ def _expected_failures(generator):
     [
         EnsembleGenerator(n_partitions=3),
         EnsembleGenerator("mixed", n_clusters=[1, 2]),
+        EnsembleGenerator("spectral", 2, n_clusters=[1, 2]),
         EnsembleGenerator(MiniBatchKMeans(n_init=1), 2, n_clusters=range(1, 3), scale="standard"),
         EnsembleGenerator(DBSCAN(), 1, scale="minmax"),
     ],
@@ -186,7 +192,7 @@ def test_random_starts_are_distinct_points_even_if_most_are_equal():
     X[-4:, 0] = [1, 2, 3, 4]
     rng = np.random.default_rng(0)
     for _ in range(20):
-        rows = members._first_distinct(X, rng.permutation(1000), 5)
+        rows = members.first_distinct(X, rng.permutation(1000), 5)
         assert sorted(X[rows, 0]) == [0, 1, 2, 3, 4]
     assert members.count_distinct(X, 3) == 3
     assert members.count_distinct(X, 50) == 5
@@ -195,10 +201,10 @@ def test_random_starts_are_distinct_points_even_if_most_are_equal():
 # ---------------------------------------------------------------------- randomness and threads
 
 
-@pytest.mark.parametrize("method", ["kmeans", "mixed", "clusterer"])
+@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral", "clusterer"])
 def test_same_bits_for_every_backend_and_n_jobs(method):
     chosen = GaussianMixture(2) if method == "clusterer" else method
-    several = {"n_partitions": 6, "n_clusters": [2, 5]} if method == "kmeans" else {}
+    several = {"n_partitions": 6, "n_clusters": [2, 5]}
     several = {"n_clusters": [2, 5]} if method == "mixed" else several
     several = {"n_partitions": 3} if method == "clusterer" else several
     base = EnsembleGenerator(
@@ -217,7 +223,11 @@ import hashlib
 import numpy as np
 from conclust import EnsembleGenerator
 X = np.random.default_rng(0).normal(size=(1200, 30)) + np.arange(1200)[:, None] % 3
-for generator in (EnsembleGenerator(n_partitions=3), EnsembleGenerator("mixed", n_clusters=[3, 5])):
+for generator in (
+    EnsembleGenerator(n_partitions=3),
+    EnsembleGenerator("mixed", n_clusters=[3, 5]),
+    EnsembleGenerator("spectral", 2, n_jobs=2),
+):
     labels = generator.set_params(random_state=0).fit_transform(X)
     print(hashlib.sha256(labels.tobytes()).hexdigest())
 """
@@ -271,11 +281,11 @@ def test_result_depends_on_random_state_alone():
     assert np.array_equal(more[:, :5], run(1))
 
 
-@pytest.mark.parametrize("method", ["kmeans", "mixed"])
+@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral"])
 def test_type_and_layout_of_the_points_change_nothing(method):
     X = np.asarray(IRIS[:60], dtype=np.float32).astype(np.float64)
     generator = EnsembleGenerator(method, n_clusters=[2, 4], scale="minmax", random_state=0)
-    if method == "kmeans":
+    if method != "mixed":
         generator.n_partitions = 4
     expected = generator.fit_transform(X)
     frozen = X.copy()
@@ -442,8 +452,8 @@ def test_progress_goes_to_standard_error(capsys):
             {"method": "kmean"},
             r"'method' parameter of EnsembleGenerator must be 'kmeans', .* Is it 'kmeans'\?",
         ),
-        ({"method": KMeans}, "must be 'kmeans', 'mixed', a scikit-learn clusterer"),
-        ({"method": []}, "non-empty list of them. Got"),
+        ({"method": KMeans}, "must be 'kmeans', 'mixed', 'spectral', a scikit-learn clusterer"),
+        ({"method": []}, "non-empty list of clusterers, 'kmeans' and 'spectral'. Got"),
         ({"method": [KMeans(), "mixed"]}, "scikit-learn clusterer"),
         ({"method": StandardScaler()}, "scikit-learn clusterer"),
         ({"n_partitions": 0}, r"'n_partitions' .* int in the range \[1, inf\) or None. Got 0"),

@@ -148,12 +148,14 @@ def _files(generator, pattern):
     return sorted((Path(generator.cache_dir) / "members").glob(pattern))
 
 
-@pytest.mark.parametrize("method", ["kmeans", "mixed", "clusterers"])
+@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral", "kinds", "clusterers"])
 @pytest.mark.parametrize("sample_fraction", [1.0, 0.6])
 def test_what_comes_from_the_cache_is_what_went_in(tmp_path, method, sample_fraction):
     plain = {
         "kmeans": EnsembleGenerator(n_partitions=4),
         "mixed": EnsembleGenerator("mixed", n_clusters=[2, 3]),
+        "spectral": EnsembleGenerator("spectral", 3),
+        "kinds": EnsembleGenerator(["spectral", "kmeans"], 4),
         "clusterers": EnsembleGenerator([DBSCAN(eps=0.4), KMeans(3, n_init=1)], 4),
     }[method].set_params(
         random_state=0, sample_fraction=sample_fraction, feature_fraction=0.7, scale="minmax"

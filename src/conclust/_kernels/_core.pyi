@@ -315,6 +315,18 @@ def kmeans_runs(
     n_threads: int,
 ) -> None: ...
 
+# kmeans/landmarks: found and squares (n, k) are written
+def nearest_landmarks(
+    x: NDArray[np.float64],
+    points: NDArray[np.float64],
+    heads: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    grouped: NDArray[np.int32],
+    around: NDArray[np.int32],
+    found: NDArray[np.int32],
+    squares: NDArray[np.float64],
+) -> None: ...
+
 # pair_table: adds to table
 def pair_table(c: NDArray[Any], N: NDArray[Any], first: int, table: NDArray[np.int64]) -> None: ...
 

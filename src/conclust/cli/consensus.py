@@ -94,8 +94,9 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
     from conclust.generation import EnsembleGenerator
     from conclust.generation.scaling import warn_of_spread
 
+    kinds = arguments.generator.split("+")
     generator = EnsembleGenerator(
-        arguments.generator,
+        kinds[0] if len(kinds) == 1 else kinds,
         n_partitions=arguments.partitions,
         sample_fraction=arguments.sample_fraction,
         feature_fraction=arguments.feature_fraction,

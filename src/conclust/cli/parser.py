@@ -112,16 +112,18 @@ def _add_cluster(commands: Any) -> None:
     group = parser.add_argument_group("ensemble")
     group.add_argument(
         "--generator",
-        choices=("kmeans", "mixed"),
+        choices=("kmeans", "mixed", "spectral", "kmeans+spectral"),
         default="kmeans",
-        help="kmeans: random starts and numbers of clusters; mixed: linkages, k-means and spectral "
-        "clustering, up to 20,000 objects [%(default)s]",
+        help="kmeans: random starts and numbers of clusters; spectral: on landmarks, for groups that are "
+        "not round; mixed: linkages, k-means and spectral clustering, up to 20,000 objects "
+        "[%(default)s]",
     )
     group.add_argument(
         "--partitions",
         type=whole(1),
         metavar="M",
-        help="how many clusterings to make [100; mixed: all that it has]",
+        help="how many clusterings to make [100; spectral: 20; kmeans+spectral: 40; mixed: all that "
+        "it has]",
     )
     group.add_argument(
         "--sample-fraction",

@@ -30,6 +30,7 @@ __all__ = [
     "drawn_features",
     "drawn_points",
     "finish",
+    "first_distinct",
     "nearest_center",
     "sole_parameter",
     "streams",
@@ -187,10 +188,10 @@ def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) ->
 
 def count_distinct(points: NDArray[np.float64], enough: int) -> int:
     """Return the number of distinct points, at most `enough`."""
-    return len(_first_distinct(points, np.arange(len(points)), enough))
+    return len(first_distinct(points, np.arange(len(points)), enough))
 
 
-def _first_distinct(
+def first_distinct(
     points: NDArray[np.float64], order: NDArray[np.int64], enough: int
 ) -> NDArray[np.int64]:
     """Return the first `enough` objects in `order` that are distinct points (fewer: all of them)."""
@@ -226,13 +227,20 @@ class KMeansRecipe:
         return [self._run(points, k, rng) for k in n_clusters if k is not None]
 
     def _run(self, points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Found:
-        starts = _first_distinct(points, rng.permutation(len(points)), k)
-        centers = (
-            self._at_once if len(points) <= _FEW and k <= MOST_CLUSTERS else self._in_passes
-        )(points, starts)
+        starts = first_distinct(points, rng.permutation(len(points)), k)
+        centers = self.centers(points, starts)
         # Not the labels of the run: k-means shifts the points to their mean first, and a tie may then fall
         # otherwise than for the same points when they come again to be labelled.
         return Found(nearest_center(points, centers), centers)
+
+    def centers(
+        self, points: NDArray[np.float64], starts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the centres that some of the points lead to."""
+        many_products = len(starts) >= 256 and points.shape[1] >= 64  # for which BLAS is made
+        if len(points) <= _FEW and len(starts) <= MOST_CLUSTERS and not many_products:
+            return self._at_once(points, starts)
+        return self._in_passes(points, starts)
 
     def _at_once(
         self, points: NDArray[np.float64], starts: NDArray[np.int64]

@@ -16,6 +16,7 @@ from conclust._validation import check_int, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
 from conclust.generation.crew import Prefer
+from conclust.generation.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
     KMeansRecipe,
@@ -30,7 +31,7 @@ from conclust.generation.mixed import TREES, SpectralRecipe, TreeRecipe
 
 __all__ = ["METHODS", "Plan", "make_plan", "refuse_method"]
 
-METHODS = ("kmeans", "mixed")
+METHODS = ("kmeans", "mixed", "spectral")
 _OWNER = "EnsembleGenerator"
 _DEFAULT_PARTITIONS = 100
 
@@ -79,16 +80,12 @@ def make_plan(generator: Any, points: NDArray[np.float64]) -> Plan:
         if sizes.n_objects > max_dense:
             raise DenseLimitError(
                 f"method='mixed' needs matrices of {sizes.n_objects} x {sizes.n_objects}; max_dense "
-                f"allows {max_dense} objects. Use method='kmeans', which needs none, draw fewer "
+                f"allows {max_dense} objects. Use method='kmeans' or 'spectral', which need none, draw fewer "
                 "objects (sample_fraction), or raise max_dense if the memory is there."
             )
         _check_choices(choices, sizes)
         return _plan_mixed(points, sizes, choices, n_partitions, root)
-    if isinstance(method, str) and method == "kmeans":
-        _check_choices(choices, sizes)
-        return _plan_kmeans(points, sizes, choices, n_partitions, root)
-    clusterers = _clusterers(method)
-    return _plan_clusterers(generator, clusterers, sizes, choices, n_partitions, root)
+    return _plan_in_turn(generator, points, sizes, choices, n_partitions, root)
 
 
 def _fraction(value: Any, name: str) -> float:
@@ -165,24 +162,6 @@ def _clip(choices: range, distinct: int) -> range:
 # ------------------------------------------------------------------------------------- methods
 
 
-def _plan_kmeans(
-    points: NDArray[np.float64],
-    sizes: _Sizes,
-    choices: Sequence[int] | None,
-    n_partitions: int | None,
-    root: np.random.SeedSequence,
-) -> Plan:
-    if choices is None:
-        wide = _default_choices(sizes.n)
-        # Some of the drawn points may be equal: then the recipe finds at most one cluster per distinct one.
-        choices = _clip(wide, min(count_distinct(points, wide.stop), sizes.n_objects))
-    total = n_partitions or _DEFAULT_PARTITIONS
-    seeds = spawn_seeds(root, total)
-    recipe = KMeansRecipe()
-    tasks = [sizes.task(recipe, [u], [_pick(choices, seed)], seed) for u, seed in enumerate(seeds)]
-    return Plan(tuple(tasks), total, _label_type(sizes, choices), "threads")
-
-
 def _pick(choices: Sequence[int], seed: int) -> int:
     return int(choices[int(streams(seed)[0].integers(len(choices)))])
 
@@ -237,41 +216,59 @@ def _plan_mixed(
     return Plan(tuple(tasks), total, _label_type(sizes, ks), None)
 
 
-def _clusterers(method: Any) -> list[Any]:
-    found = list(method) if isinstance(method, list | tuple) else [method]
-    if not found or not all(
-        hasattr(clusterer, "fit_predict")
-        and hasattr(clusterer, "get_params")
-        and not isinstance(clusterer, type)
-        for clusterer in found
-    ):
-        refuse_method(method)
-    return found
-
-
 def refuse_method(method: Any) -> NoReturn:
     """Raise the error of a `method` that makes no members."""
     names = ", ".join(repr(name) for name in METHODS)
-    expected = f"{names}, a scikit-learn clusterer (an instance) or a non-empty list of them"
+    some = " and ".join(repr(name) for name in _KINDS)
+    expected = (
+        f"{names}, a scikit-learn clusterer (an instance) or a non-empty list of clusterers, {some}"
+    )
     refuse("method", _OWNER, expected, method, is_it(method, METHODS))
 
 
-def _plan_clusterers(
+@dataclass(frozen=True)
+class _Kind:
+    """Members that have a name: each is one run, from a start and with a number of clusters drawn."""
+
+    recipe: Recipe
+    most: int  # members of an ensemble whose number nobody has said
+
+
+_KINDS = {
+    "kmeans": _Kind(KMeansRecipe(), 100),
+    "spectral": _Kind(LandmarkSpectralRecipe(), 20),
+}
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What makes a member when its turn comes.
+
+    ``choices`` None: it keeps the number of clusters that it has. ``random``: two members differ, even
+    of all objects and features.
+    """
+
+    recipe: Recipe
+    choices: Sequence[int] | None
+    random: bool
+
+
+def _plan_in_turn(
     generator: Any,
-    clusterers: list[Any],
+    points: NDArray[np.float64],
     sizes: _Sizes,
     choices: Sequence[int] | None,
     n_partitions: int | None,
     root: np.random.SeedSequence,
 ) -> Plan:
-    """Plan members by clusterers that the user gives.
+    """Plan members by kinds that have a name and by clusterers of the user's, one after the other.
 
     Parameters
     ----------
     generator : EnsembleGenerator
         Its parameters.
-    clusterers : list of estimators
-        What makes members, in turn.
+    points : ndarray of shape (n_samples, n_features)
+        The data.
     sizes : _Sizes
         Objects and features, of the data and of a member.
     choices : sequence of int or None
@@ -281,31 +278,67 @@ def _plan_clusterers(
     root : SeedSequence
         Source of all seeds.
     """
-    single = not isinstance(generator.method, list | tuple)
-    total = n_partitions or (_DEFAULT_PARTITIONS if single else len(clusterers))
-    takes = [choices is not None and sole_parameter(c, "n_clusters") != "" for c in clusterers]
-    if choices is not None:
-        if not any(takes):
-            names = ", ".join(sorted({type(c).__name__ for c in clusterers}))
-            refuse("n_clusters", _OWNER, f"None with {names}, which has no such parameter", choices)
-        _check_choices(choices, sizes)
+    several = isinstance(generator.method, list | tuple)
+    methods = list(generator.method) if several else [generator.method]
+    if not methods or not all(map(_makes_members, methods)):
+        refuse_method(generator.method)
+    _check_choices(choices, sizes)
+    cached = generator.cache_dir is not None
+    entries = [_entry(method, choices, points, sizes, cached) for method in methods]
+    if choices is not None and all(entry.choices is None for entry in entries):
+        names = ", ".join(sorted({entry.recipe.name for entry in entries}))
+        refuse("n_clusters", _OWNER, f"None with {names}, which has no such parameter", choices)
+    named = all(isinstance(method, str) for method in methods)
+    total = n_partitions or _default_partitions(methods, named, several)
     whole = sizes.n_objects == sizes.n and sizes.n_features == sizes.d
-    for clusterer, taken in zip(clusterers, takes, strict=True):
-        random = sole_parameter(clusterer, "random_state") != ""
-        drawn = taken and choices is not None and len(choices) > 1
-        if total > len(clusterers) and whole and not random and not drawn:
+    for entry in entries:
+        if total > len(entries) and whole and not entry.random:
             raise ParameterError(
                 f"The {total} partitions of {_OWNER} would hold the same one several times: "
-                f"{type(clusterer).__name__} has nothing random. Draw objects (sample_fraction), "
+                f"{entry.recipe.name} has nothing random. Draw objects (sample_fraction), "
                 "features (feature_fraction) or numbers of clusters (n_clusters), or ask for "
-                f"n_partitions={len(clusterers)}."
+                f"n_partitions={len(entries)}."
             )
-    cached = generator.cache_dir is not None
-    recipes = [ClustererRecipe(c, render_clusterer(c) if cached else None) for c in clusterers]
     tasks = []
     for u, seed in enumerate(spawn_seeds(root, total)):
-        which = u % len(clusterers)
-        asked = _pick(choices, seed) if choices is not None and takes[which] else None
-        tasks.append(sizes.task(recipes[which], [u], [asked], seed))
+        entry = entries[u % len(entries)]
+        asked = None if entry.choices is None else _pick(entry.choices, seed)
+        tasks.append(sizes.task(entry.recipe, [u], [asked], seed))
+    if named:
+        most = max(_extent(entry.choices)[1] for entry in entries if entry.choices is not None)
+        return Plan(tuple(tasks), total, _label_type(sizes, [most]), "threads")
     # Whether clusterers of others find noise, and how many clusters, is not known before.
     return Plan(tuple(tasks), total, np.dtype(np.int32), None)
+
+
+def _default_partitions(methods: list[Any], named: bool, several: bool) -> int:
+    if named:
+        return min(_DEFAULT_PARTITIONS, len(methods) * min(_KINDS[name].most for name in methods))
+    return len(methods) if several else _DEFAULT_PARTITIONS
+
+
+def _makes_members(method: Any) -> bool:
+    """Tell whether a method may stand in a list: a name, or a clusterer that is an instance."""
+    if isinstance(method, str):
+        return method in _KINDS
+    has_both = hasattr(method, "fit_predict") and hasattr(method, "get_params")
+    return has_both and not isinstance(method, type)
+
+
+def _entry(
+    method: Any,
+    choices: Sequence[int] | None,
+    points: NDArray[np.float64],
+    sizes: _Sizes,
+    cached: bool,
+) -> _Entry:
+    if isinstance(method, str):
+        if choices is None:
+            wide = _default_choices(sizes.n)
+            # Some of the drawn points may be equal: then the recipe finds at most one cluster per distinct one.
+            choices = _clip(wide, min(count_distinct(points, wide.stop), sizes.n_objects))
+        return _Entry(_KINDS[method].recipe, choices, random=True)
+    recipe = ClustererRecipe(method, render_clusterer(method) if cached else None)
+    own = choices if sole_parameter(method, "n_clusters") else None
+    drawn = own is not None and len(own) > 1
+    return _Entry(recipe, own, random=drawn or sole_parameter(method, "random_state") != "")

@@ -129,11 +129,14 @@ def _generator(settings: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _described(generator: dict[str, Any]) -> str:
-    kind = generator.get("method")
-    said = {
+    kinds = generator.get("method")
+    words = {
         "kmeans": "k-means with random starts and random numbers of clusters",
+        "spectral": "spectral clustering on landmarks with random numbers of clusters",
         "mixed": "linkages, k-means and spectral clustering",
-    }.get(str(kind), "a clusterer of the user")
+    }
+    listed = kinds if isinstance(kinds, list) else [kinds]
+    said = " and ".join(dict.fromkeys(words.get(str(k), "a clusterer of the user") for k in listed))
     more = [
         f"{100 * share:g} % of the {what} each"
         for name, what in (("sample_fraction", "objects"), ("feature_fraction", "features"))

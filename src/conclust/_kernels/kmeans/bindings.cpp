@@ -3,6 +3,7 @@
 #include <nanobind/stl/variant.h>
 
 #include "base/bindings.h"
+#include "kmeans/landmarks.h"
 #include "kmeans/runs.h"
 
 namespace {
@@ -60,4 +61,18 @@ void bind_kmeans(nb::module_& m) {
     },
           nb::arg("draws"), nb::arg("search"), nb::arg("out"), nb::arg("begin"), nb::arg("end"),
           nb::arg("n_threads"));
+    m.def("nearest_landmarks",
+          [](Matrix<const double> x, Matrix<const double> points, Matrix<const double> heads,
+             Vector<const std::int64_t> starts, Vector<const std::int32_t> grouped,
+             Matrix<const std::int32_t> around, Matrix<std::int32_t> found, Matrix<double> squares) {
+        const nb::gil_scoped_release release;
+        const conclust::Landmarks landmarks{span_of(points),  span_of(heads),  span_of(starts),
+                                            span_of(grouped), span_of(around), points.shape(1),
+                                            around.shape(1)};
+        conclust::nearest_landmarks(span_of(x), landmarks, found.shape(1), span_of(found),
+                                    span_of(squares));
+    },
+          nb::arg("x").noconvert(), nb::arg("points").noconvert(), nb::arg("heads").noconvert(),
+          nb::arg("starts").noconvert(), nb::arg("grouped").noconvert(), nb::arg("around").noconvert(),
+          nb::arg("found").noconvert(), nb::arg("squares").noconvert());
 }

@@ -1,0 +1,29 @@
+// The nearest of some landmarks to each point, nearly always: a search in two steps for many points.
+//
+// Landmarks are in groups. A point looks for the nearest group, in it for the nearest landmark, and among the
+// landmarks around that one for the nearest. With p landmarks in sqrt(p) groups that is about
+// 2 sqrt(p) + c distances a point, not p.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace conclust {
+
+struct Landmarks {
+    std::span<const double> points;  // p x d
+    std::span<const double> heads;  // g x d: the centre of each group
+    std::span<const std::int64_t> starts;  // g + 1, rising strictly: no group is empty
+    std::span<const std::int32_t> grouped;  // p: the landmarks, group by group
+    std::span<const std::int32_t> around;  // p x c: the nearest landmarks of each, itself among them
+    std::size_t d = 0;
+    std::size_t c = 0;
+};
+
+// For n points x (n x d) the k <= c nearest of the landmarks looked at (n x k), the nearest first, of equally
+// near ones the lowest number, and their squared distances.
+void nearest_landmarks(std::span<const double> x, const Landmarks& landmarks, std::size_t k,
+                       std::span<std::int32_t> found, std::span<double> squares);
+
+}  // namespace conclust
