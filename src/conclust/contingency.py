@@ -23,7 +23,7 @@ MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contingency:
-    """How many objects two partitions put into cluster k of the one and l of the other.
+    """How many objects are in cluster k of one partition and in cluster l of the other.
 
     Only the cells that are not empty are held, so that partitions of very many clusters fit.
 

@@ -151,7 +151,7 @@ def drop_small(membership: ArrayLike, delta: float = 0.05) -> NDArray[np.float64
 
     Notes
     -----
-    How the paper cleans a consensus before it is pictured: A. Lourenço et al., Probabilistic
+    The paper cleans a consensus in this way before it draws it: A. Lourenço et al., Probabilistic
     consensus clustering using evidence accumulation, Machine Learning 98, 2015, section 7.
 
     Examples

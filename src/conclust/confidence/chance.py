@@ -51,11 +51,12 @@ def chance_confidence(
     max_samples: int = 2000,
     random_state: RandomStateLike = None,
 ) -> ChanceConfidence:
-    """Say how confident the same method is about partitions that have nothing to do with each other.
+    """Say how confident the same method is about independent random partitions.
 
     Each partition keeps the sizes of its clusters, the objects that it did not observe and its noise;
-    which object has which label is drawn at random, for each partition by itself. The model is fitted
-    to that anew, for the number of clusters that it found. It is then as sure as the method is of nothing.
+    the assignment of labels to objects is drawn at random, for each partition by itself. The model is
+    fitted again to these partitions, with the number of clusters that it found. Its confidence is
+    then the method's confidence in nothing.
 
     Parameters
     ----------
@@ -86,8 +87,9 @@ def chance_confidence(
 
     Notes
     -----
-    Above chance is not yet "there are clusters": k-means partitions of a cloud without clusters agree
-    far more than random ones do. This null only says from where on a confidence means anything.
+    A confidence above chance does not mean "there are clusters": k-means partitions of a cloud
+    without clusters agree far more than random ones do. This null only shows which confidence means
+    nothing.
 
     Examples
     --------

@@ -166,10 +166,10 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[n
     Notes
     -----
     For cluster A, the mean over the other partitions of the sum over their clusters B that meet A of
-    ``|A and B| / (|B| m^2)``, where m is the number of such B. SC3's stability index, which divides by
-    the largest number of clusters less the smallest: the number of the other partitions, if all
-    numbers between were tried. The author of clustree, which draws the same flow of objects, advises
-    against choosing the number of clusters by the mean of it.
+    ``|A and B| / (|B| m^2)``, where m is the number of such B. This is SC3's stability index. SC3
+    divides by the largest number of clusters less the smallest, which is the number of the other
+    partitions if all numbers between were tried. The author of clustree, which draws the same flow of
+    objects, advises against choosing the number of clusters by its mean.
 
     References
     ----------

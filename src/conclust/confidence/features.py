@@ -65,8 +65,8 @@ class ClusterFeatures:
 def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
     """Say which features tell each cluster from the other objects, and how far.
 
-    There is no p-value with it, on purpose: clusters found in these very features differ in them by
-    construction, and a test that does not know of it rejects on data without clusters too [1]_.
+    There is no p-value, on purpose: clusters that were found in these features differ in them by
+    construction, and a test that ignores this rejects on data without clusters too [1]_.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def item_consensus(
     max_dense: int = 20_000,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Average over each cluster how often an object is together with its objects.
+    """Average how often an object is together with the objects of each cluster.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def company(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. None: those that a `conclust.ConsensusClustering` keeps.
     new : array-like of shape (n_new, n_partitions), default=None
-        Labels of new objects in the same partitions, which are then asked of; a label that no object of
-        the ensemble has is noise. None: the objects of the ensemble.
+        Labels of new objects in the same partitions: the result is then about these; a label that no
+        object of the ensemble has is noise. None: the objects of the ensemble.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def member_agreement(
     *,
     matching: Matching = "majority",
 ) -> NDArray[np.float64]:
-    """Say which share of the partitions puts an object where the consensus puts it.
+    """Return the share of the partitions that put an object into the same cluster as the consensus does.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How each partition stands to the consensus and to the others."""
+"""How each partition compares with the consensus and with the others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["PartitionConfidence", "partition_confidence"]
 
 @dataclass(frozen=True)
 class PartitionConfidence:
-    """How each partition stands to the consensus and to the others.
+    """How each partition compares with the consensus and with the others.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class PartitionConfidence:
 def partition_confidence(
     consensus: Any, ensemble: Ensemble | ArrayLike | None = None
 ) -> PartitionConfidence:
-    """Say how each partition stands to the consensus and to the others.
+    """Say how each partition compares with the consensus and with the others.
 
     Parameters
     ----------

@@ -101,9 +101,9 @@ def other_members(
 ) -> OtherMembers:
     """Say how stable a consensus is under other partitions.
 
-    As many partitions as there are drawn with replacement, and the model is fitted to them for the
-    number of clusters that it found. PCC starts from the membership found; the others, which take no
-    start, are fitted from scratch.
+    Each draw takes the ensemble's number of partitions with replacement, and the model is fitted to
+    them for the number of clusters that it found. PCC starts from the membership found; other methods
+    take no start and are fitted from scratch.
 
     Parameters
     ----------

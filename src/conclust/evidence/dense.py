@@ -141,7 +141,7 @@ def coassociation(
     rows : slice or range, default=None
         Consecutive objects for which to count, against all objects. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
-        What to count in; it must hold the number of partitions. None: int16 for up to 16,383
+        Type of the counts; it must hold the number of partitions. None: int16 for up to 16,383
         partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
         to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
@@ -222,7 +222,7 @@ def copresence(
     rows : slice or range, default=None
         Consecutive objects for which to count, against all objects. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
-        What to count in; it must hold the number of partitions. None: int16 for up to 16,383
+        Type of the counts; it must hold the number of partitions. None: int16 for up to 16,383
         partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
         to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
@@ -275,7 +275,7 @@ def evidence(
     rows : slice or range, default=None
         Consecutive objects for which to count, against all objects. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
-        What to count in; it must hold the number of partitions. None: int16 for up to 16,383
+        Type of the counts; it must hold the number of partitions. None: int16 for up to 16,383
         partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
         to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000

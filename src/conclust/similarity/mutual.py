@@ -22,13 +22,13 @@ def simrank(
 ) -> NDArray[np.float64]:
     """Compare the clusters of all partitions by SimRank on objects and clusters (SRS).
 
-    Two objects are as alike as their clusters are, two clusters as their objects are, less by
-    `decay` [1]_::
+    The similarity of two objects is the mean similarity of their clusters, the similarity of two
+    clusters the mean similarity of their objects, each times `decay` [1]_::
 
         S_ij = decay * mean over the clusters k of i and l of j of C_kl,  S_ii = 1
         C_kl = decay * mean over the objects i of k and j of l of S_ij,   C_kk = 1
 
-    Both sides are found from the other's before, beginning with S = C = I.
+    Each side is computed from the other side's last values, beginning with S = C = I.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def simrank(
     decay : float, default=0.8
         In [0, 1].
     n_iter : int, default=5
-        From 2 on: which S is meant, the first being I. C is the one that it is found from, so that
-        S_ij = decay * b_i' C b_j, where b_i are the shares of the clusters of i in the weight of the
-        partitions that observed it. With 2 that is evidence accumulation.
+        The number of the S that is meant, from 2 on; the first is I. C is the one that this S is
+        computed from: S_ij = decay * b_i' C b_j, where b_i are the shares of the clusters of i in the
+        weight of the partitions that observed it. With 2 this is evidence accumulation.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def approximate_simrank(
 ) -> NDArray[np.float64]:
     """Compare the clusters of all partitions by the clusters that they resemble, in one step (ASRS).
 
-    Two clusters are as alike as the clusters that they resemble, J being the Jaccard similarity
+    Two clusters are alike if they resemble the same clusters, J being the Jaccard similarity
     (:func:`cluster_jaccard`) and d the number of clusters that share an object with a cluster [1]_::
 
         CS_kl = sum over m of J_km J_lm / (d_k d_l)
@@ -144,8 +144,8 @@ def approximate_simrank(
 
     Notes
     -----
-    The authors' program knows a cluster by its similarity being 1, and so takes the two most similar
-    different clusters for one; here clusters are known by which they are. O(T^3) time.
+    The authors' program identifies a cluster by a similarity of 1, and so takes the two most similar
+    different clusters for one; here clusters are identified by their index. O(T^3) time.
 
     References
     ----------

@@ -22,7 +22,7 @@ _BIPARTITE = 1e-9
 def trajectory_similarity(
     ensemble: Ensemble | ArrayLike, *, n_steps: int = 20, lazy: bool | None = None
 ) -> NDArray[np.float64]:
-    """Compare clusters by where random walks from them get to.
+    """Compare clusters by random walks that start at them.
 
     A walk goes from a cluster to the clusters of other partitions by their Jaccard similarity to it
     (:func:`cluster_jaccard`): P. Its trajectory is where it is after 1, 2, ... `n_steps` steps, and
@@ -37,9 +37,9 @@ def trajectory_similarity(
     n_steps : int, default=20
         Length of the walks. Long ones make all clusters alike.
     lazy : bool, default=None
-        Whether a walk stays where it is with probability 1/2 in each step. On a bipartite graph, as
-        two partitions always make it, the walks of neighbours never meet otherwise, and their
-        similarity is 0. None: lazy where a part of the graph is bipartite; the paper's walks are not.
+        Whether a walk stays where it is with probability 1/2 in each step. Without it, the walks of
+        neighbours never meet on a bipartite graph, as of two partitions, and their similarity is 0.
+        None: lazy where a part of the graph is bipartite; the paper's walks are not lazy.
 
     Returns
     -------

@@ -90,8 +90,8 @@ def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> 
 def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.csr_array:
     """Compare the clusters of each partition by weighted triple quality (WTQ).
 
-    As :func:`connected_triples`, but that a third cluster k that both a and b share objects with
-    counts by how few others it resembles [1]_, J being the Jaccard similarity::
+    As :func:`connected_triples`, but a third cluster k that shares objects with both a and b counts
+    the more, the fewer other clusters it resembles [1]_, J being the Jaccard similarity::
 
         WTQ_ab = sum over k with J_ak J_bk > 0 of 1 / (sum over l of J_kl)
 

@@ -54,12 +54,11 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
 
     Notes
     -----
-    For a cluster k of partition u, the other partitions' clusters l share n_kl objects with it:
-    w_v n_kl, with the weight w_v of their partition, is the joint distribution of which the
-    agglomerative information bottleneck of u is taken
+    A cluster k of partition u shares n_kl objects with cluster l of another partition v of weight
+    w_v. The agglomerative information bottleneck of u is taken of the joint distribution w_v n_kl
     (:func:`conclust.similarity.information_bottleneck`). Every partition is judged by the others as
-    they are given, not as they are merged. Objects missing or noise in another partition say
-    nothing there; a cluster of which no other partition says anything is merged first.
+    given, not as merged. An object that is missing or noise in another partition does not count
+    there; a cluster that no other partition informs about is merged first.
 
     On ten published pools of k-means partitions, ten of them drawn at a time (mean NMI with the
     known classes, K told), this lifts PCC with squared l2 from .53 to .58 and Voting from .46 to

@@ -49,7 +49,7 @@ def joint_criterion(
     size : int, default=None
         Partitions to select. None: half of them, rounded up.
     alpha : float, default=0.5
-        What quality counts against diversity, in [0, 1].
+        The weight of quality against diversity, in [0, 1].
     measure : {"nmi", "ari"}, default="nmi"
         Similarity of two partitions; quality is the mean similarity with the others.
     max_share : float, default=0.7
@@ -147,7 +147,7 @@ def cluster_and_select(
     Notes
     -----
     Spectral clustering of the similarities with rows of unit length (Ng, Jordan and Weiss). Equal
-    partitions are taken as one first, so that two of them are never both selected.
+    partitions count as one, so that two of them are never both selected.
 
     References
     ----------
@@ -250,7 +250,8 @@ def adaptive_selection(
     estimator : estimator
         Finds the consensus of all; a clone of it is fitted.
     threshold : float, default=0.5
-        Above which mean agreement with the consensus the ensemble counts as stable, in [0, 1].
+        The ensemble counts as stable if its mean agreement with the consensus is above this; in [0,
+        1].
     measure : {"nmi", "ari"}, default="nmi"
         Agreement of two partitions.
     max_share : float, default=0.7
@@ -398,7 +399,7 @@ def resampled_selection(
         Partitions that have more than this share of their objects in one cluster are not selected
         (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws the resamples. The estimator's own randomness is its own.
+        Draws the resamples. The estimator has its own random_state.
 
     Returns
     -------
@@ -415,8 +416,8 @@ def resampled_selection(
 
     Notes
     -----
-    In the spirit of the two papers, not their algorithms. A partition is judged by the resamples
-    that it is not in, where there are any, so that none vouches for itself.
+    In the spirit of the two papers, not their algorithms. Resamples without a partition judge it, if
+    there are any, so that no partition judges itself.
 
     References
     ----------
