@@ -19,8 +19,8 @@ def shared_clusterings(
 ) -> NDArray[np.float64]:
     """Say how often new objects fall together with the objects of each cluster.
 
-    The way to place new objects by a consensus that has no ``predict``: each goes to the cluster
-    with which it shares most clusterings, on average over the objects of the cluster.
+    This places new objects by a consensus without ``predict``: each goes to the cluster with which it
+    shares the most clusterings, on average over the objects of the cluster.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def shared_clusterings(
     Returns
     -------
     ndarray of shape (n_new, n_clusters)
-        Share, in [0, 1], of all (partition, object of the cluster) that observed both and put them
-        together. NaN where nothing observed both.
+        Over the objects of the cluster and the partitions that observed both objects, the share of
+        partitions that put them together, in [0, 1]. NaN where no partition observed both.
 
     Raises
     ------

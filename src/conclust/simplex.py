@@ -37,8 +37,9 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
 
     Notes
     -----
-    The threshold theta is found without sorting, in at most k looks at a row. Proposition 2 of Lourenco, Rota Bulo, Fred & Pelillo, "Consensus
-    clustering with robust evidence accumulation" (EMMCVPR 2013) is this projection of -d / lambda.
+    The threshold theta is found without sorting, in at most k passes over a row. Proposition 2 of
+    Lourenco, Rota Bulo, Fred & Pelillo, "Consensus clustering with robust evidence accumulation"
+    (EMMCVPR 2013) is this projection of -d / lambda.
 
     Examples
     --------

@@ -297,8 +297,8 @@ def gaussian_mixture(
 def image_c(*, random_state: RandomStateLike = None) -> Dataset:
     """Make 739 points in 7 separated groups of mixed shapes.
 
-    A set named "image-c" is in the papers: 739 points, 7 clusters, and a picture the size of a
-    stamp. Number of points and of clusters are theirs; shapes and class sizes are ours: a ring, two
+    The papers have a set named "image-c": 739 points, 7 clusters, and a picture of the size of a
+    stamp. The numbers of points and clusters are theirs; shapes and class sizes are ours: a ring, two
     interlocking crescents, a long bar, a tilted bar, and two discs of different density.
 
     Parameters
@@ -333,8 +333,8 @@ def image_c(*, random_state: RandomStateLike = None) -> Dataset:
 def image_1(*, random_state: RandomStateLike = None) -> Dataset:
     """Make 1000 points in 8 separated groups of mixed shapes, one inside another.
 
-    A set named "image-1" is in the papers: 1000 points, 8 clusters, and a picture the size of a
-    stamp. Number of points and of clusters are theirs; shapes and class sizes are ours: a ring with
+    The papers have a set named "image-1": 1000 points, 8 clusters, and a picture of the size of a
+    stamp. The numbers of points and clusters are theirs; shapes and class sizes are ours: a ring with
     a disc inside, two interlocking crescents, a flat and an upright bar, and two discs.
 
     Parameters

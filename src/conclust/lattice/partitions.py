@@ -57,8 +57,8 @@ def meet(*partitions: ArrayLike) -> NDArray[np.int64]:
 def join(*partitions: ArrayLike) -> NDArray[np.int64]:
     """Finest partition that is coarser than all of the given ones.
 
-    Two objects are together in it where a chain of objects leads from one to the other, of which
-    each two neighbours are together in some partition.
+    Two objects are together in it if a chain of objects leads from one to the other, and each two
+    neighbours in the chain are together in some partition.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def account(
     max_objects: int = 2000,
     pictures: bool = True,
 ) -> dict[str, Any]:
-    """Return what a report says, as plain data: the decision, tables, texts and pictures.
+    """Return the content of a report as plain data: the decision, tables, texts and pictures.
 
     Parameters
     ----------
@@ -114,15 +114,16 @@ def write(
     ----------
     result : path-like, fitted model, Selection or array-like of shape (n_samples,)
         A folder that ``conclust cluster``, ``combine`` or ``select`` has written; a fitted
-        `conclust.ConsensusClustering`; any fitted consensus method, with its ensemble; what
-        :func:`conclust.selection.choose` or ``choose_from`` returned; or labels, with their ensemble.
+        `conclust.ConsensusClustering`; any fitted consensus method, with its ensemble; the result of
+        :func:`conclust.selection.choose` or ``choose_from``; or labels, with their ensemble.
     path : path-like
         The file; it is replaced if it is there.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions, of a model or labels that do not keep them.
     X : array-like of shape (n_samples, n_features), default=None
-        The points, NaN where a cell is empty: for what tells clusters apart, the gaps between them and the
-        picture in two dimensions. A pandas frame brings names of features and objects.
+        The points, NaN where a cell is empty: for the features that tell clusters apart, the gaps
+        between clusters and the picture in two dimensions. A pandas frame brings names of features
+        and objects.
     selection : Selection, default=None
         How the number of clusters was chosen.
     names : sequence of length n_samples, default=None
