@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Path", "follow", "leap"]
 
-# A leap takes from no entry more than leaves this share of it after two plain steps.
+# A leap leaves at least this share of every entry after two plain steps.
 _LEFT = 0.01
-# After a leap that was taken back the next ones are shorter, and become longer again where they hold.
+# After a leap that was taken back the next leaps are shorter; they grow again while they succeed.
 _SHYER = 0.25
 _BOLDER = 2.0
 

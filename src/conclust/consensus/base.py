@@ -406,8 +406,8 @@ def _column_order(
     n, k = membership.shape
     labels, first = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
     if largest_of_rows(membership, labels, first):
-        # Equal probabilities go to the first column, so that the order decides about them: let
-        # columns follow one another as objects come that none of those before would take.
+        # Equal probabilities go to the first column, so the order of columns matters: the next column
+        # is one of the first object that no column so far takes.
         top = membership == membership[np.arange(n), labels][:, np.newaxis]
         first[:] = n
         waiting = np.ones(len(labels), dtype=np.bool_)
@@ -452,7 +452,7 @@ def _columns(membership: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArra
         rows = block[:, kept]
         poorer = block[:, lost].any(axis=1)
         rows[poorer] /= rows[poorer].sum(axis=1, keepdims=True)
-        # Narrower rows end before those that are still to be read begin.
+        # The result has narrower rows: it is written behind the rows that are still to be read.
         memory[start * width : start * width + rows.size] = rows.reshape(-1)
     return memory[: n * width].reshape(n, width)
 

@@ -38,7 +38,7 @@ SMALL = 1e-10
 
 Spread: TypeAlias = Literal["quadratic", "entropic", "norm", "cut"]  # in the order of the kernel
 
-# How sure a membership is of the labels that it begins with.
+# A membership begins with this probability for the given labels.
 _TRUST = 0.8
 
 

@@ -17,7 +17,7 @@ __all__ = ["merged_groups", "misfit", "warn_of_merged", "warn_of_misfit"]
 
 # Settled on k-means members of blobs, of the digits and of published pools, see the tests.
 _DEGENERATE = 0.15  # share of the partitions, by weight, that may be degenerate
-_ONE_CLUSTER = 0.9  # and which are
+_ONE_CLUSTER = 0.9  # share of its objects in one cluster that makes a partition degenerate
 _TOO_MANY = 2.5  # clusters of the partitions (the median) for one asked for
 _VERY_MANY = 20  # clusters of the partitions altogether, for PCC, which is less sensitive
 _SAMPLE = 2_000  # objects looked at for groups

@@ -14,11 +14,10 @@ from conclust.ensemble import Ensemble
 __all__ = ["Support", "best_number"]
 
 # Settled by experiments/default/suite.py, on sets of the seeds named there.
-# Borders that are straddled so far, relative to chance, are none: clouds of points without
-# clusters have .09 to .9 at their best number.
+# Borders with a straddling above this, relative to chance, do not count: clouds of points without clusters
+# have .09 to .9 at their best number.
 _NO_BORDER = 0.15
-# Objects that are together so much more often than the next ones are a cluster even if all
-# partitions err at its border.
+# A lifetime counts as far as it is above this, even if all partitions err at the borders.
 _PLAIN = 0.25
 # Support up to which there is one cluster.
 _NOTHING = 0.02

@@ -22,7 +22,7 @@ __all__ = ["HGPA", "level_sets"]
 
 Partitioner: TypeAlias = Literal["internal", "mtkahypar"]
 
-# Levels of membership that are told apart.
+# Number of different levels of membership.
 _LEVELS = 10
 
 

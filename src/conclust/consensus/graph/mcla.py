@@ -22,7 +22,7 @@ __all__ = ["MCLA", "associations"]
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 
 
-# Up to this product of clusters and meta-clusters all starts are made. Beyond it a start takes long, and
+# All starts are made up to this number of clusters times meta-clusters. Beyond it a start takes long, and
 # the cuts of starts differ by less than 0.3 %.
 _ALL_STARTS = 8_000
 

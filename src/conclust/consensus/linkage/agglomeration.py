@@ -237,8 +237,8 @@ def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
         return _expand(start, _empty_merges(1))
     chosen = start.ensemble
     order, heights = spanning_tree(chosen)
-    # Prim's order visits every single-linkage cluster in one go, so that as a path, with equal
-    # heights in its own order, it has the same dendrogram as the spanning tree itself.
+    # Prim's order visits the objects of every single-linkage cluster one after the other. So the path in
+    # this order, with equal heights in its own order, has the dendrogram of the spanning tree.
     if chosen.weights is not None:
         _snap(heights)
     return _expand(start, (order[:-1], order[1:], heights))

@@ -126,7 +126,7 @@ class ECPCS(ConsensusClusterer):
         weights = ensemble.column_weights
         self.meta_clusters_ = np.full(len(weights), -1, dtype=np.int64)
         kept = np.flatnonzero(weights > 0)
-        if len(kept) == 0:  # noise only: nobody is with anybody
+        if len(kept) == 0:  # noise only: no two objects are together
             return np.zeros(ensemble.n_samples, dtype=np.int64)
         parts = _normalized_cut(
             R[np.ix_(kept, kept)], weights[kept], self.n_clusters, seed, self.n_init

@@ -136,7 +136,7 @@ class LCE(ConsensusClusterer):
         seed = seed_sequence(self.random_state, "LCE")
         W: sp.csr_array = _SIMILARITIES[self.similarity](ensemble, decay=self.decay)
         edges = edge_weights(ensemble)
-        if not edges.data.any():  # noise only: nobody is with anybody
+        if not edges.data.any():  # noise only: no two objects are together
             return np.zeros(ensemble.n_samples, dtype=np.int64)
         labels, self.singular_values_ = transfer_cut(
             edges, self.n_clusters, seed, n_init=self.n_init, mixing=W

@@ -24,12 +24,12 @@ __all__ = ["Criterion", "Factors", "Solution", "solve"]
 
 # Updates of the factors between two updates of the weights.
 _UPDATES = 20
-# The update's exponent at which the criterion falls for certain, and the range that is tried.
+# With the first exponent of the update the criterion falls for certain; exponents up to the second are tried.
 _SURE, _LARGEST = 0.25, 1.0
 # Up to this number of rows the weighted co-association B diag(w) B' is formed.
 _FORMED = 300
-# Entries below this are 0: processors are slow with the smallest numbers, and no update comes back
-# from there.
+# Entries below this become 0: processors are slow with the smallest numbers, and no update makes such an
+# entry large again.
 _NOTHING = 1e-100
 
 

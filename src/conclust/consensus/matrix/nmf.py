@@ -20,7 +20,7 @@ __all__ = ["WeightedNMF"]
 
 # A partition is blurred by this to be a start: zeros would stay zeros.
 _BLUR = 0.2
-# The least entry of a row to begin with, of the mean one.
+# The least entry of a row at the start, as a share of the mean entry.
 _FLOOR = 1e-3
 
 

@@ -27,12 +27,12 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 __all__ = ["BayesianEnsemble"]
 
-# For how many iterations a start leaves alpha alone: with a small alpha objects hardly leave the
-# cluster that they began in.
+# A start keeps alpha fixed for this number of iterations: with a small alpha objects hardly leave their
+# first cluster.
 _SETTLING = 10
 # The alpha of an unused component would go to 0, where digamma has no value.
 _LEAST_ALPHA = 1e-3
-# Objects that all have one distribution would send alpha to infinity.
+# If all objects have the same distribution, alpha would go to infinity.
 _MOST_ALPHA = 1e4
 # New objects: iterations, and the change of a row, as a share of it, that ends them.
 _PLACING, _PLACED = 200, 1e-8

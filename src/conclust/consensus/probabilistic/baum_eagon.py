@@ -25,7 +25,7 @@ __all__ = ["BaumEagon"]
 
 # An iteration that changes no membership by more than this is the last.
 _STILL = 1e-5
-# Objects times clusters times groups of partitions that are worked on at a time.
+# Objects times clusters times presence groups in a block.
 _CELLS = 1 << 18
 # Objects up to which all pairs may be formed, where labels are missing.
 _FEW = 2000
@@ -223,7 +223,7 @@ class _Pairs(ABC):
         B, weights = ensemble.indicator, ensemble.column_weights
         c = B.multiply(B) @ weights
         groups = ensemble.presence_groups
-        # Who was observed, in all partitions of a group, and the group's weight.
+        # The objects that each presence group observed, and the groups' weights.
         self.present = ensemble.present[:, groups.first].astype(np.float64)
         self.group_weights = np.bincount(groups.of_partition, weights=ensemble.partition_weights)
         N = self.present @ self.group_weights

@@ -24,7 +24,7 @@ from conclust.weighting.granularity import Recoding, matched
 
 __all__ = ["Granularity", "PairObjectiveClusterer", "bound_of", "run_of"]
 
-# How fine the partitions are that the objective is of.
+# The granularity of the partitions in the objective.
 Granularity: TypeAlias = Literal["given", "matched"]
 
 # The most objects for which c and N of all pairs are formed.

@@ -38,8 +38,8 @@ __all__ = ["WeightedPCC", "capped_weights", "ridge_weights"]
 Regularization: TypeAlias = Literal["simplex", "l2"]
 Distance: TypeAlias = Literal["paper", "corrected"]
 
-# Most sweeps of the first membership step, and of the later ones, which start from the last; and
-# the share of its sum that the last sweep of a step may lower.
+# The most sweeps of the first membership step, and of the later ones, which start from the last result;
+# and the share of its sum by which the last sweep of a step may still lower it.
 _FIRST_SWEEPS = 200
 _SWEEPS = 20
 _STEP_TOL = 1e-7
@@ -315,7 +315,7 @@ class WeightedPCC(PairObjectiveClusterer):
         if ensemble.weights is not None:
             m = int(np.count_nonzero(ensemble.weights))
         least = 1.0 / m
-        # 1 / m in the arithmetic of whoever computed it.
+        # The user may have computed 1 / m with another rounding.
         if not (_is_real(self.rho) and least * (1 - 1e-12) <= self.rho <= 1):
             refuse(
                 "rho", owner, f"a float in the range [1/{m}, 1] ({m} partitions) or None", self.rho
@@ -435,7 +435,7 @@ class WeightedPCC(PairObjectiveClusterer):
         if self.distance == "paper":
             return d, np.ones_like(d)
         expected = pairs.expected(Y)
-        # Where chance leaves nothing to differ in (constant Y and partition) all is chance.
+        # Where the expectation is 0 (constant Y and partition), the distance is chance: 1.
         none = expected <= _TIE * float(len(Y)) ** 2
         expected = np.where(none, 1.0, expected)
         ratio = np.where(none, 1.0, d / expected)

@@ -29,7 +29,7 @@ __all__ = ["Alignment", "align", "harden", "match_to", "one_pass", "squared_dist
 
 # Clusters of all partitions up to which G is a dense matrix (134 MB).
 _DENSE = 4096
-# A gain below this share of all there is to gain is rounding.
+# A gain below this share of the total is rounding.
 _ROUNDING = 1e-12
 
 
@@ -177,7 +177,7 @@ def align(
     """
     table = _Table(ensemble, n_clusters)
     m = ensemble.n_partitions
-    # In proportion to nothing but chance: a partition of weight 0 is no start.
+    # Drawn at random, whatever the weights; but a partition of weight 0 is no start.
     candidates = generators[0].permutation(np.flatnonzero(table.weights))
     found = []
     for start in range(n_init):
@@ -235,7 +235,7 @@ def _descend(
     shared = table.shared(votes)
     value = table.objective(votes, shared)
     blocks = [table.block(u) for u in range(m)]
-    # All else of G is needed only when a partition changes, which few do.
+    # The rest of G is needed only when a partition changes, and few do.
     own = table.own
     trace = [value]
     converged = False

@@ -164,7 +164,7 @@ class CumulativeVoting(VotingClusterer):
     def _read_votes(
         self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        # Of a new object the reference says nothing that noise could repeat: it abstains.
+        # The reference has no vote on a new object that noise could repeat: noise abstains.
         observed_weight = indicator @ (self._column_weights * (self.votes_.sum(axis=1) > 0))
         return self._mean_votes(indicator, np.asarray(observed_weight))
 
@@ -186,10 +186,10 @@ def _by_entropy(ensemble: Ensemble, n_clusters: int) -> NDArray[np.int64]:
     inside = np.array([float(xlogy(block, block).sum()) for block in blocks])
     entropy = np.round(np.log(observed) - inside / observed, 12)
     few = ensemble.cluster_counts < n_clusters
-    # One of noise only has the most entropy, and no cluster to refer to.
+    # A partition of noise only has the most entropy, but no cluster: it cannot be the reference.
     empty = ensemble.cluster_counts == 0
     order = np.lexsort((-entropy, few & ~few.all(), empty, ensemble.partition_weights == 0))
-    # Only the reference need have enough clusters: the others follow by entropy alone.
+    # Only the reference needs enough clusters: the others follow by entropy alone.
     rest = np.lexsort((-entropy, ensemble.partition_weights == 0))
     return np.concatenate([order[:1], rest[rest != order[0]]]).astype(np.int64)
 

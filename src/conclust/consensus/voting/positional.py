@@ -157,7 +157,7 @@ class PositionalVoting(VotingClusterer):
         """Count hard ballots, of which only the votes matter."""
         k = sums.shape[1]
         if self.count == "borda":
-            # One place first, k - 1 shared: the votes lost rank all k alike.
+            # A vote ranks one cluster first and k - 1 alike; a lost vote ranks all k alike.
             lost = observed_weight - sums.sum(axis=1)
             rest = observed_weight[:, None] - lost[:, None] - sums
             return _shares(k * sums + k / 2.0 * rest + (k + 1) / 2.0 * lost[:, None])
@@ -213,7 +213,7 @@ class PositionalVoting(VotingClusterer):
     ) -> NDArray[np.float64]:
         sums = np.asarray(indicator @ (self._column_weights[:, None] * self.votes_))
         observed_weight = np.asarray(observed @ self._partition_weights, dtype=np.float64)
-        # Clusters that hold nothing are ranked too: how many others a cluster beats depends on them.
+        # Empty clusters are ranked too: they count among the clusters that another one beats.
         return _shares(self._count_votes(sums, observed_weight)[:, : self._n_held])
 
 

@@ -24,7 +24,7 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["LandmarkModel"]
 
-# Prototypes: the memberships of the landmarks are told apart this finely.
+# Number of prototypes that stand for the memberships of the landmarks.
 N_PROTOTYPES = 128
 _LLOYD_STEPS = 8
 # Objects placed between two looks at Ctrl-C.

@@ -101,7 +101,7 @@ def best_start(
             list(pool.map(descent.advance, running))
             best = min(starts, key=lambda start: start.loss)
             running = [start for start in running if not (start.done or start.hopeless(best.loss))]
-    # With fewer than two objects a cluster escapes cost most and gain next to nothing.
+    # With fewer than two objects per cluster escapes cost most and gain next to nothing.
     alone = few.n_samples < 2 * n_clusters and few.n_samples <= CHEAP
     if n_clusters < 2 or few.n_samples <= 2 or alone:
         return best

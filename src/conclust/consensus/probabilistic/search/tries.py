@@ -122,7 +122,7 @@ def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
     if held.all():
         return Y
     kept = np.pad(Y[:, held], ((0, 0), (0, 1)))
-    # Who was in the others alone.
+    # Objects that were in the dropped clusters only.
     kept[~kept.any(axis=1)] = 1.0 / kept.shape[1]
     kept /= kept.sum(axis=1, keepdims=True)
     return kept

@@ -23,7 +23,7 @@ from conclust.evidence.dense import narrow_evidence
 
 __all__ = ["N_LANDMARKS", "Landmark"]
 
-# Landmarks: their own solution costs its square a sweep, and all others' accuracy grows with it.
+# Number of landmarks: a sweep over them costs its square, and the accuracy of all placements grows with it.
 N_LANDMARKS = 2000
 
 
