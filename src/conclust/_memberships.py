@@ -80,7 +80,7 @@ def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabel
         P = P / np.where(missing, 1.0, P.sum(axis=1))[:, None]
         hard = np.where(missing, MISSING, P.argmax(axis=1))
         # Clusters in order of first appearance as the most probable one; those that never are
-        # come after them, by their first object of positive probability. Who holds nothing is gone.
+        # come after them, by their first object of positive probability. Empty clusters are dropped.
         top = np.array(
             [np.argmax(hard == k) if (hard == k).any() else n for k in range(P.shape[1])]
         )

@@ -7,7 +7,7 @@ import warnings
 
 __all__ = ["warn"]
 
-# Not the user's: our modules, and scikit-learn's that call them for the user (fit_predict, pipelines).
+# Modules that are not the user's: ours, and scikit-learn's that call ours (fit_predict, pipelines).
 _INSIDE = ("conclust", "sklearn")
 
 

@@ -93,7 +93,7 @@ class Divergence:
     _: KW_ONLY
     name: str = "user"
 
-    # How the kernels know it; only the built-in ones are known to them.
+    # Its code in the kernels, which know the built-in divergences only.
     _kernel: ClassVar[_Kernel | None] = None
 
     def __post_init__(self) -> None:

@@ -311,7 +311,7 @@ class Ensemble(Derived):
 
     @once
     def _equal_rows(self) -> EqualRows:
-        # Kept without the ensemble, which would otherwise hold itself in memory.
+        # Kept without the ensemble: a reference to itself would keep it in memory.
         return EqualRows.of(self.codes if self._soft is None else self._soft.toarray())
 
     # -- other ensembles from this one

@@ -82,13 +82,13 @@ def assign(benefit: ArrayLike) -> NDArray[np.int64]:
 
 def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     n_rows, n_columns = table.shape
-    # Of the clusters that lie within one of the other side, only the largest can be matched there.
+    # If several clusters lie within one cluster of the other side, only the largest can be matched with it.
     kept = _worth_matching(table.rows, table.columns, table.counts, n_rows)
     kept &= _worth_matching(table.columns, table.rows, table.counts, n_columns)
     rows, columns, counts = table.rows[kept], table.columns[kept], table.counts[kept]
     used, position = np.unique(rows, return_inverse=True)
-    # The sparse solver matches every row, so each gets a column of its own that stands for "none";
-    # weights must not be zero, hence the shift by one.
+    # The sparse solver matches every row, so each row gets a column of its own that stands for "none".
+    # Weights must not be zero, so they are shifted by one.
     own = np.arange(used.size)
     weights = csr_array(
         (

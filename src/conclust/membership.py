@@ -343,7 +343,7 @@ def _check_dissimilarity(D: ArrayLike) -> NDArray[Any]:
         raise InputError(f"'D' must hold real numbers. Got an array of {array.dtype}.")
     for begin in range(0, array.shape[0], ROW_BLOCK):
         end = begin + ROW_BLOCK
-        # The block right of the diagonal, and the one below it turned over.
+        # The block right of the diagonal, and its transpose below it.
         right = np.array(array[begin:end, begin:], dtype=np.float64)
         below = np.array(array[begin:, begin:end].T, dtype=np.float64)
         np.fill_diagonal(right, 0.0)

@@ -216,7 +216,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     def _consensus(self) -> Any:
         """Return the consensus to be fitted, with the number of clusters asked for."""
-        # Where it is to be chosen any number will do to see whether the consensus takes one.
+        # If the number is to be chosen, any number shows whether the consensus takes one.
         k = 1 if self.n_clusters == _AUTO else self._number()
         part = self.consensus
         if part is None:

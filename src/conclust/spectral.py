@@ -31,7 +31,7 @@ __all__ = [
 _WHOLE = 1_500
 # Clusters up to which S'S is made for it.
 _HELD = 4_096
-# Directions of a smaller singular value are rounding errors.
+# Directions with a smaller singular value are rounding errors.
 _RANK = 1e-6
 
 

@@ -64,14 +64,14 @@ def _run(arguments: Any) -> int:
         text = f"terminated; nothing was written.{_kept(arguments)}"
         return _fail(arguments, EXIT_TERMINATED, text)
     except BrokenPipeError:
-        return 0  # who read the labels has had enough of them
+        return 0  # the reader of the labels has closed the pipe
     except OSError as error:
         return _fail(arguments, EXIT_FAILURE, _describe(error))
     except MemoryError:
         return _fail(
             arguments, EXIT_FAILURE, "the memory of this machine does not suffice for these data."
         )
-    except Exception as error:  # the last door: whatever comes through is our own mistake
+    except Exception as error:  # any other exception is our own mistake
         text = f"internal error: {type(error).__name__}: {error}"
         hint = "" if arguments.debug else " Please report it with what --debug prints."
         return _fail(arguments, EXIT_INTERNAL, text + hint)
@@ -113,7 +113,7 @@ def _terminable() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not in the main thread: whoever runs us there sees to it
+    except ValueError:  # not in the main thread: the caller handles signals there
         yield
         return
     try:

@@ -118,7 +118,7 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
         categories[~filled.complete] = None
         more = Ensemble(categories)
         weight = arguments.category_weight
-        if weight is None:  # a column of categories says as much as a column of numbers
+        if weight is None:  # a column of categories counts as much as a column of numbers
             weight = ensemble.n_partitions / points.X.shape[1]
         talk.step(
             f"Each column of categories counts for {weight:g} clusterings (--category-weight)."
@@ -243,7 +243,7 @@ def _finish(
     clock.lap("combine")
     labels = model.labels_
     membership = getattr(model, "membership_", None)
-    # Objects in no clustering go with no cluster more than with another.
+    # Objects in no clustering belong to no cluster more than to another.
     confidence = np.nan_to_num(confidences(model, ensemble), nan=1.0 / model.n_clusters_)
     sure = None
     if model.n_clusters_ > 1 and not ensemble.is_soft:

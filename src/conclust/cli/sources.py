@@ -33,7 +33,7 @@ _KINDS = {
 }
 _GZIP = b"\x1f\x8b"
 _BEGINNINGS = ((b"\x93NUMPY", "npy"), (b"PK", "npz"), (b"PAR1", "parquet"), (b"MATLAB", "mat"))
-# What people have instead, and the way from there.
+# Other formats that people have, and the way to a readable one.
 _ELSEWHERE = {
     ".xls": "Save the sheet as CSV (UTF-8)",
     ".xlsx": "Save the sheet as CSV (UTF-8)",

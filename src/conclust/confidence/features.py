@@ -126,7 +126,7 @@ def _moments(
     """Return the means in each cluster and in the others, and the pooled deviation about them."""
     known = ~np.isnan(points)
     count = np.asarray(Z @ known.astype(np.float64))
-    # About the middle of all, so that nothing is lost where values are large and near to each other.
+    # Relative to the mean of all, so that no digits are lost where values are large and close together.
     middle = np.where(known, points, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     centred = np.where(known, points - middle, 0.0)
     mean = _share(np.asarray(Z @ centred), count)

@@ -110,7 +110,7 @@ def cluster_sums(
     at = judged.labels[held]
     sums[held, at] = np.maximum(sums[held, at] - own[held], 0.0)
     divisors[held, at] -= self_divisors[held]
-    # What is left of equal numbers is rounding.
+    # A difference of equal numbers is rounding.
     divisors[divisors < 1e-9 * each.max()] = 0.0
     return sums, divisors
 

@@ -358,7 +358,7 @@ def coassociation_blocks(
     source = _Source(labels, n_jobs, "coassociation_blocks")
     if block_rows is None:
         block_rows = source.rows_at_once()
-    # The checks above happen at the call, the counting as the blocks are asked for.
+    # The checks above run at the call; the counting runs when a block is requested.
     return _blocks(source, block_rows)
 
 

@@ -128,7 +128,7 @@ class MemberCache:
             "scale": self.scale,
             "recipe": task.recipe.parameters(),
             "n_clusters": asked,
-            # One run of an algorithm may serve several members, and its numerics know of all.
+            # One run of an algorithm may make several members, and its numbers depend on all of them.
             "n_clusters_of_the_run": list(task.n_clusters),
             "n_objects": task.n_objects,
             "n_features": task.n_features,

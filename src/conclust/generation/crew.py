@@ -125,8 +125,8 @@ class Crew:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
-        # Threads of joblib's own pool have been told to end; they should have done so before the
-        # libraries that they used are taken down.
+        # Threads of joblib's own pool have been asked to end; they should do so before the libraries that
+        # they used are unloaded.
         deadline = time.monotonic() + _LEAVING
         for thread in self._threads - {threading.current_thread()}:
             if isinstance(thread, DummyProcess):

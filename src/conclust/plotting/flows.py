@@ -141,7 +141,7 @@ def _recoloured(labels: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray
     table = np.bincount(labels[both] * theirs + before[both], minlength=mine * theirs)
     table = table.reshape(mine, theirs)
     colour = assign(table) if mine and theirs else np.full(mine, -1)
-    # A colour of a cluster that it shares nothing with says something wrong.
+    # The colour of a cluster without common objects would mislead.
     shared = table[np.arange(mine), np.maximum(colour, 0)] if theirs else np.zeros(mine)
     fresh = (colour < 0) | (shared == 0)
     colour[fresh] = theirs + np.arange(np.count_nonzero(fresh))

@@ -166,7 +166,7 @@ def cluster_graph(
     )
     circles = [Box(x, y, size / 2, size / 2) for (x, y), size in zip(places, across, strict=True)]
     names = _names(found.sizes, places, across)
-    # What is more comes first, and keeps its place.
+    # Larger numbers come first, and keep their places.
     numbers = _numbers(found.overlap, pairs[::-1], places, across) if numbered else []
     for text, k, box in names:
         inside = (box.x, box.y) == tuple(places[k])

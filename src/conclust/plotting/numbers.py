@@ -45,7 +45,7 @@ _NAMES = {
     "silhouette_points": "silhouette among the points",
     "rpac": "share of ambiguous pairs (rPAC)",
 }
-# PAC of data sets of which this is not known is at least so much: its logarithm is used.
+# Least PAC where the floor of a data set is not known: its logarithm is used.
 _FLOOR = 1e-6
 
 

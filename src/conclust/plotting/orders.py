@@ -15,7 +15,7 @@ from conclust.membership import vat_order
 
 __all__ = ["ALONG", "check_order", "dendrogram_order", "placed_by"]
 
-# What is written along the axis.
+# Labels of the axis.
 ALONG = {
     "dendrogram": "objects, by their dendrogram",
     "vat": "objects, each next to its nearest (VAT)",

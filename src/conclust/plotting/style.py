@@ -41,7 +41,7 @@ GREY = "#7a7f83"
 PALE = "#e3e7e9"
 NO_CLUSTER = "#c4c9cc"
 NO_EVIDENCE = "#f0d9c8"
-# Ever darker, so that it also reads in grey print and to the colour-blind.
+# Steadily darker, so that it reads in grey print and to the colour-blind.
 COLOURS = ("#fafcfb", "#d5ebe4", "#8fcdc2", "#439fab", "#276691", "#1d2f62", "#0b0f2b")
 # Of clusters: far from each other to the colour-blind too (a test says how far), after Okabe and Ito's
 # palette; neighbours differ in lightness, for grey print.

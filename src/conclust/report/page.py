@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["data_block", "page"]
 
-# What would end the element, begin another, or end a line of a script.
+# Characters that would end the element, begin another, or end a line of a script.
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 _PAGE = """\

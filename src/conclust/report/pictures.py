@@ -241,7 +241,7 @@ def _encoded(figure: Any) -> tuple[str, int, int]:
     """Return a picture as a data address, and its width and height in pixels of the page."""
     import matplotlib
 
-    # The same picture is the same bytes: no date, and marks that are numbered the same.
+    # The same picture has the same bytes: no date, and the same ids of marks.
     with matplotlib.rc_context({"svg.hashsalt": "conclust", "svg.fonttype": "path"}):
         content = _saved(figure, "svg", metadata={"Date": None, "Creator": None})
     kind = "svg+xml"

@@ -94,7 +94,7 @@ def _of_selection(selection: Selection) -> Reported:
     return Reported(judged.labels, record, judged, selection, tree=tree if len(tree) else None)
 
 
-# What settings keep as it is written, where it is no plain value.
+# Settings that are shown as written where they are no plain values.
 _WRITTEN_OUT = ("clusterer", "random_state")
 
 
@@ -132,7 +132,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
     inner = getattr(model, "consensus_", model)
     if isinstance(inner, ConsensusClusterer):
         judged = read_consensus(model, ensemble, "report")
-    else:  # numbered as it pleased: read as labels, clusters by first appearance
+    else:  # with any numbers: read as labels, clusters by first appearance
         members = ensemble if ensemble is not None else getattr(model, "ensemble_", None)
         judged = read_consensus(getattr(model, "labels_", result), members, "report")
     if model is None:

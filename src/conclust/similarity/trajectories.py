@@ -13,7 +13,7 @@ from conclust.similarity.jaccard import check_square, jaccard_of_others, relativ
 
 __all__ = ["trajectory_similarity"]
 
-# A cosine below this is the rounding error of ways that never meet.
+# A cosine below this is the rounding error of trajectories that never meet.
 _NEVER = 1e-12
 # An eigenvalue this near to -1: a walk on a bipartite graph.
 _BIPARTITE = 1e-9

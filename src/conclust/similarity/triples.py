@@ -160,7 +160,7 @@ def _within_partitions(
     with one_library_thread():
         for u, begin in enumerate(ensemble.offsets[:-1]):
             block = shared(sp.csr_array(J[begin : begin + counts[u]]))
-            # Who weighs nothing sets no scale.
+            # Clusters of weight 0 do not count for the scale.
             if ensemble.partition_weights[u] > 0:
                 largest = max(largest, float(block.max(initial=0.0)))
             blocks.append(block)

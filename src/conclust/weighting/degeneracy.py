@@ -12,7 +12,7 @@ from conclust.weighting.similarity import as_members
 __all__ = ["MAX_SHARE", "degenerate_partitions", "largest_shares"]
 
 MAX_SHARE = 0.7
-# Where more of the partitions than this are so, they are as the objects are.
+# If more than this share of the partitions is degenerate, most objects do belong together.
 _MOST = 0.75
 
 

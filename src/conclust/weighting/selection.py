@@ -495,7 +495,9 @@ def _upper_right(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the points on the hull from the highest (rightmost of these) to the rightmost one."""
     order = np.lexsort((-points[:, 0], -points[:, 1]))
     chain: list[int] = []
-    for i in order:  # from above; keep what lies right of all so far and turns the right way
+    for i in (
+        order
+    ):  # from above; keep points to the right of all so far where the hull turns the right way
         while len(chain) >= 2 and _turns_in(points, chain[-2], chain[-1], int(i)):
             chain.pop()
         if not chain or points[i, 0] > points[chain[-1], 0]:

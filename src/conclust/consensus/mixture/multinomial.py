@@ -308,7 +308,7 @@ def _maximised(rows: DistinctRows, z: NDArray[np.float64], smoothing: float) -> 
     theta: NDArray[np.float64] = ensemble.indicator.T @ mass
     theta += smoothing
     sums = over_partitions(theta, ensemble.offsets)
-    # A component without any label of a partition, and without smoothing, knows nothing of it.
+    # Without smoothing, a component without any label of a partition gives it no information.
     empty = over_clusters(sums <= 0, ensemble.offsets)
     theta[empty] = 1.0
     sums = over_partitions(theta, ensemble.offsets)
