@@ -16,7 +16,7 @@ from conclust._memberships import ROW_SUM_TOLERANCE
 from conclust._storage import Expected, PathLike, read_npz, write_npz
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["FORMAT", "VERSION", "read", "write"]
+__all__ = ["EXPECTED", "FORMAT", "VERSION", "pack", "read", "unpack", "write"]
 
 _Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -24,7 +24,7 @@ FORMAT = "conclust ensemble"
 VERSION = 1
 _BLOCK_CELLS = 1 << 20
 
-_EXPECTED = {
+EXPECTED = {
     "codes": Expected("u", 2),
     "cluster_counts": Expected("i", 1),
     "weights": Expected("f", 1, optional=True),
@@ -41,6 +41,14 @@ def write(
     soft: sp.csr_array | None,
 ) -> None:
     """Write the parts of an ensemble to `path` (see ``Ensemble.save``)."""
+    arrays, names = pack(coded, weights, soft)
+    write_npz(path, arrays, {"format": FORMAT, "version": VERSION, "names": names})
+
+
+def pack(
+    coded: CodedLabels, weights: NDArray[np.float64] | None, soft: sp.csr_array | None
+) -> tuple[dict[str, NDArray[Any]], list[list[int | str] | None]]:
+    """Return the parts of an ensemble as arrays, and the names of its clusters, as files have them."""
     arrays: dict[str, NDArray[Any]] = {
         "codes": coded.codes,
         "cluster_counts": coded.cluster_counts,
@@ -51,8 +59,7 @@ def write(
         arrays["soft_starts"] = soft.indptr.astype(np.int64)
         arrays["soft_columns"] = soft.indices.astype(np.int64)
         arrays["soft_values"] = soft.data
-    names = [_plain_names(u, names) for u, names in enumerate(coded.names)]
-    write_npz(path, arrays, {"format": FORMAT, "version": VERSION, "names": names})
+    return arrays, [_plain_names(u, names) for u, names in enumerate(coded.names)]
 
 
 def _plain_names(partition: int, names: tuple[Any, ...]) -> list[int | str] | None:
@@ -81,7 +88,7 @@ def read(
     path: PathLike,
 ) -> tuple[CodedLabels, NDArray[np.float64] | None, sp.csr_array | None]:
     """Read the parts of the ensemble in `path` (see ``Ensemble.load``), doubting each."""
-    arrays, meta = read_npz(path, expected=_EXPECTED)
+    arrays, meta = read_npz(path, expected=EXPECTED)
     if meta.get("format") != FORMAT:
         _refuse(path, "holds no conclust ensemble")
     if meta.get("version") != VERSION:
@@ -89,6 +96,13 @@ def read(
             path,
             f"has format version {meta.get('version')!r}; this conclust reads version {VERSION}",
         )
+    return unpack(path, arrays, meta.get("names"))
+
+
+def unpack(
+    path: PathLike, arrays: dict[str, NDArray[Any]], names: Any
+) -> tuple[CodedLabels, NDArray[np.float64] | None, sp.csr_array | None]:
+    """Return the parts of an ensemble from what `pack` made of them, doubting each; `path` for messages."""
     codes, counts = np.ascontiguousarray(arrays["codes"]), arrays["cluster_counts"]
     n, m = codes.shape
     if m == 0 or n < 2 or counts.shape != (m,) or counts.dtype != np.int64 or (counts < 0).any():
@@ -110,8 +124,7 @@ def read(
     n_missing, n_noise = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     count_reserved(label_view(codes), n_missing, n_noise)
     soft = None if parts is None else _read_soft(path, codes, counts, *parts)
-    names = _read_names(path, meta.get("names"), counts)
-    coded = CodedLabels(codes, counts, n_missing, n_noise, names)
+    coded = CodedLabels(codes, counts, n_missing, n_noise, _read_names(path, names, counts))
     return coded, arrays.get("weights"), soft
 
 

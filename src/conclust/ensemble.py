@@ -45,6 +45,8 @@ __all__ = [
     "Missing",
     "as_ensemble",
     "canonical_labels",
+    "packed",
+    "unpacked",
 ]
 
 Noise: TypeAlias = Literal["equal", "apart"]
@@ -574,11 +576,7 @@ class Ensemble(Derived):
         OSError
             If the file cannot be read.
         """
-        parts = _ensemble_file.read(path)
-        try:
-            return Ensemble._make(*parts)
-        except InputError as error:
-            raise FileFormatError(f"{os.fspath(path)} is damaged: {error}") from error
+        return _made(path, _ensemble_file.read(path))
 
 
 def _recode(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
@@ -588,6 +586,23 @@ def _recode(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
     wide[codes == missing_code(codes.dtype)] = missing_code(dtype)
     wide[codes == noise_code(codes.dtype)] = noise_code(dtype)
     return wide
+
+
+def packed(ensemble: Ensemble) -> tuple[dict[str, NDArray[Any]], Any]:
+    """Return an ensemble as arrays and names, to be part of a file."""
+    return _ensemble_file.pack(ensemble._coded(), ensemble.weights, ensemble._soft)
+
+
+def unpacked(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], names: Any) -> Ensemble:
+    """Return the ensemble that `packed` took apart, doubting each part; `path` for messages."""
+    return _made(path, _ensemble_file.unpack(path, arrays, names))
+
+
+def _made(path: str | os.PathLike[str], parts: tuple[CodedLabels, Any, Any]) -> Ensemble:
+    try:
+        return Ensemble._make(*parts)
+    except InputError as error:
+        raise FileFormatError(f"{os.fspath(path)} is damaged: {error}") from error
 
 
 def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:

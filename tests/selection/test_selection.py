@@ -434,6 +434,17 @@ def test_resamples_of_each_number_are_judged_as_those_of_points():
 
 
 @QUIET
+def test_numbers_may_have_few_resamples_and_not_equally_many():
+    rng = np.random.default_rng(0)
+    truth = np.arange(30) % 3
+    labels = np.where(rng.random((30, 20)) < 0.1, rng.integers(0, 3, (30, 20)), truth[:, None])
+    found = choose_from({2: labels[:, :3] // 2, 3: labels[:, 3:7], 4: labels[:, 7:]})
+    assert found.n_clusters == 3
+    assert np.isnan(found.table["delta_se"]).all()
+    assert np.isfinite(found.table["area_se"]).all()
+
+
+@QUIET
 def test_one_ensemble_is_cut_at_each_number():
     X, y = make_blobs(100, centers=4, cluster_std=0.5, random_state=0)
     labels = EnsembleGenerator(n_partitions=60, random_state=0).fit_transform(X)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from conclust._validation import check_bool, refuse
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 from conclust.exceptions import DenseLimitError, MissingExtraError
+from conclust.selection import storing
 from conclust.selection.pairs import PairCounts, check_window
 
 __all__ = ["Selection"]
@@ -182,6 +184,46 @@ class Selection:
                 "Selection.to_frame needs pandas. Install it with: pip install pandas"
             ) from error
         return pd.DataFrame(self.table, index=pd.Index(self.k, name="k"))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the selection to one NPZ file (never a pickle), atomically: all of it, resamples too.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write. An existing file is replaced.
+
+        Raises
+        ------
+        InputError
+            If clusters of the ensembles have names that are neither whole numbers nor strings.
+        OSError
+            If the file cannot be written.
+        """
+        storing.save(path, {each.name: getattr(self, each.name) for each in fields(self)})
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Selection:
+        """Read a selection written by `save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        Selection
+            With the same entries as the one that was saved.
+
+        Raises
+        ------
+        FileFormatError
+            If the file is no selection, damaged, or of another format.
+        OSError
+            If the file cannot be read.
+        """
+        return Selection(**storing.load(path))
 
     def _tried(self, n_clusters: Any) -> int:
         if n_clusters not in self.ensembles:

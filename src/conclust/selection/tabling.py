@@ -51,9 +51,10 @@ def assemble(
         table[name] = np.array([measured[k].values[name] for k in ks])
         if name in measured[ks[0]].errors:
             table[f"{name}_se"] = np.array([measured[k].errors[name] for k in ks])
-    table["delta"], table["delta_se"] = _delta(
-        table["area"], np.array([measured[k].areas for k in ks])
-    )
+    left_out = [measured[k].areas for k in ks]
+    if len({len(areas) for areas in left_out}) > 1:  # of fewer resamples at one K than groups
+        left_out = []
+    table["delta"], table["delta_se"] = _delta(table["area"], np.array(left_out))
     p_value, n_references = float("nan"), 0
     null = np.empty((0, len(ks)))
     if verdict is not None:

@@ -1,0 +1,179 @@
+"""The file of a Selection: one NPZ with its JSON description inside, never a pickle."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import is_valid_linkage
+
+from conclust._ensemble_file import EXPECTED as OF_ENSEMBLES
+from conclust._storage import Expected, PathLike, read_npz, write_npz
+from conclust.ensemble import Ensemble, packed, unpacked
+from conclust.exceptions import FileFormatError
+from conclust.selection.pairs import PairCounts
+
+__all__ = ["load", "save"]
+
+_FORMAT = "conclust selection"
+_VERSION = 1
+_EXPECTED = OF_ENSEMBLES | {
+    "k": Expected("i", 1),
+    "labels": Expected("i", 2),
+    "table": Expected("f", 2),
+    "null": Expected("f", 2),
+    "members": Expected("i", 1),
+    "trees": Expected("f", 2),
+    "leaves": Expected("i", 1),
+    "leaf_counts": Expected("i", 1),
+    "pairs": Expected("i", 1),
+}
+# Of the fields of a Selection: what is words and single numbers, and of which type.
+_TOLD = {"n_clusters": int, "n_references": int, "reason": str, "settings": dict}
+
+
+def save(path: PathLike, fields: dict[str, Any]) -> None:
+    """Write the fields of a selection (see ``Selection.save``)."""
+    ks = [int(k) for k in fields["k"]]
+    ensembles = [fields["ensembles"][k] for k in ks]
+    shared = all(one is ensembles[0] for one in ensembles)
+    whole = ensembles[0] if shared else Ensemble.concat(ensembles)
+    arrays, names = packed(whole)
+    arrays |= {
+        "k": np.array(ks, dtype=np.int64),
+        "labels": np.column_stack([fields["labels"][k] for k in ks]),
+        "table": np.array(list(fields["table"].values())),
+        "null": fields["null"],
+        "members": np.array([one.n_partitions for one in ensembles], dtype=np.int64),
+        "trees": np.concatenate([fields["trees"][k] for k in ks]),
+        "leaves": np.concatenate([fields["leaves"][k] for k in ks]).astype(np.int64),
+        "leaf_counts": np.array([len(fields["leaves"][k]) for k in ks], dtype=np.int64),
+        "pairs": np.concatenate([fields["pairs"][k].table.ravel() for k in ks]),
+    }
+    p_value = fields["p_value"]
+    meta = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "names": names,
+        "shared": shared,
+        "columns": list(fields["table"]),
+        "sampled": [bool(fields["pairs"][k].sampled) for k in ks],
+        "p_value": None if math.isnan(p_value) else p_value,
+        "alternatives": list(fields["alternatives"]),
+        "doubts": list(fields["doubts"]),
+        **{name: fields[name] for name in _TOLD},
+    }
+    write_npz(path, arrays, meta)
+
+
+def load(path: PathLike) -> dict[str, Any]:
+    """Read the fields of a selection (see ``Selection.load``), doubting each."""
+    arrays, meta = read_npz(path, expected=_EXPECTED)
+    if meta.get("format") != _FORMAT:
+        _refuse(path, "holds no selection of conclust")
+    if meta.get("version") != _VERSION:
+        what = f"has format version {meta.get('version')!r}; this conclust reads version {_VERSION}"
+        _refuse(path, what)
+    own = {name: array for name, array in arrays.items() if name not in OF_ENSEMBLES}
+    rest = {name: array for name, array in arrays.items() if name in OF_ENSEMBLES}
+    whole = unpacked(path, rest, meta.get("names"))
+    if not _sound(own, meta, whole):
+        _refuse(path, "is damaged: what it holds of each number of clusters does not fit")
+    ks = own["k"].tolist()
+    members = own["members"].tolist()
+    starts = np.concatenate([[0], np.cumsum(members)]).tolist()
+    leaves = np.split(own["leaves"].astype(np.int64), np.cumsum(own["leaf_counts"])[:-1])
+    trees = np.split(own["trees"], np.cumsum(own["leaf_counts"] - 1)[:-1])
+    sides = [m + 1 for m in members]
+    tables = np.split(own["pairs"], np.cumsum([side**2 for side in sides])[:-1])
+    for at, rows in enumerate(leaves):
+        if not _is_tree(trees[at], rows, whole.n_samples) or not _are_pairs(tables[at], sides[at]):
+            _refuse(path, f"is damaged: its dendrogram or its pairs for K = {ks[at]} are none")
+    settings = dict(meta["settings"])
+    if isinstance(settings.get("window"), list):
+        settings["window"] = tuple(settings["window"])
+    p_value = meta["p_value"]
+    return {
+        **{name: meta[name] for name in _TOLD},
+        "settings": settings,
+        "p_value": math.nan if p_value is None else float(p_value),
+        "alternatives": tuple(meta["alternatives"]),
+        "doubts": tuple(meta["doubts"]),
+        "k": own["k"],
+        "table": dict(zip(meta["columns"], own["table"], strict=True)),
+        "null": own["null"],
+        "labels": {k: np.ascontiguousarray(own["labels"][:, at]) for at, k in enumerate(ks)},
+        "ensembles": {
+            k: whole
+            if meta["shared"]
+            else whole.subset(partitions=np.arange(starts[at], starts[at + 1]))
+            for at, k in enumerate(ks)
+        },
+        "trees": dict(zip(ks, trees, strict=True)),
+        "leaves": dict(zip(ks, leaves, strict=True)),
+        "pairs": {
+            k: PairCounts(tables[at].reshape(sides[at], sides[at]), meta["sampled"][at])
+            for at, k in enumerate(ks)
+        },
+    }
+
+
+def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) -> bool:
+    """Tell whether the parts fit each other, so that they can be cut into those of each number."""
+    k, members, counts = own["k"], own["members"], own["leaf_counts"]
+    n, n_k, m = whole.n_samples, len(k), whole.n_partitions
+    words = all(type(meta.get(name)) is kind for name, kind in _TOLD.items())
+    lists = {name: meta.get(name) for name in ("columns", "sampled", "alternatives", "doubts")}
+    if not words or not all(isinstance(found, list) for found in lists.values()):
+        return False
+    p_value = meta.get("p_value")
+    if not (p_value is None or (type(p_value) in (int, float) and 0 <= p_value <= 1)):
+        return False
+    shapes = (
+        n_k > 0
+        and k.dtype == own["labels"].dtype == own["pairs"].dtype == np.int64
+        and own["labels"].shape == (n, n_k)
+        and own["table"].shape == (len(lists["columns"] or ()), n_k)
+        and own["null"].shape[1] == n_k
+        and members.shape == counts.shape == (n_k,)
+        and len(lists["sampled"] or ()) == n_k
+        and isinstance(meta.get("shared"), bool)
+    )
+    if not shapes or k.min() < 2 or (np.diff(k) <= 0).any():
+        return False
+    shares = (members == m).all() if meta["shared"] else sum(members.tolist()) == m
+    return bool(
+        members.min() > 0
+        and shares
+        and counts.min() > 0
+        and counts.max() <= n
+        and own["trees"].shape == (int((counts - 1).sum()), 4)
+        and len(own["leaves"]) == int(counts.sum())
+        and len(own["pairs"]) == sum((size + 1) ** 2 for size in members.tolist())
+        and own["labels"].min() >= -1
+        and (own["labels"].max(axis=0) < k).all()
+        and all(isinstance(name, str) for name in lists["columns"] or ())
+        and len(set(lists["columns"] or ())) == len(lists["columns"] or ())
+        and all(type(flag) is bool for flag in lists["sampled"] or ())
+        and all(type(number) is int for number in lists["alternatives"] or ())
+        and all(isinstance(text, str) for text in lists["doubts"] or ())
+    )
+
+
+def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
+    """Tell whether the leaves are objects, each once, and the tree is one of so many leaves."""
+    once = (np.diff(leaves) > 0).all() and leaves[0] >= 0 and leaves[-1] < n
+    valid = not len(tree) or is_valid_linkage(tree.astype(np.float64))
+    return bool(once and valid and np.isfinite(tree).all())
+
+
+def _are_pairs(table: NDArray[np.int64], side: int) -> bool:
+    """Tell whether the entries [N, c] are numbers of pairs, with c up to N, of which one is known."""
+    square = table.reshape(side, side)
+    return bool(table.min() >= 0 and not np.triu(square, 1).any() and square[1:].any())
+
+
+def _refuse(path: PathLike, what: str) -> NoReturn:
+    raise FileFormatError(f"{path} {what}.")

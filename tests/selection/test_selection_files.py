@@ -1,0 +1,165 @@
+"""Selections in files: what is saved comes back, and what is damaged is refused."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from conclust import Ensemble, report
+from conclust._storage import read_npz, write_npz
+from conclust.exceptions import FileFormatError, InputError
+from conclust.selection import Selection, choose, choose_from
+
+pytestmark = pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
+X, _ = make_blobs(60, centers=3, n_features=3, cluster_std=0.7, random_state=1)
+QUICK = {"n_resamples": 6, "n_references": 19}
+
+
+def chosen(**changes):
+    return choose(X, [2, 3, 5], **{**QUICK, "random_state": 0, **changes})
+
+
+KINDS = {
+    "points": chosen,
+    "many objects": lambda: chosen(max_dense=20, n_pairs=1000, max_test=40, criteria="all"),
+    "no null": lambda: chosen(null=None, random_state=None),
+    "several": lambda: choose_from(
+        {
+            2: [[0, 0], [0, 1], [1, 1]],
+            3: np.array([["a", "b", "c"], ["a", "b", "b"], ["b", "", "a"]]),
+        }
+    ),
+    "one ensemble": lambda: choose_from(chosen().ensembles[3], [2, 4]),
+    "one cluster": lambda: choose_from(np.zeros((12, 4), dtype=int)),
+}
+
+
+def alike(one, other):
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(
+            one, other, equal_nan=one.dtype.kind == "f"
+        )
+    if hasattr(one, "table"):
+        return alike(one.table, other.table) and one.sampled == other.sampled
+    return one == other or (one != one and other != other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_saved_comes_back(kind, tmp_path):
+    found = KINDS[kind]()
+    found.save(tmp_path / "s.npz")
+    again = Selection.load(tmp_path / "s.npz")
+    for each in fields(Selection):
+        assert alike(getattr(found, each.name), getattr(again, each.name)), each.name
+    shared = len({id(one) for one in found.ensembles.values()})
+    assert len({id(one) for one in again.ensembles.values()}) == shared
+    np.testing.assert_array_equal(again.labels_, found.labels_)
+    np.testing.assert_array_equal(again.consensus_matrix(2), found.consensus_matrix(2))
+    again.save(tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "s.npz").read_bytes()
+    given = {"pictures": False, "max_objects": 5}
+    assert repr(report.account(again, **given)) == repr(report.account(found, **given))
+
+
+def test_names_that_no_file_has_are_refused(tmp_path):
+    names = np.empty((3, 2), dtype=object)
+    names[:, 0] = ["a", "a", "b"]
+    names[:, 1] = ["a", "b", "half of a pair: \ud800"]
+    with pytest.raises(InputError, match="surrogate"):
+        choose_from(Ensemble(names), [2]).save(tmp_path / "s.npz")
+    assert not (tmp_path / "s.npz").exists()
+
+
+def forge(path, change):
+    arrays, meta = read_npz(path)
+    change(arrays, meta)
+    write_npz(path, arrays, meta)
+
+
+def put(name, make):
+    return lambda arrays, meta: arrays.update({name: make(arrays[name])})
+
+
+def say(name, value):
+    return lambda arrays, meta: meta.update({name: value})
+
+
+def changed(at, value):
+    def make(array):
+        array = array.copy()
+        array[at] = value
+        return array
+
+    return make
+
+
+DAMAGE = {
+    "other file": say("format", "conclust ensemble"),
+    "version": say("version", 2),
+    "no words": say("reason", None),
+    "number of clusters": say("n_clusters", 2.5),
+    "p-value": say("p_value", 1.5),
+    "shared": say("shared", True),
+    "sampled": say("sampled", [False]),
+    "doubts": say("doubts", [1]),
+    "columns": lambda arrays, meta: meta["columns"].pop(),
+    "column twice": lambda arrays, meta: meta["columns"].__setitem__(1, meta["columns"][0]),
+    "a column is lost": put("table", lambda a: a[:-1]),
+    "k falls": put("k", lambda a: a[::-1].copy()),
+    "k of one": put("k", changed(0, 1)),
+    "k of another type": put("k", lambda a: a.astype(np.int16)),
+    "labels": put("labels", lambda a: a[:-1]),
+    "a label too large": put("labels", changed((0, 0), 2)),
+    "a label too small": put("labels", changed((0, 0), -2)),
+    "null": put("null", lambda a: a[:, :-1]),
+    "members": put("members", changed(0, 5)),
+    "members below none": put("members", lambda a: a + np.array([1, -7, 6])),
+    "leaves": put("leaves", lambda a: a[:-1]),
+    "a leaf twice": put("leaves", changed(0, 1)),
+    "a leaf that is nobody": put("leaves", changed(-1, 60)),
+    "leaf counts": put("leaf_counts", changed(0, 2**40)),
+    "tree": put("trees", changed((0, 0), 10**6)),
+    "tree of nothing": put("trees", changed((0, 2), np.nan)),
+    "pairs": put("pairs", lambda a: a[:-1]),
+    "pairs below none": put("pairs", changed(10, -1)),
+    "more together than seen": put("pairs", changed(3, 1)),
+    "no pairs": put("pairs", lambda a: 0 * a),
+    "codes": put("codes", lambda a: a[:, :-1]),
+    "cluster counts": put("cluster_counts", changed(0, 2**40)),
+    "lost": lambda arrays, meta: arrays.pop("trees"),
+    "surplus": lambda arrays, meta: arrays.update(more=np.zeros(2)),
+}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("selection") / "s.npz"
+    chosen().save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_refused_in_a_sentence(name, saved, tmp_path):
+    path = tmp_path / "s.npz"
+    path.write_bytes(saved)
+    Selection.load(path)
+    forge(path, DAMAGE[name])
+    with pytest.raises(FileFormatError, match=r"s\.npz"):
+        Selection.load(path)
+
+
+def test_a_file_cut_off_and_one_that_is_another_are_refused(saved, tmp_path):
+    path = tmp_path / "s.npz"
+    path.write_bytes(saved[: len(saved) // 2])
+    with pytest.raises(FileFormatError, match="cut off"):
+        Selection.load(path)
+    Ensemble([[0, 0], [0, 1]]).save(path)
+    with pytest.raises(FileFormatError):
+        Selection.load(path)
+    with pytest.raises(FileNotFoundError):
+        Selection.load(tmp_path / "nowhere.npz")
