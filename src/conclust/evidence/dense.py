@@ -89,14 +89,14 @@ class DenseEvidence(NamedTuple):
         """Yield c_ij and N_ij of all i != j in parts; each part is new. An object with itself has N = 0."""
         step = max(1, _ENTRIES // self.n_samples)
         for begin in range(0, len(self.counts), step):
-            counts, present = (
+            counts, N = (
                 self.counts[begin : begin + step],
                 self.copresence[begin : begin + step],
             )
-            present = present.copy()
-            rows = np.arange(len(present))
-            present[rows, begin + rows] = 0
-            yield np.minimum(counts, present).ravel(), present.ravel()
+            N = N.copy()
+            rows = np.arange(len(N))
+            N[rows, begin + rows] = 0
+            yield np.minimum(counts, N).ravel(), N.ravel()
 
 
 Evidence = DenseEvidence
@@ -200,7 +200,7 @@ def coassociation(
     source = _Source(labels, n_jobs, "coassociation", dtype=dtype)
     if normalize:
         return source.shares(rows, max_dense)
-    c, _ = source.dense(rows, max_dense, present=False)
+    c, _ = source.dense(rows, max_dense, with_N=False)
     assert c is not None
     return c
 
@@ -251,11 +251,9 @@ def copresence(
            [1, 1, 1],
            [2, 1, 2]], dtype=int16)
     """
-    _, present = _Source(labels, n_jobs, "copresence", dtype=dtype).dense(
-        rows, max_dense, matches=False
-    )
-    assert present is not None
-    return present
+    _, N = _Source(labels, n_jobs, "copresence", dtype=dtype).dense(rows, max_dense, matches=False)
+    assert N is not None
+    return N
 
 
 def evidence(
@@ -395,14 +393,14 @@ def frequencies(c: ArrayLike, N: ArrayLike) -> NDArray[np.float64]:
     >>> frequencies([2, 0, 0], [4, 4, 0])
     array([0.5, 0. , nan])
     """
-    counts, present = np.asarray(c, dtype=np.float64), np.asarray(N, dtype=np.float64)
-    if counts.shape != present.shape:
+    counts, copresence = np.asarray(c, dtype=np.float64), np.asarray(N, dtype=np.float64)
+    if counts.shape != copresence.shape:
         raise InputError(
             "frequencies needs c and N of the same shape. "
-            f"Got {counts.shape} and {present.shape} instead."
+            f"Got {counts.shape} and {copresence.shape} instead."
         )
     p = np.full(counts.shape, np.nan)
-    np.divide(counts, present, out=p, where=present > 0)
+    np.divide(counts, copresence, out=p, where=copresence > 0)
     # Soft and weighted sums can pass 1 by a rounding error. NaN stays NaN.
     np.minimum(p, 1.0, out=p)
     return p
@@ -420,8 +418,8 @@ class _Source:
         self.threads = thread_count(n_jobs, owner)
         self.slices = BitSlices(self.ensemble.label_view, self.threads)
         kind = count_type(self.m) if dtype is None else _check_type(dtype, self.ensemble, owner)
-        self.present_dtype = np.dtype(kind if self.ensemble.weights is None else np.float64)
-        self.counts_dtype = np.dtype(np.float64 if self.ensemble.is_soft else self.present_dtype)
+        self.N_dtype = np.dtype(kind if self.ensemble.weights is None else np.float64)
+        self.counts_dtype = np.dtype(np.float64 if self.ensemble.is_soft else self.N_dtype)
 
     def dense(
         self,
@@ -429,33 +427,33 @@ class _Source:
         max_dense: int | None,
         *,
         matches: bool = True,
-        present: bool = True,
+        with_N: bool = True,
     ) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
         """Return c and N of the rows, each None if it is not wanted."""
         check_int(max_dense, "max_dense", self.owner, none=True)
         if rows is None:
             if max_dense is not None and self.n > max_dense:
-                self._refuse(max_dense, self.counts_dtype if matches else self.present_dtype)
+                self._refuse(max_dense, self.counts_dtype if matches else self.N_dtype)
             rows = range(self.n)
         begin, end = _bounds(rows, self.n)
         shape = (end - begin, self.n)
         c = np.empty(shape, self.counts_dtype) if matches else None
-        together = np.empty(shape, self.present_dtype) if present else None
+        N = np.empty(shape, self.N_dtype) if with_N else None
         if self.ensemble.is_soft:
             if c is not None:
                 _soft_counts(self.ensemble, begin, c)
-            if together is not None:
-                self._count(begin, end, None, together)
+            if N is not None:
+                self._count(begin, end, None, N)
         else:
-            self._count(begin, end, c, together)
-        return c, together
+            self._count(begin, end, c, N)
+        return c, N
 
     def both(self, rows: Rows | None, max_dense: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return c and N of the rows."""
-        c, present = self.dense(rows, max_dense)
+        c, N = self.dense(rows, max_dense)
         assert c is not None
-        assert present is not None
-        return c, present
+        assert N is not None
+        return c, N
 
     def shares(self, rows: Rows | None, max_dense: int | None) -> NDArray[np.float64]:
         """Return c / N of the rows; besides it only blocks of c and N are formed."""
@@ -476,16 +474,14 @@ class _Source:
         """Return how many rows make a block of 64 MiB, at least one."""
         return max(1, _BLOCK_BYTES // (self.n * self.counts_dtype.itemsize))
 
-    def _count(
-        self, begin: int, end: int, c: NDArray[Any] | None, present: NDArray[Any] | None
-    ) -> None:
+    def _count(self, begin: int, end: int, c: NDArray[Any] | None, N: NDArray[Any] | None) -> None:
         weights = self.ensemble.weights
         if weights is None:
             counted = None if c is None else unsigned(c)
-            copresence = None if present is None else unsigned(present)
+            copresence = None if N is None else unsigned(N)
             self.slices.coassociation(begin, end, counted, copresence, self.threads)
         else:
-            self.slices.weighted_coassociation(weights, begin, end, c, present, self.threads)
+            self.slices.weighted_coassociation(weights, begin, end, c, N, self.threads)
 
     def _refuse(self, max_dense: int, dtype: np.dtype[Any]) -> None:
         size = self.n**2 * dtype.itemsize / 2**30

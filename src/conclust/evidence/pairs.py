@@ -67,13 +67,11 @@ def pair_counts(
         raise InputError(
             f"pair_counts needs as many i as j. Got {len(first)} and {len(second)} instead."
         )
-    c, present = _sums(ensemble, len(first))
-    _kernels.pair_counts(
-        ensemble.label_view, first, second, unsigned(c), unsigned(present), threads
-    )
+    c, N = _sums(ensemble, len(first))
+    _kernels.pair_counts(ensemble.label_view, first, second, unsigned(c), unsigned(N), threads)
     if ensemble.is_soft:
         c = _soft_counts(ensemble, first, second)
-    return c, present
+    return c, N
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,18 +251,16 @@ def sample_pairs(
     indices = np.empty(sample.n_entries, dtype=np.int32)
     sample.read(indptr, indices, threads)
     del sample
-    c, present = _sums(ensemble, len(indices))
-    _kernels.graph_counts(
-        ensemble.label_view, indptr, indices, unsigned(c), unsigned(present), threads
-    )
+    c, N = _sums(ensemble, len(indices))
+    _kernels.graph_counts(ensemble.label_view, indptr, indices, unsigned(c), unsigned(N), threads)
     if ensemble.is_soft:
         c = _soft_counts(ensemble, np.repeat(np.arange(n), np.diff(indptr)), indices)
-    known = present > 0
+    known = N > 0
     if not known.all():
         kept = np.concatenate([[0], np.cumsum(known)])
         indptr = kept[indptr].astype(np.int64)
-        indices, c, present = indices[known], c[known], present[known]
-    return SparseEvidence._of(indptr, indices, c, present)
+        indices, c, N = indices[known], c[known], N[known]
+    return SparseEvidence._of(indptr, indices, c, N)
 
 
 def _sums(ensemble: Ensemble, count: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -1,8 +1,7 @@
 """Members by spectral clustering on landmarks: of millions of points, without a matrix of n x n.
 
-Some points stand for all: the landmarks. Each object is tied to the few landmarks nearest to it, and the
-bipartite graph of objects and landmarks is cut (`conclust.spectral`), as that of objects and clusters is by
-HBGF.
+Some points stand for all: the landmarks. Each object is tied to its few nearest landmarks, and the bipartite
+graph of objects and landmarks is cut (`conclust.spectral`), as HBGF cuts the graph of objects and clusters.
 """
 
 from __future__ import annotations
@@ -111,13 +110,13 @@ def _around(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
 class LandmarkSpectralRecipe:
     """Ultra-scalable spectral clustering (U-SPEC; Huang et al., IEEE TKDE 32(6), 2020).
 
-    Landmarks are the centres that ten iterations of k-means find for ten times as many objects, half of
-    the objects at most. Objects are
-    tied to the `n_nearest` nearest, by exp(-d^2 / (2 sigma^2)) with sigma the mean distance of all ties;
-    the bipartite graph is cut by the transfer cut, and one run of k-means groups the objects in the embedding.
+    Landmarks are the centres of ten iterations of k-means on ten objects per landmark, at most half of
+    all objects. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 sigma^2)) with sigma the
+    mean distance of all ties. The bipartite graph is cut by the transfer cut, and one run of k-means groups
+    the objects in the embedding.
 
-    Where the graph has more connected components than clusters are asked for, every grouping of
-    components is a cut of 0: they are grouped by average linkage of their means.
+    If the graph has more connected components than the number of clusters, every grouping of components is
+    a cut of 0: they are grouped by average linkage of their means.
     """
 
     name: str = "spectral"
@@ -171,14 +170,14 @@ class LandmarkSpectralRecipe:
 def _cut(
     ties: sp.csr_array, landmarks: NDArray[np.float64], k: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Cut the graph of objects and landmarks into k parts; return those of the objects."""
+    """Cut the graph of objects and landmarks into k parts; return the part of each object."""
     n = ties.shape[0]
     sample = some_objects(n, min(n, _ENOUGH), rng)
     values, _, loads = transfer_cut(ties, k)
     if values[-1] > _ONE:
         parts = _components(ties)
         if parts.max() + 1 >= k:
-            # Cuts of nothing: what is in one component stays together.
+            # Every cut between components is 0: objects of one component stay together.
             return _grouped(parts, landmarks, k)[ties.indices[ties.indptr[:-1]]]
     loads *= values
     centers = _centers(unit_rows(ties[sample] @ loads), k, rng)
@@ -215,7 +214,7 @@ def _components(ties: sp.csr_array) -> NDArray[np.int32]:
 
 
 def _grouped(parts: NDArray[np.int32], landmarks: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Return the group of each landmark: as many groups of components as are wanted."""
+    """Return the group of each landmark: k groups of components."""
     sizes = np.bincount(parts)
     if len(sizes) == k:
         return parts.astype(np.int64)

@@ -247,17 +247,17 @@ def _selected(
 
 def _best_likelihood(known: PairEvidence) -> float:
     """Return the log-likelihood of y_i'y_j = c_ij / N_ij for all pairs."""
-    return sum(_best_terms(counts, present) for counts, present in known.entries()) / 2
+    return sum(_best_terms(counts, N) for counts, N in known.entries()) / 2
 
 
-def _best_terms(counts: NDArray[Any], present: NDArray[Any]) -> float:
+def _best_terms(counts: NDArray[Any], copresence: NDArray[Any]) -> float:
     """Sum the terms of some pairs; of whole counts, which repeat, each different pair of them once."""
     times: NDArray[Any] | float = 1.0
-    most = int(present.max(initial=0)) + 1
-    if counts.dtype.kind in "ui" and present.dtype.kind in "ui" and most**2 < _AT_ONCE:
-        times = np.bincount((counts.astype(np.int32) * np.int32(most) + present).ravel())
-        counts, present = np.divmod(np.arange(len(times)), most)
-    N = np.asarray(present, dtype=np.float64)
+    most = int(copresence.max(initial=0)) + 1
+    if counts.dtype.kind in "ui" and copresence.dtype.kind in "ui" and most**2 < _AT_ONCE:
+        times = np.bincount((counts.astype(np.int32) * np.int32(most) + copresence).ravel())
+        counts, copresence = np.divmod(np.arange(len(times)), most)
+    N = np.asarray(copresence, dtype=np.float64)
     c = np.minimum(counts, N)
     share = c / np.maximum(N, 1e-300)
     return float((times * (xlogy(c, share) + xlogy(N - c, 1 - share))).sum())

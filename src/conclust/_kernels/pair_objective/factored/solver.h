@@ -1,12 +1,12 @@
 // The factored least-squares consensus: min over Y of
 //
-//     F(Y) = sum_u w_u sum_{i<j both present in u} (x_ui'x_uj - y_i'y_j)^2,   y_i on the simplex,
+//     F(Y) = sum_u w_u sum_{i<j, u observed both} (x_ui'x_uj - y_i'y_j)^2,   y_i on the simplex,
 //
 // over all pairs, without ever forming a pair. x_ui is the indicator (or the posterior) of object
 // i in partition u. F exceeds the weighted sum of squares N_ij (c_ij / N_ij - y_i'y_j)^2 by a
 // constant, so both have the same minimisers. With the cluster sums S_t = sum_i x_ti y_i (T x K)
-// and the Grams G_u = sum_{i present in u} y_i y_i' (K x K, shared by partitions with the same
-// presence), the problem of one object is a convex quadratic programme in K variables:
+// and the Grams G_u = sum_{i observed by u} y_i y_i' (K x K, one per presence group), the problem of one
+// object is a convex quadratic programme in K variables:
 //
 //     min z'H z - 2 b'z,   H = sum_u w_u (G_u - y_i y_i'),   b = sum_t w_t x_ti (S_t - x_ti y_i).
 //
