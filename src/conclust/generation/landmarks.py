@@ -110,8 +110,8 @@ def _around(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
 class LandmarkSpectralRecipe:
     """Ultra-scalable spectral clustering (U-SPEC; Huang et al., IEEE TKDE 32(6), 2020).
 
-    Landmarks are the centres of ten iterations of k-means on ten objects per landmark, at most half of
-    all objects. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 sigma^2)) with sigma the
+    Landmarks, at most half as many as objects, are the centres of ten iterations of k-means on ten objects
+    per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 sigma^2)) with sigma the
     mean distance of all ties. The bipartite graph is cut by the transfer cut, and one run of k-means groups
     the objects in the embedding.
 
@@ -146,7 +146,7 @@ class LandmarkSpectralRecipe:
     ) -> NDArray[np.float64]:
         n = len(points)
         pool = points[some_objects(n, min(n, 10 * self.n_landmarks), rng)]
-        # Were every object a landmark, each would be tied to itself, and members would differ by little.
+        # If every object were a landmark, each would be tied to itself, and members would hardly differ.
         p = min(self.n_landmarks, n, max(_FEW_LANDMARKS, n // 2))
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=10).centers(pool, starts)
