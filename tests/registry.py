@@ -48,7 +48,19 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "LWGP": ("LWGP", {"random_state": 0}),
     "LCE": ("LCE", {"random_state": 0}),
     "LCE wtq": ("LCE", {"similarity": "wtq", "random_state": 0}),
+    **{
+        f"LCE {similarity}, {linkage}": ("LCE", {"similarity": similarity, "consensus": linkage})
+        for similarity, linkage in (
+            ("cts", "average"),
+            ("wtq", "average"),
+            ("srs", "average"),
+            ("asrs", "average"),
+            ("cts", "complete"),
+            ("cts", "single"),
+        )
+    },
     "ECPCS": ("ECPCS", {"random_state": 0}),
+    "ECPCS hierarchical": ("ECPCS", {"consensus": "hierarchical"}),
     "MCLA": ("MCLA", {"random_state": 0}),
     "MCLA spectral": ("MCLA", {"partitioner": "spectral", "random_state": 0}),
     "CSPA": ("CSPA", {"random_state": 0}),

@@ -22,6 +22,7 @@ FOLDERS = {
     "pair_objective/pairwise": 3,
     "pair_objective/landmark": 4,
     "linkage": 3,
+    "linkage/rows": 4,
     "search": 3,
     "models": 3,
     "graph": 3,

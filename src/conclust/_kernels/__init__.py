@@ -5,6 +5,7 @@ and the callers on the floors above guarantee them.
 """
 
 from conclust._kernels._core import (
+    AverageChain,
     BitSlices,
     ConceptGrowth,
     FactoredSolver,
@@ -21,6 +22,8 @@ from conclust._kernels._core import (
     PartRefiner,
     Relabeller,
     ResemblanceSearch,
+    RowPairs,
+    SingleTree,
     SpanningTree,
     add_rem_add,
     agglomerate_average,
@@ -58,6 +61,7 @@ from conclust._kernels._core import (
 )
 
 __all__ = [
+    "AverageChain",
     "BitSlices",
     "ConceptGrowth",
     "FactoredSolver",
@@ -74,6 +78,8 @@ __all__ = [
     "PartitionSearch",
     "Relabeller",
     "ResemblanceSearch",
+    "RowPairs",
+    "SingleTree",
     "SpanningTree",
     "add_rem_add",
     "agglomerate_average",

@@ -474,6 +474,38 @@ def sparse_single(
     heights: NDArray[np.float64],
 ) -> int: ...
 
+# linkage of rows: W is a diagonal, or compressed rows
+class RowPairs:
+    def __init__(
+        self,
+        starts: NDArray[np.int64],
+        columns: NDArray[np.int32],
+        values: NDArray[np.float64],
+        masses: NDArray[np.float64],
+        n_columns: int,
+        diagonal: NDArray[np.float64] | None = None,
+        mixing_starts: NDArray[np.int64] | None = None,
+        mixing_columns: NDArray[np.int32] | None = None,
+        mixing_values: NDArray[np.float64] | None = None,
+        presence: NDArray[np.float64] | None = None,
+    ) -> None: ...
+
+class AverageChain:
+    def __init__(self, pairs: RowPairs, until: int) -> None: ...
+    def run(self, rows: int) -> int: ...
+    def read(
+        self,
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        heights: NDArray[np.float64],
+        leaders: NDArray[np.int64],
+    ) -> None: ...
+
+class SingleTree:
+    def __init__(self, pairs: RowPairs) -> None: ...
+    def grow(self, clusters: int) -> int: ...
+    def read(self, order: NDArray[np.int64], heights: NDArray[np.float64]) -> None: ...
+
 # spanning_tree
 class SpanningTree:
     def __init__(self, labels: LabelView, form: str = "auto") -> None: ...

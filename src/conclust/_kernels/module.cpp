@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
     bind_pairwise(m);
     bind_landmark(m);
     bind_linkage(m);
+    bind_row_linkage(m);
     bind_search(m);
     bind_models(m);
     bind_graph(m);

@@ -113,10 +113,13 @@ def test_pairs_that_nobody_saw_are_said():
     assert caught[0].filename == __file__
 
 
-def test_dense_limit():
+@pytest.mark.parametrize("linkage", ["complete", "ward"])
+def test_dense_limit(linkage):
     labels = np.arange(12).reshape(-1, 1) % 8
-    with pytest.raises(DenseLimitError, match="LWEA needs a matrix of all pairs of the 8"):
-        LWEA(2, max_dense=7).fit(labels)
+    with pytest.raises(
+        DenseLimitError, match=f"LWEA with linkage='{linkage}' needs a matrix of all pairs of the 8"
+    ):
+        LWEA(2, linkage=linkage, max_dense=7).fit(labels)
 
 
 @pytest.mark.parametrize(

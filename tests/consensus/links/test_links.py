@@ -7,8 +7,8 @@ from tests.naive import similarity as naive
 from tests.naive.graph import associations, singular_triplets
 from tests.naive.linkage import random_labels
 
-from conclust import ECPCS, HBGF, LCE, Ensemble, spectral
-from conclust.exceptions import ParameterError
+from conclust import EAC, ECPCS, HBGF, LCE, Ensemble, spectral
+from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 from conclust.similarity import connected_triples, trajectory_similarity
 from conclust.spectral import bipartite_spectrum, graph_embedding
 
@@ -85,7 +85,98 @@ def test_without_decay_it_is_the_plain_transfer_cut():
 
 
 @pytest.mark.parametrize(
-    "given", [{"similarity": "srs"}, {"decay": 1.1}, {"decay": -0.1}, {"n_init": 0}]
+    ("similarity", "n_iter", "E1_S", "two"),
+    [
+        ("cts", 5, {(0, 2): 0.6, (0, 3): 0.533333, (2, 3): 0.933333}, [0, 0, 0, 1, 1, 1]),
+        ("wtq", 5, {(0, 2): 0.587879}, None),
+        ("srs", 5, {(0, 2): 0.231076, (2, 3): 0.418713, (0, 3): 0.079328}, None),
+        # Differs from the others in what it makes of the second example.
+        ("asrs", 5, {(0, 2): 0.366667, (2, 3): 0.469444, (0, 3): 0.147222}, [0, 1, 1, 1, 1, 1]),
+    ],
+)
+def test_linkage_of_worked_examples(similarity, n_iter, E1_S, two):
+    model = LCE(2, similarity=similarity, consensus="complete", n_iter=n_iter).fit(E1)
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+    if len(E1_S) == 3:  # the tree of {1, 2}, 3 and 4: 34 first, then the farther of 13 and 14
+        expected = [0, 1 - E1_S[2, 3], 1 - E1_S[0, 3]]
+        np.testing.assert_allclose(model.linkage_matrix_[:, 2], expected, atol=1e-6)
+        average = LCE(2, similarity=similarity, consensus="average", n_iter=n_iter).fit(E1)
+        expected[2] = 1 - (E1_S[0, 2] + E1_S[0, 3]) / 2
+        np.testing.assert_allclose(average.linkage_matrix_[:, 2], expected, atol=1e-6)
+        single = LCE(2, similarity=similarity, consensus="single", n_iter=n_iter).fit(E1)
+        expected[2] = 1 - E1_S[0, 2]
+        np.testing.assert_allclose(single.linkage_matrix_[:, 2], expected, atol=1e-6)
+    if two is not None:
+        average = LCE(2, similarity=similarity, consensus="average", n_iter=n_iter).fit(E2)
+        assert average.labels_.tolist() == two
+
+
+def test_limits_of_linkage():
+    labels = random_labels(np.random.default_rng(1), 50, 6)
+    e = Ensemble(labels, weights=np.random.default_rng(2).random(6) + 0.5)
+    for linkage in ("average", "single", "complete"):
+        plain = EAC(5, linkage=linkage).fit(e)
+        for given in ({"decay": 0.0}, {"similarity": "wtq", "decay": 0.0}):
+            linked = LCE(5, consensus=linkage, **given).fit(e)
+            np.testing.assert_allclose(
+                linked.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2], atol=1e-11
+            )
+            np.testing.assert_array_equal(linked.labels_, plain.labels_)
+    # The first S that is not I is the co-association times decay / N; of single linkage ties do not matter.
+    heights = LCE(similarity="srs", consensus="single", n_iter=2).fit(labels).linkage_matrix_[:, 2]
+    alike = 1 - EAC(linkage="single").fit(labels).linkage_matrix_[:, 2]
+    np.testing.assert_allclose(heights, np.where(alike < 1, 1 - 0.8 / 6 * alike, 0.0), atol=1e-11)
+
+
+def test_number_by_lifetime():
+    labels, truth = planted(n=80, m=10, k=4, flip=0.05)
+    for model in (LCE(consensus="average"), ECPCS(consensus="hierarchical")):
+        np.testing.assert_array_equal(model.fit(labels).labels_, truth)
+        assert model.lifetimes_.argmax() == 2
+    for model in (LCE(), ECPCS()):
+        with pytest.raises(ParameterError, match=r"must be an int in the range \[1, 80\]"):
+            model.fit(labels)
+
+
+def test_a_second_fit_leaves_nothing_of_the_first():
+    model = LCE(2, consensus="average").fit(E1).set_params(consensus="spectral", random_state=0)
+    assert not hasattr(model.fit(E1), "linkage_matrix_")
+    assert not hasattr(model.set_params(consensus="single").fit(E1), "singular_values_")
+    model = ECPCS(2, random_state=0).fit(E1).set_params(consensus="hierarchical")
+    assert not hasattr(model.fit(E1), "meta_clusters_")
+
+
+def test_pairs_that_nobody_observed_are_said():
+    labels = [[0, -1, 0], [0, -1, 0], [-1, 0, -1], [-1, 0, -1], [1, 1, 1]]
+    for model in (LCE(2, consensus="average"), ECPCS(2, consensus="hierarchical")):
+        with pytest.warns(EvidenceWarning, match="Of 4 pairs of objects no partition") as heard:
+            model.fit(labels)
+        assert heard[0].filename == __file__
+
+
+def test_dense_limit():
+    for model in (
+        LCE(2, consensus="complete", max_dense=3),
+        ECPCS(2, consensus="hierarchical", linkage="complete", max_dense=3),
+    ):
+        with pytest.raises(
+            DenseLimitError, match=f"{type(model).__name__} with linkage='complete'"
+        ):
+            model.fit(E2)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"similarity": "srs"},
+        {"similarity": "cosine"},
+        {"consensus": "ward"},
+        {"decay": 1.1},
+        {"decay": -0.1},
+        {"n_iter": 1},
+        {"n_init": 0},
+        {"max_dense": 0},
+    ],
 )
 def test_parameters_of_lce(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of LCE"):
@@ -96,6 +187,12 @@ def test_parameters_of_lce(given):
 
 
 def test_worked_examples():
+    tree = ECPCS(2, consensus="hierarchical").fit(E1)
+    expected = [0, 1 - 0.941534, 1 - (0.828767 + 0.770300) / 2]
+    np.testing.assert_allclose(tree.linkage_matrix_[:, 2], expected, atol=1e-6)
+    tree = ECPCS(3, consensus="hierarchical").fit(E2)
+    assert tree.labels_.tolist() == [0, 0, 0, 1, 1, 2]
+    assert tree.set_params(n_clusters=2).fit(E2).labels_.tolist() == [0, 0, 0, 1, 1, 1]
     assert ECPCS(2, random_state=0).fit(E1).labels_.tolist() == [0, 0, 1, 1]
     assert ECPCS(2, random_state=0).fit(E2).labels_.tolist() == [0, 0, 0, 1, 1, 1]
 
@@ -147,7 +244,17 @@ def test_meta_clusters_are_the_planted_ones():
     np.testing.assert_array_equal(model.labels_, truth)
 
 
-@pytest.mark.parametrize("given", [{"n_steps": 0}, {"lazy": 1}, {"n_init": 0}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"n_steps": 0},
+        {"lazy": 1},
+        {"n_init": 0},
+        {"consensus": "median"},
+        {"linkage": "ward"},
+        {"max_dense": 0},
+    ],
+)
 def test_parameters_of_ecpcs(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of ECPCS"):
         ECPCS(2, **given).fit(E1)

@@ -38,6 +38,7 @@ void bind_greedy(nb::module_& m);
 void bind_pairwise(nb::module_& m);
 void bind_landmark(nb::module_& m);
 void bind_linkage(nb::module_& m);
+void bind_row_linkage(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_graph(nb::module_& m);

@@ -228,9 +228,13 @@ def _trees(
 ) -> dict[str, NDArray[np.float64]]:
     """Grow the trees: the linkage matrix of each kind of evidence."""
     alike, _ = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=n_jobs)
-    certain, _ = certain_tree(part, cluster_certainty(part), normalized=False, n_jobs=n_jobs)
-    sharper, _ = certain_tree(part, normalized, normalized=True, n_jobs=n_jobs)
-    return {"all alike": alike, "certain": certain, "certain, normalized": sharper}
+    certain = certain_tree(part, cluster_certainty(part), normalized=False, n_jobs=n_jobs)
+    sharper = certain_tree(part, normalized, normalized=True, n_jobs=n_jobs)
+    return {
+        "all alike": alike,
+        "certain": certain.matrix,
+        "certain, normalized": sharper.matrix,
+    }
 
 
 def _votes(

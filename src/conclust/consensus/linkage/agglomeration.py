@@ -31,7 +31,9 @@ __all__ = [
     "Linkage",
     "cluster_dissimilarities",
     "dense_tree",
+    "expand",
     "linkage_of",
+    "merges_of",
     "single_tree",
     "sparse_tree",
     "starting_clusters",
@@ -88,7 +90,7 @@ def dense_tree(
             "and average linkage on sampled pairs), or a larger max_dense."
         )
     if n == 1:
-        return _expand(start, _empty_merges(1)), 0
+        return expand(start, _empty_merges(1)), 0
     sizes = start.masses
     summed = linkage in ("average", "ward")
     matrix, scale, unobserved = _dissimilarities(start.ensemble, sizes, summed, n_jobs)
@@ -96,27 +98,30 @@ def dense_tree(
     _KERNELS[linkage](matrix, sizes, *merges)
     left, right, heights = merges
     heights /= np.sqrt(scale) if linkage == "ward" else scale
-    return _expand(start, (left, right, heights)), unobserved
+    return expand(start, (left, right, heights)), unobserved
 
 
-def linkage_of(
-    matrix: NDArray[np.float64], start: EqualRows, linkage: Linkage
-) -> NDArray[np.float64]:
+def linkage_of(matrix: NDArray[np.float64], start: EqualRows, linkage: str) -> NDArray[np.float64]:
     """Agglomerate from dissimilarities in [0, 1] of starting clusters, which are overwritten.
 
     For Ward they are squares of distances. Returns the linkage matrix over all objects.
     """
-    if len(start) == 1:
-        return _expand(start, _empty_merges(1))
-    _snap(matrix)
-    sizes = start.masses
-    if linkage in ("average", "ward") and sizes.max() > 1.0:
-        for rows in _cached_rows(matrix):
-            matrix[rows] *= sizes[rows, None]
-            matrix[rows] *= sizes
-    merges = _empty_merges(len(start))
-    _KERNELS[linkage](matrix, sizes, *merges)
-    return _expand(start, merges)
+    return expand(start, merges_of(matrix, start.masses, linkage))
+
+
+def merges_of(
+    matrix: NDArray[np.float64], sizes: NDArray[np.float64], linkage: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the merges of `linkage_of`, of clusters that hold `sizes` objects each."""
+    merges = _empty_merges(len(sizes))
+    if len(sizes) > 1:
+        _snap(matrix)
+        if linkage in ("average", "ward") and sizes.max() > 1.0:
+            for rows in _cached_rows(matrix):
+                matrix[rows] *= sizes[rows, None]
+                matrix[rows] *= sizes
+        _KERNELS[linkage](matrix, sizes, *merges)
+    return merges
 
 
 def cluster_dissimilarities(
@@ -234,14 +239,14 @@ def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
     """Single linkage from the labels alone, in O(n) memory besides them. Not for soft partitions."""
     start = starting_clusters(ensemble)
     if len(start) == 1:
-        return _expand(start, _empty_merges(1))
+        return expand(start, _empty_merges(1))
     chosen = start.ensemble
     order, heights = spanning_tree(chosen)
     # Prim's order visits the objects of every single-linkage cluster one after the other. So the path in
     # this order, with equal heights in its own order, has the dendrogram of the spanning tree.
     if chosen.weights is not None:
         _snap(heights)
-    return _expand(start, (order[:-1], order[1:], heights))
+    return expand(start, (order[:-1], order[1:], heights))
 
 
 def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[NDArray[np.float64], int]:
@@ -302,7 +307,7 @@ def _empty_merges(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray
     return np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
 
 
-def _expand(
+def expand(
     start: EqualRows,
     merges: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
 ) -> NDArray[np.float64]:

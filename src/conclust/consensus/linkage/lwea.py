@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
@@ -13,14 +14,23 @@ from conclust.consensus.linkage.agglomeration import (
     Linkage,
     cluster_dissimilarities,
     linkage_of,
-    starting_clusters,
 )
-from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_of
-from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.consensus.linkage.clusterwise import (
+    ClusterTree,
+    ObjectPairs,
+    cluster_tree,
+    pairs_of,
+    warn_of_unobserved,
+)
+from conclust.ensemble import Ensemble, Missing
+from conclust.exceptions import EvidenceWarning
 from conclust.similarity import cluster_certainty
 
 __all__ = ["LWEA", "certain_tree"]
+
+
+# Distinct rows up to which a matrix of all pairs is made always: 32 MB.
+_FEW_ROWS = 2048
 
 
 class LWEA(ConsensusClusterer):
@@ -49,7 +59,8 @@ class LWEA(ConsensusClusterer):
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Dissimilarity of two clusters, on 1 - S; Ward on sqrt(1 - S). The papers' is "average".
     max_dense : int, default=20000
-        Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry).
+        Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry). Of
+        more, single and average linkage find similarities row by row, in memory of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
 
@@ -72,7 +83,7 @@ class LWEA(ConsensusClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels.
+        If there are more than `max_dense` distinct rows of labels, for complete and Ward linkage.
 
     Warns
     -----
@@ -90,7 +101,12 @@ class LWEA(ConsensusClusterer):
 
     Missing labels: S_ij is over the partitions that observed both objects, and certainties over the
     observed objects. A noise object is observed and in no cluster. Weights of the partitions count in S
-    and in the certainties. O(n^2 N) time, 8 n^2 bytes, for n distinct rows.
+    and in the certainties. O(n^2 N) time for n distinct rows.
+
+    Single and average linkage need no matrix: S = B W B' / N with the indicator B and the certainties W,
+    and sums of it are found from sums of rows of B. That is done where clusters are small beside the
+    objects, and takes less time and the memory of the labels; else 8 n^2 bytes. With missing labels and
+    more than `max_dense` rows, average linkage weighs pairs by how many partitions observed both.
 
     References
     ----------
@@ -150,30 +166,18 @@ class LWEA(ConsensusClusterer):
         check_int(self.max_dense, "max_dense", "LWEA")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        start = starting_clusters(ensemble)
-        if len(start) > self.max_dense:
-            raise DenseLimitError(
-                f"LWEA needs a matrix of all pairs of the {len(start)} distinct rows of labels "
-                f"({8 * len(start) ** 2 / 1e9:.1f} GB), more than max_dense={self.max_dense} allows. "
-                "Use HBGF or CumulativeVoting, which need no such matrix, or a larger max_dense."
-            )
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
-        tree, born = certain_tree(
+        tree = certain_tree(
             ensemble,
             self.certainty_,
             normalized=self.normalized,
             linkage=self.linkage,
-            start=start,
+            max_dense=self.max_dense,
             tell=True,
         )
-        self.linkage_matrix_ = tree
-        self.lifetimes_ = lifetimes(tree)
-        if len(start) > 1:
-            row = len(start) - 2
-            self.lifetimes_[row] = max(0.0, self.lifetimes_[row] - born)
-        if self.n_clusters is not None:
-            return cut(tree, self.n_clusters)
-        return cut(tree, longest_of(self.lifetimes_, float(tree[-1, 2]) if len(tree) else 0.0))
+        self.linkage_matrix_ = tree.matrix
+        self.lifetimes_ = tree.lifetimes()
+        return tree.cut(self.n_clusters)
 
 
 def certain_tree(
@@ -182,10 +186,10 @@ def certain_tree(
     *,
     normalized: bool,
     linkage: Linkage = "average",
-    start: DistinctRows | None = None,
+    max_dense: int = 20000,
     tell: bool = False,
     n_jobs: int | None = None,
-) -> tuple[NDArray[np.float64], float]:
+) -> ClusterTree:
     """Agglomerate on 1 - S, in which clusters count by their certainty.
 
     Parameters
@@ -198,8 +202,8 @@ def certain_tree(
         Whether S is divided by its largest entry.
     linkage : {"single", "average", "complete", "ward"}, default="average"
         How clusters are merged.
-    start : DistinctRows, default=None
-        Clusters to begin from. None: the distinct rows of labels.
+    max_dense : int, default=20000
+        Most distinct rows for which a matrix of all pairs is made.
     tell : bool, default=False
         Whether to warn of pairs that no partition observed.
     n_jobs : int, default=None
@@ -207,18 +211,26 @@ def certain_tree(
 
     Returns
     -------
-    tuple of ndarray and float
-        The linkage matrix, and the height from which the distinct rows of labels live: the largest
-        1 - S_ii.
+    ClusterTree
+        The dendrogram.
+
+    Raises
+    ------
+    DenseLimitError
+        If complete or Ward linkage is asked for, and needs a larger matrix.
     """
-    start = starting_clusters(ensemble) if start is None else start
-    present = ensemble.present.astype(np.float64)
-    own = _self_similarity(ensemble, certainty, present)
+    pairs = pairs_of(ensemble, sp.csr_array(sp.diags_array(certainty)))
     # Only NWCA divides by the largest entry of S, which is on the diagonal.
-    scale = 1.0 / own.max() if normalized and own.max() > 0 else 1.0
+    if normalized and pairs.own.max() > 0:
+        pairs = pairs.scaled(1.0 / float(pairs.own.max()))
+    if _by_rows(pairs, linkage, max_dense):
+        if tell:
+            warn_of_unobserved(ensemble, max_dense)
+        return cluster_tree(pairs, linkage, max_dense=max_dense, owner="LWEA")
+    born = pairs.check_dense(linkage, max_dense, "LWEA")
     with one_library_thread():
         D, unobserved = cluster_dissimilarities(
-            ensemble, scale * certainty, None, start, n_jobs=n_jobs
+            ensemble, pairs.scale * certainty, None, pairs.start, n_jobs=n_jobs
         )
     if unobserved and tell:
         warn(
@@ -226,20 +238,19 @@ def certain_tree(
             "dissimilarity 1.",
             EvidenceWarning,
         )
-    born = max(0.0, 1.0 - scale * float(own.min()))
-    return linkage_of(D, start, linkage), float(np.sqrt(born)) if linkage == "ward" else born
+    return ClusterTree(linkage_of(D, pairs.start, linkage), born, len(pairs.start))
 
 
-def _self_similarity(
-    ensemble: Ensemble, certainty: NDArray[np.float64], present: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return S_ii of all objects: as noise an object is with itself, in a cluster of one."""
-    weights = ensemble.partition_weights
-    per_cluster = certainty * ensemble.column_weights
-    together: NDArray[np.float64] = ensemble.indicator.power(2) @ per_cluster
-    if ensemble.has_noise:
-        together += ensemble.noise @ weights
-    observed_weight = present @ weights
-    own = np.zeros(len(observed_weight))
-    np.divide(together, observed_weight, out=own, where=observed_weight > 0)
-    return own
+def _by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
+    """Whether the tree is grown from rows of similarities rather than from a matrix of all pairs.
+
+    Where it must be, and where it takes less: of clusters that are small beside the objects. With
+    missing labels average linkage means another thing by it: see `cluster_tree`.
+    """
+    n = len(pairs.start)
+    if linkage not in ("single", "average"):
+        return False
+    if n > max_dense:
+        return True
+    same = pairs.presence is None or linkage == "single"
+    return same and n > _FEW_ROWS and pairs.scan_cost <= n

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust._validation import check_bool, check_int, check_option
+from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
 from conclust.consensus.graph.mcla import associations
+from conclust.consensus.linkage.clusterwise import (
+    RowLinkage,
+    cluster_tree,
+    pairs_of,
+    warn_of_unobserved,
+)
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import trajectory_similarity
 from conclust.spectral import graph_embedding
 
 __all__ = ["ECPCS"]
+
+Consensus: TypeAlias = Literal["meta", "hierarchical"]
 
 # Added to the diagonal of the graph of clusters, and twice to the degrees, as the authors do.
 _LOOP = 0.5
@@ -26,22 +36,32 @@ class ECPCS(ConsensusClusterer):
 
     Clusters are compared by random walks from them over the clusters of all partitions
     (:func:`conclust.similarity.trajectory_similarity`): two clusters without a common object are
-    alike if they resemble the same other clusters. The normalised cut of these similarities divides
-    the clusters into meta-clusters. An object goes to the meta-cluster with the largest share of
-    clusters that hold it [1]_.
+    alike if they resemble the same other clusters [1]_. From these similarities:
+
+    - "meta": their normalised cut divides the clusters into meta-clusters, and an object goes to the
+      meta-cluster with the largest share of clusters that hold it (ECPCS-MC).
+    - "hierarchical": the similarity of two objects is the mean similarity of their clusters over the
+      partitions, and linkage works on 1 minus that (ECPCS-HC).
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of meta-clusters, K. The result has fewer clusters where a meta-cluster holds
-        nobody's largest share. To be given: ``fit`` refuses None.
+        Number of clusters, K; of meta-clusters, where the result has fewer if one holds nobody's
+        largest share. None: the one with the longest lifetime in the dendrogram, from 2 on; "meta" must
+        be given it.
+    consensus : {"meta", "hierarchical"}, default="meta"
+        What is made of the similarities.
     n_steps : int, default=20
         Length of the walks.
     lazy : bool, default=None
         Whether walks may stay where they are; None: where they never meet otherwise. See
         :func:`conclust.similarity.trajectory_similarity`.
+    linkage : {"average", "single", "complete"}, default="average"
+        Of "hierarchical"; the paper's is "average".
     n_init : int, default=10
-        Starts of k-means on the embedding of the clusters.
+        Starts of k-means on the embedding of the clusters, for "meta".
+    max_dense : int, default=20000
+        Most distinct rows of labels for which complete linkage makes a matrix of all pairs.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -55,9 +75,23 @@ class ECPCS(ConsensusClusterer):
         Number of clusters.
     meta_clusters_ : ndarray of int64 of shape (n_clusters_of_all_partitions,)
         Meta-cluster of every cluster, in the order of ``Ensemble.indicator``, consecutive from 0; -1
-        for clusters of partitions without weight.
+        for clusters of partitions without weight. Of "meta" only.
+    linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
+        The dendrogram in SciPy's form. Of "hierarchical" only, as is
+    lifetimes_ : ndarray of shape (n_observed - 1,)
+        Entry k is the lifetime of k + 2 clusters.
     n_features_in_ : int
         Number of partitions.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` distinct rows of labels, for complete linkage.
+
+    Warns
+    -----
+    EvidenceWarning
+        Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
 
     See Also
     --------
@@ -68,7 +102,9 @@ class ECPCS(ConsensusClusterer):
     Missing labels: clusters are compared over the objects that both partitions observed, and shares
     are of the clusters of partitions that observed the object. Noise is observed, and in no cluster.
     Weights of the partitions weigh walks, cut and shares; soft members count by their memberships.
-    O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n K.
+    O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n K for "meta";
+    linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them but for "complete".
+    Average linkage weighs pairs by how many partitions observed both.
 
     References
     ----------
@@ -82,9 +118,13 @@ class ECPCS(ConsensusClusterer):
     >>> model = ECPCS(n_clusters=2, random_state=0).fit(labels)
     >>> model.labels_
     array([0, 0, 1, 1])
+    >>> ECPCS(consensus="hierarchical").fit(labels).linkage_matrix_[:, 2].round(4)
+    array([0.    , 0.0585, 0.2005])
     """
 
     meta_clusters_: NDArray[np.int64]
+    linkage_matrix_: NDArray[np.float64]
+    lifetimes_: NDArray[np.float64]
 
     method = Method(
         title="Ensemble clustering by propagating cluster-wise similarities",
@@ -101,28 +141,49 @@ class ECPCS(ConsensusClusterer):
         self,
         n_clusters: int | None = None,
         *,
+        consensus: Consensus = "meta",
         n_steps: int = 20,
         lazy: bool | None = None,
+        linkage: RowLinkage = "average",
         n_init: int = 10,
+        max_dense: int = 20000,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.consensus = consensus
         self.n_steps = n_steps
         self.lazy = lazy
+        self.linkage = linkage
         self.n_init = n_init
+        self.max_dense = max_dense
         self.missing = missing
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_option(self.consensus, "consensus", "ECPCS", Consensus)
         check_int(self.n_steps, "n_steps", "ECPCS")
         if self.lazy is not None:
             check_bool(self.lazy, "lazy", "ECPCS")
+        check_option(self.linkage, "linkage", "ECPCS", RowLinkage)
         check_int(self.n_init, "n_init", "ECPCS")
+        check_int(self.max_dense, "max_dense", "ECPCS")
+
+    def _number_needed(self) -> NumberNeeded:
+        return "optional" if self.consensus == "hierarchical" else "exact"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         seed = seed_sequence(self.random_state, "ECPCS")
+        for name in ("meta_clusters_", "linkage_matrix_", "lifetimes_"):
+            if hasattr(self, name):
+                delattr(self, name)
         R = trajectory_similarity(ensemble, n_steps=self.n_steps, lazy=self.lazy)
+        if self.consensus == "hierarchical":
+            warn_of_unobserved(ensemble, self.max_dense)
+            pairs = pairs_of(ensemble, R)
+            tree = cluster_tree(pairs, self.linkage, max_dense=self.max_dense, owner="ECPCS")
+            self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
+            return tree.cut(self.n_clusters)
         weights = ensemble.column_weights
         self.meta_clusters_ = np.full(len(weights), -1, dtype=np.int64)
         kept = np.flatnonzero(weights > 0)

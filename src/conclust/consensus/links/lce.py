@@ -5,26 +5,39 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._validation import check_int, check_option, check_real
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust._validation import check_int, check_option, check_real, refuse
+from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.hbgf import edge_weights
 from conclust.consensus.graph.transfer import transfer_cut
+from conclust.consensus.linkage.clusterwise import (
+    ObjectPairs,
+    RowLinkage,
+    cluster_tree,
+    pairs_of,
+    warn_of_unobserved,
+)
 from conclust.ensemble import Ensemble, Missing
-from conclust.similarity import connected_triples, triple_quality
+from conclust.similarity import (
+    approximate_simrank,
+    connected_triples,
+    simrank,
+    triple_quality,
+)
 
 __all__ = ["LCE"]
 
-Similarity: TypeAlias = Literal["cts", "wtq"]
+Similarity: TypeAlias = Literal["cts", "wtq", "srs", "asrs"]
+Consensus: TypeAlias = Literal["spectral", "average", "single", "complete"]
 
-_SIMILARITIES = {"cts": connected_triples, "wtq": triple_quality}
+# Similarities of the clusters of a partition only.
+_WITHIN = {"cts": connected_triples, "wtq": triple_quality}
 
 
 class LCE(ConsensusClusterer):
-    """Link-based cluster ensemble: an object belongs a little to the clusters that its own resemble.
+    """Link-based cluster ensemble: clusters are compared by what they resemble, objects by their clusters.
 
     A partition puts an object into one of its clusters and in none of the others. Here the object
     belongs to the others too, as much as they resemble its own cluster by their overlaps with the
@@ -32,22 +45,33 @@ class LCE(ConsensusClusterer):
 
         RM = B W
 
-    with B the indicator. The graph of objects and clusters with these weights is cut by its leading
-    eigenvectors [1]_ [2]_, without making RM.
+    with B the indicator. "spectral" cuts the graph of objects and clusters with these weights by its
+    leading eigenvectors [1]_ [2]_, without making RM. "average", "single" and "complete" are linkage on
+    1 - S, where S_ij is the mean of W over clusters of both objects [3]_.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K. The result has fewer where objects have the same row of RM.
-        To be given: ``fit`` refuses None.
-    similarity : {"cts", "wtq"}, default="cts"
-        How clusters of a partition are compared: "cts" by weighted connected triples, "wtq" by
-        weighted triple quality (:func:`conclust.similarity.triple_quality`).
+        Number of clusters, K. The spectral cut gives fewer where objects have the same row of RM. None:
+        the one with the longest lifetime in the dendrogram, from 2 on; "spectral" must be given it.
+    similarity : {"cts", "wtq", "srs", "asrs"}, default="cts"
+        How clusters are compared. "cts": those of a partition by weighted connected triples. "wtq": by
+        weighted triple quality (:func:`conclust.similarity.triple_quality`). "srs" and "asrs": those of
+        all partitions by SimRank on objects and clusters, and by one step of it
+        (:func:`conclust.similarity.simrank`, :func:`conclust.similarity.approximate_simrank`), for
+        linkage only.
+    consensus : {"spectral", "average", "single", "complete"}, default="spectral"
+        What is made of the similarities: the cut, or linkage.
     decay : float, default=0.8
-        In [0, 1]: how much an object belongs to the most similar cluster that it is not in; 0 is HBGF
-        with ``joint=False``. The papers on LCE have 0.9, their program 0.8.
+        In [0, 1]: how alike the most similar clusters are, and what a step of SimRank takes away. With 0
+        "cts" and "wtq" are HBGF with ``joint=False``, and EAC. The papers on LCE have 0.9, their
+        program 0.8.
+    n_iter : int, default=5
+        Iterations of SimRank, from 2 on.
     n_init : int, default=10
-        Starts of k-means on the embedding.
+        Starts of k-means on the embedding, for "spectral".
+    max_dense : int, default=20000
+        Most distinct rows of labels for which complete linkage makes a matrix of all pairs.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -60,10 +84,24 @@ class LCE(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters.
     singular_values_ : ndarray of shape (at most n_clusters,)
-        Leading singular values of the degree-normalised RM, falling from 1. Absent where all
-        objects are noise.
+        Leading singular values of the degree-normalised RM, falling from 1. Of "spectral" only, and
+        absent where all objects are noise.
+    linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
+        The dendrogram in SciPy's form. Of linkage only, as is
+    lifetimes_ : ndarray of shape (n_observed - 1,)
+        Entry k is the lifetime of k + 2 clusters.
     n_features_in_ : int
         Number of partitions.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` distinct rows of labels, for complete linkage.
+
+    Warns
+    -----
+    EvidenceWarning
+        Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
 
     See Also
     --------
@@ -73,9 +111,13 @@ class LCE(ConsensusClusterer):
     Notes
     -----
     An object that a partition did not observe, or took for noise, has no edge into it; clusters are
-    compared over the objects that both partitions observed. Weights of the partitions weigh edges and triples;
-    soft members spread an object over clusters by its memberships. O(n N^2 + T^3) time for T clusters
-    of all partitions; memory of the labels, T^2 and n K.
+    compared over the objects that both partitions observed. Weights of the partitions weigh edges and
+    triples; soft members spread an object over clusters by its memberships.
+
+    Linkage: "cts" and "wtq" compare objects over the partitions that observed both, and average linkage
+    weighs pairs by the number of these; "srs" and "asrs" compare all clusters of one object with all
+    of the other. O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n K;
+    linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them but for "complete".
 
     References
     ----------
@@ -83,6 +125,9 @@ class LCE(ConsensusClusterer):
        gene expression data analysis", Bioinformatics 26(12), 2010.
     .. [2] N. Iam-On, T. Boongoen, S. Garrett and C. Price, "A link-based approach to the cluster ensemble
        problem", IEEE TPAMI 33(12), 2011.
+
+    .. [3] N. Iam-On and S. Garrett, "LinkCluE: a MATLAB package for link-based cluster ensembles",
+       Journal of Statistical Software 36(9), 2010.
 
     Examples
     --------
@@ -93,9 +138,13 @@ class LCE(ConsensusClusterer):
     array([0, 0, 1, 1])
     >>> (model.singular_values_**2).round(6)
     array([1.      , 0.113039])
+    >>> LCE(similarity="asrs", consensus="average").fit(labels).linkage_matrix_[:, 2].round(4)
+    array([0.    , 0.5306, 0.7431])
     """
 
     singular_values_: NDArray[np.float64]
+    linkage_matrix_: NDArray[np.float64]
+    lifetimes_: NDArray[np.float64]
 
     method = Method(
         title="Link-based cluster ensemble",
@@ -113,28 +162,58 @@ class LCE(ConsensusClusterer):
         n_clusters: int | None = None,
         *,
         similarity: Similarity = "cts",
+        consensus: Consensus = "spectral",
         decay: float = 0.8,
+        n_iter: int = 5,
         n_init: int = 10,
+        max_dense: int = 20000,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.similarity = similarity
+        self.consensus = consensus
         self.decay = decay
+        self.n_iter = n_iter
         self.n_init = n_init
+        self.max_dense = max_dense
         self.missing = missing
         self.random_state = random_state
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.similarity, "similarity", "LCE", Similarity)
+        check_option(self.consensus, "consensus", "LCE", Consensus)
+        if self.consensus == "spectral" and self.similarity not in _WITHIN:
+            refuse(
+                "similarity",
+                "LCE with consensus='spectral'",
+                "'cts' or 'wtq'",
+                self.similarity,
+                "'srs' and 'asrs' are for linkage.",
+            )
         check_real(self.decay, "decay", "LCE", high=1.0)
+        check_int(self.n_iter, "n_iter", "LCE", low=2)
         check_int(self.n_init, "n_init", "LCE")
+        check_int(self.max_dense, "max_dense", "LCE")
+
+    def _number_needed(self) -> NumberNeeded:
+        return "exact" if self.consensus == "spectral" else "optional"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        if hasattr(self, "singular_values_"):
-            del self.singular_values_
+        for name in ("singular_values_", "linkage_matrix_", "lifetimes_"):
+            if hasattr(self, name):
+                delattr(self, name)
         seed = seed_sequence(self.random_state, "LCE")
-        W: sp.csr_array = _SIMILARITIES[self.similarity](ensemble, decay=self.decay)
+        if self.consensus == "spectral":
+            return self._cut(ensemble, seed)
+        warn_of_unobserved(ensemble, self.max_dense)
+        linkage: RowLinkage = self.consensus
+        tree = cluster_tree(self._pairs(ensemble), linkage, max_dense=self.max_dense, owner="LCE")
+        self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
+        return tree.cut(self.n_clusters)
+
+    def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> NDArray[np.int64]:
+        W = _WITHIN[self.similarity](ensemble, decay=self.decay)
         edges = edge_weights(ensemble)
         if not edges.data.any():  # noise only: no two objects are together
             return np.zeros(ensemble.n_samples, dtype=np.int64)
@@ -142,3 +221,12 @@ class LCE(ConsensusClusterer):
             edges, self.n_clusters, seed, n_init=self.n_init, mixing=W
         )
         return labels
+
+    def _pairs(self, ensemble: Ensemble) -> ObjectPairs:
+        """Say what compares objects."""
+        if self.similarity in _WITHIN:
+            return pairs_of(ensemble, _WITHIN[self.similarity](ensemble, decay=self.decay))
+        if self.similarity == "srs":
+            C = simrank(ensemble, decay=self.decay, n_iter=self.n_iter)
+            return pairs_of(ensemble, self.decay * C, mean="pairs")
+        return pairs_of(ensemble, approximate_simrank(ensemble, decay=self.decay), mean="pairs")

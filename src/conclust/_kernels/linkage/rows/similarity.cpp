@@ -1,0 +1,239 @@
+#include "linkage/rows/similarity.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace conclust {
+namespace {
+
+// Added to a number below 2048 it leaves no room for what is finer than 2^-40.
+constexpr double shift = 1.5 * 4096.0;
+
+// Entries of dead rows that are let be.
+constexpr std::size_t fewest_packed = 4096;
+
+double on_grid(double value) { return (value + shift) - shift; }
+
+}  // namespace
+
+RowSimilarity::RowSimilarity(const RowPairs& pairs)
+    : columns_(pairs.rows.columns.begin(), pairs.rows.columns.end()),
+      values_(pairs.rows.values.begin(), pairs.rows.values.end()),
+      begin_(pairs.rows.starts.begin(), pairs.rows.starts.end() - 1),
+      end_(pairs.rows.starts.begin() + 1, pairs.rows.starts.end()),
+      live_entries_(columns_.size()),
+      diagonal_(pairs.diagonal.begin(), pairs.diagonal.end()),
+      mixing_starts_(pairs.mixing.starts.begin(), pairs.mixing.starts.end()),
+      mixing_columns_(pairs.mixing.columns.begin(), pairs.mixing.columns.end()),
+      mixing_values_(pairs.mixing.values.begin(), pairs.mixing.values.end()),
+      masses_(pairs.masses.begin(), pairs.masses.end()),
+      inverse_masses_(pairs.size()),
+      presence_(pairs.presence.begin(), pairs.presence.end()),
+      m_(pairs.presence.size() / pairs.size()),
+      alive_(pairs.size(), 1),
+      live_(pairs.size()) {
+    const std::size_t n = pairs.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        inverse_masses_[i] = 1.0 / masses_[i];
+    }
+    std::iota(live_.begin(), live_.end(), std::uint32_t{0});
+    others_.reserve(n);
+    if (diagonal_.empty()) {
+        mixed_.resize(pairs.n_columns);
+        return;
+    }
+    sums_.assign(n, 0.0);
+    lists_.resize(pairs.n_columns);
+    std::vector<std::size_t> lengths(pairs.n_columns, 0);
+    for (const std::uint32_t column : columns_) {
+        ++lengths[column];
+    }
+    for (std::size_t k = 0; k < lists_.size(); ++k) {
+        lists_[k].slots.reserve(lengths[k]);
+        lists_[k].amounts.reserve(lengths[k]);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t e = begin_[i]; e < end_[i]; ++e) {
+            lists_[columns_[e]].slots.push_back(static_cast<std::uint32_t>(i));
+            lists_[columns_[e]].amounts.push_back(values_[e]);
+        }
+    }
+}
+
+double RowSimilarity::similarity(double sum, std::uint32_t p, std::uint32_t q) const {
+    if (m_ == 0) {
+        return on_grid(sum * (inverse_masses_[p] * inverse_masses_[q]));
+    }
+    const double* a = presence_.data() + p * m_;
+    const double* b = presence_.data() + q * m_;
+    double seen = 0.0;
+    for (std::size_t u = 0; u < m_; ++u) {
+        seen += a[u] * b[u];
+    }
+    return seen > 0.0 ? on_grid(sum / seen) : 0.0;
+}
+
+std::span<const RowSimilarity::Other> RowSimilarity::row(std::uint32_t slot) {
+    others_.clear();
+    if (diagonal_.empty()) {
+        all_columns(slot);
+    } else {
+        shared_columns(slot);
+    }
+    return others_;
+}
+
+void RowSimilarity::shared_columns(std::uint32_t slot) {
+    std::size_t most = 1;
+    for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
+        most += lists_[columns_[e]].slots.size();
+    }
+    if (touched_.size() < most) {
+        touched_.resize(most);
+    }
+    double* sums = sums_.data();  // all 0
+    std::uint32_t* touched = touched_.data();
+    std::size_t count = 0;
+    for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
+        const double factor = diagonal_[columns_[e]] * values_[e];
+        const List& list = lists_[columns_[e]];
+        const std::uint32_t* slots = list.slots.data();
+        const double* amounts = list.amounts.data();
+        const std::size_t length = list.slots.size();
+        for (std::size_t i = 0; i < length; ++i) {
+            double& sum = sums[slots[i]];
+            touched[count] = slots[i];
+            count += sum == 0.0;  // what is too small to count may come again: it is 0 then
+            sum += factor * amounts[i];
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t q = touched[i];
+        if (q != slot) {
+            others_.push_back({similarity(sums[q], slot, q), q});
+        }
+        sums[q] = 0.0;
+    }
+}
+
+void RowSimilarity::all_columns(std::uint32_t slot) {
+    std::fill(mixed_.begin(), mixed_.end(), 0.0);
+    for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
+        const auto from = static_cast<std::size_t>(mixing_starts_[columns_[e]]);
+        const auto to = static_cast<std::size_t>(mixing_starts_[columns_[e] + 1]);
+        for (std::size_t f = from; f < to; ++f) {
+            mixed_[static_cast<std::size_t>(mixing_columns_[f])] += values_[e] * mixing_values_[f];
+        }
+    }
+    const double* mixed = mixed_.data();
+    for (const std::uint32_t q : live_) {
+        if (alive_[q] == 0 || q == slot) {
+            continue;
+        }
+        const std::uint32_t* column = columns_.data() + begin_[q];
+        const double* value = values_.data() + begin_[q];
+        const std::size_t length = end_[q] - begin_[q];
+        double sums[4] = {0.0, 0.0, 0.0, 0.0};
+        std::size_t e = 0;
+        for (; e + 4 <= length; e += 4) {
+            sums[0] += mixed[column[e]] * value[e];
+            sums[1] += mixed[column[e + 1]] * value[e + 1];
+            sums[2] += mixed[column[e + 2]] * value[e + 2];
+            sums[3] += mixed[column[e + 3]] * value[e + 3];
+        }
+        for (; e < length; ++e) {
+            sums[0] += mixed[column[e]] * value[e];
+        }
+        others_.push_back({similarity((sums[0] + sums[1]) + (sums[2] + sums[3]), slot, q), q});
+    }
+}
+
+void RowSimilarity::merge(std::uint32_t kept, std::uint32_t absorbed) {
+    if (!diagonal_.empty()) {
+        merge_lists(kept, absorbed);
+    }
+    merge_rows(kept, absorbed);
+    masses_[kept] += masses_[absorbed];
+    inverse_masses_[kept] = 1.0 / masses_[kept];
+    for (std::size_t u = 0; u < m_; ++u) {
+        presence_[kept * m_ + u] += presence_[absorbed * m_ + u];
+    }
+    alive_[absorbed] = 0;
+    if (++dead_in_live_ > live_.size() / 4) {
+        std::erase_if(live_, [this](std::uint32_t q) { return alive_[q] == 0; });
+        dead_in_live_ = 0;
+    }
+    while (second_ < alive_.size() && alive_[second_] == 0) {
+        ++second_;
+    }
+}
+
+void RowSimilarity::merge_lists(std::uint32_t kept, std::uint32_t absorbed) {
+    std::size_t e = begin_[kept];
+    for (std::size_t f = begin_[absorbed]; f < end_[absorbed]; ++f) {
+        while (e < end_[kept] && columns_[e] < columns_[f]) {
+            ++e;
+        }
+        List& list = lists_[columns_[f]];
+        const auto at = std::find(list.slots.begin(), list.slots.end(), absorbed);
+        const auto place = static_cast<std::size_t>(at - list.slots.begin());
+        if (e == end_[kept] || columns_[e] != columns_[f]) {
+            list.slots[place] = kept;
+            continue;
+        }
+        const auto own = std::find(list.slots.begin(), list.slots.end(), kept);
+        list.amounts[static_cast<std::size_t>(own - list.slots.begin())] += list.amounts[place];
+        list.slots[place] = list.slots.back();
+        list.amounts[place] = list.amounts.back();
+        list.slots.pop_back();
+        list.amounts.pop_back();
+    }
+}
+
+void RowSimilarity::merge_rows(std::uint32_t kept, std::uint32_t absorbed) {
+    const std::size_t begin = columns_.size();
+    std::size_t e = begin_[kept], f = begin_[absorbed];
+    while (e < end_[kept] || f < end_[absorbed]) {
+        const bool from_kept = f == end_[absorbed] || (e < end_[kept] && columns_[e] <= columns_[f]);
+        const bool from_absorbed = e == end_[kept] || (f < end_[absorbed] && columns_[f] <= columns_[e]);
+        const std::uint32_t column = from_kept ? columns_[e] : columns_[f];
+        double value = 0.0;
+        if (from_kept) {
+            value += values_[e++];
+        }
+        if (from_absorbed) {
+            value += values_[f++];
+        }
+        columns_.push_back(column);
+        values_.push_back(value);
+    }
+    live_entries_ -= (end_[kept] - begin_[kept]) + (end_[absorbed] - begin_[absorbed]);
+    live_entries_ += columns_.size() - begin;
+    begin_[kept] = begin;
+    end_[kept] = columns_.size();
+    begin_[absorbed] = end_[absorbed] = 0;
+    if (columns_.size() > 2 * live_entries_ + fewest_packed) {
+        pack_rows();
+    }
+}
+
+// Rows that live, one after the other: by slot, which is the order in which they are read.
+void RowSimilarity::pack_rows() {
+    std::vector<std::uint32_t> columns;
+    std::vector<double> values;
+    columns.reserve(live_entries_ + live_entries_ / 2);
+    values.reserve(live_entries_ + live_entries_ / 2);
+    for (std::size_t slot = 0; slot < begin_.size(); ++slot) {
+        const std::size_t begin = columns.size();
+        columns.insert(columns.end(), columns_.begin() + static_cast<std::ptrdiff_t>(begin_[slot]),
+                       columns_.begin() + static_cast<std::ptrdiff_t>(end_[slot]));
+        values.insert(values.end(), values_.begin() + static_cast<std::ptrdiff_t>(begin_[slot]),
+                      values_.begin() + static_cast<std::ptrdiff_t>(end_[slot]));
+        begin_[slot] = begin;
+        end_[slot] = columns.size();
+    }
+    columns_ = std::move(columns);
+    values_ = std::move(values);
+}
+
+}  // namespace conclust

@@ -1,0 +1,364 @@
+"""Dendrograms of B W B': objects compared by a similarity of their clusters, without a matrix of all pairs.
+
+Objects i and j with rows b_i and b_j of the indicator are alike by b_i' W b_j / N_ij, W being a similarity of
+clusters (`conclust.similarity`) and N_ij the weight of the partitions that observed both. Sums over the
+objects of two clusters are b_p' W b_q with the sums of their rows: average linkage needs the rows only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._kernels import AverageChain, RowPairs, SingleTree
+from conclust._labels import over_clusters
+from conclust._threads import one_library_thread
+from conclust._warnings import warn
+from conclust.consensus.linkage.agglomeration import (
+    Linkage,
+    expand,
+    linkage_of,
+    merges_of,
+    starting_clusters,
+    unobserved_pairs,
+)
+from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_of
+from conclust.ensemble import DistinctRows, Ensemble
+from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.similarity.mutual import averaging_indicator, quadratic_forms
+from conclust.spectral import is_sparse
+
+__all__ = [
+    "ClusterTree",
+    "Mean",
+    "ObjectPairs",
+    "RowLinkage",
+    "cluster_tree",
+    "pairs_of",
+    "warn_of_unobserved",
+]
+
+# The linkages that rows of similarities are enough for, and complete linkage.
+RowLinkage: TypeAlias = Literal["average", "single", "complete"]
+# Which mean over clusters S_ij is: over the partitions that observed both objects, b_i' W b_j / N_ij; or
+# over all pairs of clusters of i and j, whatever their partitions, b_i' W b_j / (N_ii N_jj).
+Mean: TypeAlias = Literal["partitions", "pairs"]
+
+# Clusters that are left when a matrix of them is made: with a diagonal W, of which rows are cheap, and
+# with others; 8 and 128 MB.
+_FEW = 1024
+_FEW_MIXED = 4096
+# Entries of rows, and of blocks of pairs, that are worked on between two looks for an interrupt.
+_ENTRIES = 1 << 25
+_BLOCK_ENTRIES = 1 << 22
+
+
+@dataclass(frozen=True)
+class ClusterTree:
+    """A dendrogram, and from where its distinct rows live.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_samples - 1, 4)
+        In SciPy's form.
+    born : float
+        Height from which the distinct rows of labels live: the largest 1 - S_ii. Objects with the same
+        labels start merged at height 0, though their S_ii is below 1.
+    n_rows : int
+        How many distinct rows there are.
+    """
+
+    matrix: NDArray[np.float64]
+    born: float
+    n_rows: int
+
+    def lifetimes(self) -> NDArray[np.float64]:
+        """Return the lifetimes of 2, 3, ... clusters; that of the distinct rows counts from `born`."""
+        lives = lifetimes(self.matrix)
+        if self.n_rows > 1:
+            place = self.n_rows - 2
+            lives[place] = max(0.0, lives[place] - self.born)
+        return lives
+
+    def cut(self, n_clusters: int | None) -> NDArray[np.int64]:
+        """Cut into so many clusters; None: into those with the longest lifetime."""
+        if n_clusters is None:
+            top = float(self.matrix[-1, 2]) if len(self.matrix) else 0.0
+            n_clusters = longest_of(self.lifetimes(), top)
+        return cut(self.matrix, n_clusters)
+
+
+@dataclass(frozen=True)
+class ObjectPairs:
+    """Distinct rows and what compares them: S_ij = b_i' W b_j / (z_i' z_j).
+
+    Attributes
+    ----------
+    start : DistinctRows
+        Which objects have which row.
+    rows : csr_array of shape (n_rows, T)
+        Of each distinct row b, once.
+    W : csr_array or ndarray of shape (T, T)
+        Symmetric, >= 0.
+    presence : ndarray of shape (n_rows, m) or None
+        z; None: 1, of one number.
+    own : ndarray of shape (n_rows,)
+        S_ii, where what is noise for a partition is with itself, in a cluster of one.
+    scale : float
+        By what S has been multiplied.
+    """
+
+    start: DistinctRows
+    rows: sp.csr_array
+    W: Any
+    presence: NDArray[np.float64] | None
+    own: NDArray[np.float64]
+    scale: float = 1.0
+
+    def scaled(self, factor: float) -> ObjectPairs:
+        """Return the same with S times a factor."""
+        return replace(self, W=self.W * factor, own=self.own * factor, scale=self.scale * factor)
+
+    def check_dense(self, linkage: Linkage, max_dense: int, owner: str) -> float:
+        """Return `ClusterTree.born`; refuse a matrix of more than `max_dense` distinct rows."""
+        n = len(self.start)
+        if n > max_dense:
+            raise DenseLimitError(
+                f"{owner} with linkage={linkage!r} needs a matrix of all pairs of the {n} distinct rows of "
+                f"labels ({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use "
+                "linkage='average' or HBGF, which need no such matrix, or a larger max_dense."
+            )
+        return self.born(linkage)
+
+    def born(self, linkage: Linkage) -> float:
+        """Return the height from which distinct rows live: the largest 1 - S_ii, its root for Ward."""
+        highest = max(0.0, 1.0 - float(self.own.min()))
+        return float(np.sqrt(highest)) if linkage == "ward" else highest
+
+    @property
+    def scan_cost(self) -> float:
+        """Products that a row of similarities takes in the mean, if nothing is merged."""
+        if not is_diagonal(self.W):
+            return float(self.rows.nnz)
+        held = np.bincount(self.rows.indices, minlength=self.rows.shape[1]).astype(np.float64)
+        return float((held**2).sum()) / max(1, self.rows.shape[0])
+
+    def dissimilarities(self) -> NDArray[np.float64]:
+        """Return 1 - S of all pairs of rows, 0 on the diagonal."""
+        return _dissimilarities(self.rows, self.W, self.presence, np.ones(self.rows.shape[0]))
+
+
+def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> ObjectPairs:
+    """Say what compares the distinct rows of an ensemble.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The observed objects.
+    W : csr_array or ndarray of shape (T, T)
+        Similarity of its clusters, symmetric, >= 0. With "partitions" similarities between the
+        clusters of different partitions do not count; a sparse W has none.
+    mean : {"partitions", "pairs"}, default="partitions"
+        Over what S_ij is a mean; the weights of the partitions weigh in both.
+    """
+    start = starting_clusters(ensemble)
+    first = start.first
+    if mean == "pairs":
+        heard = sp.csr_array(averaging_indicator(ensemble)[first])
+        return ObjectPairs(start, heard, W, None, quadratic_forms(heard, W))
+    weights = ensemble.partition_weights
+    rows = sp.csr_array(ensemble.indicator[first])
+    if ensemble.has_missing:
+        scale = weights / (weights.max() or 1.0)
+        present = ensemble.present[first] * np.sqrt(scale)
+    else:
+        scale, present = weights / (weights.sum() or 1.0), None
+    if isinstance(W, np.ndarray):
+        W = _within_partitions(W, ensemble.offsets)
+    weighed = sp.csr_array(sp.diags_array(over_clusters(scale, ensemble.offsets)) @ W)
+    own = quadratic_forms(rows, weighed)
+    if ensemble.has_noise:
+        own += ensemble.noise[first] @ scale
+    if present is not None:
+        seen = (present**2).sum(axis=1)
+        own = np.divide(own, seen, out=np.zeros(len(own)), where=seen > 0)
+    return ObjectPairs(start, rows, weighed, present, own)
+
+
+def cluster_tree(
+    pairs: ObjectPairs, linkage: Linkage, *, max_dense: int, owner: str
+) -> ClusterTree:
+    """Agglomerate on 1 - S.
+
+    Average linkage merges the two clusters with the highest (sum of b_i' W b_j) / (sum of z_i' z_j) over
+    the pairs between them, which is the mean of S where all z are 1. Pairs that no partition observed
+    together have S = 0.
+
+    Parameters
+    ----------
+    pairs : ObjectPairs
+        What is compared.
+    linkage : {"single", "average", "complete", "ward"}
+        Single and average linkage take memory of the rows; the others a matrix.
+    max_dense : int
+        Most distinct rows for which a matrix is made.
+    owner : str
+        Who asks, for the refusal.
+
+    Raises
+    ------
+    DenseLimitError
+        If a matrix of more rows is needed.
+    """
+    born = pairs.born(linkage)
+    with one_library_thread():
+        if linkage == "average":
+            tree = _average(pairs)
+        elif linkage == "single":
+            tree = _single(pairs)
+        else:
+            pairs.check_dense(linkage, max_dense, owner)
+            tree = linkage_of(pairs.dissimilarities(), pairs.start, linkage)
+    return ClusterTree(tree, born, len(pairs.start))
+
+
+def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
+    """Say that pairs of objects without a common partition count as dissimilarity 1, if there are any."""
+    if not ensemble.has_missing:
+        return
+    unobserved = unobserved_pairs(ensemble, max_rows=max_rows)
+    if unobserved == 0:
+        return
+    which = (
+        "Pairs of objects that no partition observed together, if there are any,"
+        if unobserved is None
+        else f"Of {unobserved} pairs of objects no partition observed both: without evidence they"
+    )
+    warn(f"{which} count as dissimilarity 1.", EvidenceWarning)
+
+
+def _within_partitions(W: NDArray[np.float64], offsets: NDArray[np.int64]) -> sp.csr_array:
+    """Return the blocks of W on the diagonal, one a partition."""
+    parts = [slice(begin, end) for begin, end in pairwise(offsets) if end > begin]
+    blocks = [sp.csr_array(W[part, part]) for part in parts]
+    return sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else sp.csr_array(W.shape)
+
+
+def is_diagonal(W: Any) -> bool:
+    """Whether W is sparse and has entries on its diagonal only, one each."""
+    return bool(
+        is_sparse(W)
+        and W.nnz == W.shape[0]
+        and (W.indices == np.arange(W.shape[0])).all()
+        and (np.diff(W.indptr) == 1).all()
+    )
+
+
+def _average(pairs: ObjectPairs) -> NDArray[np.float64]:
+    start, n = pairs.start, len(pairs.start)
+    # Ratios of sums are no means of a matrix: with presences there is none at the end.
+    few = _FEW if is_diagonal(pairs.W) else _FEW_MIXED
+    until = 1 if pairs.presence is not None else min(n, few)
+    left, right = np.empty(n - until, dtype=np.int64), np.empty(n - until, dtype=np.int64)
+    heights, leaders = np.empty(n - until), np.arange(n)
+    if n > until:
+        chain = AverageChain(_row_pairs(pairs), until)
+        at_once = max(1, int(_ENTRIES / max(1.0, pairs.scan_cost)))
+        while chain.run(at_once):
+            pass
+        chain.read(left, right, heights, leaders)
+    if until == 1:
+        return expand(start, (left, right, heights))
+    leading, group = np.unique(leaders, return_inverse=True)
+    masses = np.asarray(np.bincount(group, weights=start.masses), dtype=np.float64)
+    gather = sp.csr_array((start.masses, (group, np.arange(n))), shape=(until, n))
+    matrix = _dissimilarities(sp.csr_array(gather @ pairs.rows), pairs.W, None, masses)
+    rest = merges_of(matrix, masses, "average")
+    tops = np.zeros(n)
+    np.maximum.at(tops, leaders[left], heights)
+    return expand(
+        start, _joined((left, right, heights), (leading[rest[0]], leading[rest[1]], rest[2]), tops)
+    )
+
+
+def _joined(
+    first: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    rest: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    tops: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return all merges; `tops` is the height of what each leads, which rounding may put above the next."""
+    left, right, heights = rest
+    for t, (a, b) in enumerate(zip(left, right, strict=True)):
+        heights[t] = tops[a] = max(heights[t], tops[a], tops[b])
+    return (
+        np.concatenate([first[0], left]),
+        np.concatenate([first[1], right]),
+        np.concatenate([first[2], heights]),
+    )
+
+
+def _single(pairs: ObjectPairs) -> NDArray[np.float64]:
+    n = len(pairs.start)
+    order, heights = np.zeros(n, dtype=np.int64), np.empty(n - 1)
+    if n > 1:
+        tree = SingleTree(_row_pairs(pairs))
+        at_once = max(1, int(_ENTRIES / max(1.0, pairs.scan_cost + n / 4)))
+        while tree.grow(at_once):
+            pass
+        tree.read(order, heights)
+    # As a path, Prim's order has the dendrogram of the tree.
+    return expand(pairs.start, (order[:-1], order[1:], heights))
+
+
+def _row_pairs(pairs: ObjectPairs) -> RowPairs:
+    masses = pairs.start.masses
+    rows = sp.csr_array(sp.diags_array(masses) @ pairs.rows)
+    rows.sort_indices()
+    presence = pairs.presence
+    given: dict[str, Any] = {}
+    if presence is not None:
+        given["presence"] = np.ascontiguousarray(presence * masses[:, None])
+    if is_diagonal(pairs.W):
+        given["diagonal"] = np.ascontiguousarray(pairs.W.data, dtype=np.float64)
+    else:
+        W = sp.csr_array(pairs.W)
+        given["mixing_starts"] = W.indptr.astype(np.int64)
+        given["mixing_columns"] = W.indices.astype(np.int32)
+        given["mixing_values"] = np.ascontiguousarray(W.data, dtype=np.float64)
+    return RowPairs(
+        rows.indptr.astype(np.int64),
+        rows.indices.astype(np.int32),
+        np.ascontiguousarray(rows.data, dtype=np.float64),
+        masses,
+        rows.shape[1],
+        **given,
+    )
+
+
+def _dissimilarities(
+    rows: sp.csr_array, W: Any, presence: NDArray[np.float64] | None, masses: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return 1 - S of all pairs, in [0, 1], 0 on the diagonal; `rows` are sums of so many objects."""
+    n, T = rows.shape
+    D = np.empty((n, n))
+    step = max(1, _BLOCK_ENTRIES // max(1, n, T))
+    for begin in range(0, n, step):
+        some = slice(begin, begin + step)
+        mixed = rows[some] @ W
+        dense = mixed.toarray() if is_sparse(mixed) else mixed
+        block = (rows @ np.ascontiguousarray(dense.T)).T
+        if presence is None:
+            block /= masses[some, None]
+            block /= masses
+        else:
+            seen = presence[some] @ presence.T
+            block = np.divide(block, seen, out=np.zeros_like(block), where=seen > 0)
+        np.subtract(1.0, block, out=D[some])
+    np.clip(D, 0.0, 1.0, out=D)
+    np.fill_diagonal(D, 0.0)
+    return D

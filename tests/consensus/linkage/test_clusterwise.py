@@ -1,0 +1,258 @@
+"""Linkage on rows of B and W, against greedy twins on all pairs, and against the matrix it does without."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tests.cases import E1, E2, planted
+from tests.naive import similarity as naive
+from tests.naive.linkage import between, random_labels, replay
+
+from conclust import EAC, LWEA, Ensemble
+from conclust.consensus.linkage import clusterwise, cut, lwea
+from conclust.consensus.linkage.clusterwise import cluster_tree, pairs_of, warn_of_unobserved
+from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.similarity import (
+    approximate_simrank,
+    cluster_certainty,
+    connected_triples,
+    simrank,
+    trajectory_similarity,
+)
+
+LINKAGES = ["average", "single", "complete", "ward"]
+CASES = [
+    (missing, noise, weighted)
+    for missing in (0.0, 0.25)
+    for noise in (0.0, 0.2)
+    for weighted in (False, True)
+]
+KINDS = {
+    "certainty": lambda e: sp.csr_array(sp.diags_array(cluster_certainty(e))),
+    "triples": connected_triples,
+    "trajectories": trajectory_similarity,
+}
+
+
+@pytest.fixture(params=[1, 6, 4096])
+def few(request, monkeypatch):
+    """How many clusters are left when a matrix is made."""
+    monkeypatch.setattr(clusterwise, "_FEW", request.param)
+    monkeypatch.setattr(clusterwise, "_FEW_MIXED", request.param)
+    return request.param
+
+
+def tree_of(ensemble, W, linkage, mean="partitions"):
+    pairs = pairs_of(ensemble, W, mean=mean)
+    return cluster_tree(pairs, linkage, max_dense=10_000, owner="it").matrix
+
+
+def sums(labels, W, weights):
+    """c_ij and N_ij of all pairs of objects: b_i' W b_j of the same partition, and who observed both."""
+    labels = np.asarray(labels)
+    n, m = labels.shape
+    weights = np.ones(m) if weights is None else weights
+    parts = naive.blocks(labels)
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+    c, N = np.zeros((n, n)), np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            for u in range(m):
+                if -1 in (labels[i, u], labels[j, u]):
+                    continue
+                N[i, j] += weights[u]
+                for a, one in enumerate(parts[u]):
+                    for b, other in enumerate(parts[u]):
+                        if i in one and j in other:
+                            c[i, j] += weights[u] * W[starts[u] + a, starts[u] + b]
+    return c, N
+
+
+def equal_rows(labels):
+    """Which pairs of objects begin merged."""
+    same = (labels[:, None] == labels[None]).all(axis=2)
+    apart = (labels == -2).any(axis=1)
+    same &= ~apart[:, None] & ~apart
+    return same | np.eye(len(labels), dtype=bool)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+def test_tree_is_greedy_on_all_pairs(few, kind, linkage, missing, noise, weighted):
+    rng = np.random.default_rng(21)
+    labels = random_labels(rng, 16, 5, missing=missing, noise=noise)
+    labels[3] = labels[7]
+    weights = rng.random(5) + 0.2 if weighted else None
+    e = Ensemble(labels, weights=weights)
+    W = KINDS[kind](e)
+    c, N = sums(labels, W.toarray() if sp.issparse(W) else W, weights)
+    same = equal_rows(labels)
+
+    def distance(A, B):
+        if same[np.ix_(A, B)].any():
+            return 0.0
+        if linkage == "average":  # the ratio of sums
+            total = N[np.ix_(A, B)].sum()
+            return 1.0 - c[np.ix_(A, B)].sum() / total if total else 1.0
+        return between(D, A, B, linkage)
+
+    D = 1.0 - np.divide(c, N, out=np.zeros_like(c), where=N > 0)
+    D[same] = 0.0
+    D = np.sqrt(np.maximum(D, 0.0)) if linkage == "ward" else D
+    tree = tree_of(e, W, linkage)
+    if linkage == "average" and weighted and missing:
+        # Every merge is greedy; with the pairs at 0 taken first.
+        assert (np.diff(tree[:, 2]) >= 0).all()
+    replay(tree, distance, 1e-9)
+
+
+@pytest.mark.parametrize("linkage", ["average", "single", "complete"])
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+def test_means_over_all_pairs_of_clusters(few, linkage, missing, noise, weighted):
+    rng = np.random.default_rng(22)
+    labels = random_labels(rng, 12, 4, missing=missing, noise=noise)
+    weights = rng.random(4) + 0.2 if weighted else None
+    e = Ensemble(labels, weights=weights)
+    S, _ = naive.simrank(labels, 4, weights, 0.7)
+    D = 1.0 - S
+    D[equal_rows(labels)] = 0.0
+    tree = tree_of(e, 0.7 * simrank(e, decay=0.7, n_iter=4), linkage, "pairs")
+    replay(tree, lambda A, B: between(D, A, B, linkage), 1e-9)
+
+
+@pytest.mark.parametrize("n_rows", [1, 40, 400])
+@pytest.mark.parametrize("kind", [*KINDS, "simrank"])
+@pytest.mark.parametrize("linkage", ["average", "single"])
+def test_rows_and_matrix_make_the_same_tree(monkeypatch, kind, linkage, n_rows):
+    monkeypatch.setattr(clusterwise, "_FEW", n_rows)
+    monkeypatch.setattr(clusterwise, "_FEW_MIXED", n_rows)
+    labels = random_labels(np.random.default_rng(5), 300, 6, k=5)
+    e = Ensemble(labels)
+    mean = "pairs" if kind == "simrank" else "partitions"
+    W = approximate_simrank(e) if kind == "simrank" else KINDS[kind](e)
+    pairs = pairs_of(e, W, mean=mean)
+    found = cluster_tree(pairs, linkage, max_dense=1, owner="it").matrix
+    expected = clusterwise.linkage_of(pairs.dissimilarities(), pairs.start, linkage)
+    np.testing.assert_allclose(found[:, 2], expected[:, 2], atol=1e-11)
+    for k in (2, 5, 20):
+        np.testing.assert_array_equal(cut(found, k), cut(expected, k))
+
+
+def test_memberships(few):
+    rng = np.random.default_rng(7)
+    e = Ensemble.from_memberships([rng.dirichlet(np.ones(k), 20) for k in (3, 4, 2)])
+    W = connected_triples(e)
+    B = e.indicator.toarray()
+    D = 1.0 - B @ W.toarray() @ B.T / 3
+    np.fill_diagonal(D, 0.0)
+    for linkage in ("average", "single", "complete"):
+        replay(tree_of(e, W, linkage), lambda A, B, how=linkage: between(D, A, B, how), 1e-9)
+
+
+def test_similarity_of_identical_clusters_only_is_evidence_accumulation(few):
+    rng = np.random.default_rng(9)
+    # Weights that leave no ties.
+    e = Ensemble(random_labels(rng, 60, 7, noise=0.1), weights=rng.random(7) + 0.5)
+    one = sp.csr_array(sp.eye_array(int(e.offsets[-1])))
+    for linkage in ("average", "single", "complete"):
+        expected = EAC(linkage=linkage).fit(e).linkage_matrix_
+        np.testing.assert_allclose(tree_of(e, one, linkage)[:, 2], expected[:, 2], atol=1e-11)
+
+
+@pytest.mark.parametrize("labels", [E1, E2])
+def test_ties_go_to_the_lowest_object(few, labels):
+    e = Ensemble(labels)
+    one = sp.csr_array(sp.eye_array(int(e.offsets[-1])))
+    expected = EAC(linkage="average").fit(e).linkage_matrix_
+    np.testing.assert_allclose(tree_of(e, one, "average"), expected, atol=1e-11)
+
+
+def test_objects_with_nothing_in_common(few):
+    labels = np.column_stack([np.arange(9)] * 2)
+    tree = tree_of(Ensemble(labels), sp.csr_array(sp.eye_array(18)), "average")
+    np.testing.assert_array_equal(tree[:, 2], 1.0)
+    assert cut(tree, 9).tolist() == list(range(9))
+    noise = np.full((5, 2), -2)
+    assert tree_of(Ensemble(noise), sp.csr_array((0, 0)), "single")[:, 2].tolist() == [1.0] * 4
+    assert tree_of(Ensemble(noise), sp.csr_array((0, 0)), "average")[:, 2].tolist() == [1.0] * 4
+
+
+def test_one_row_of_labels(few):
+    tree = tree_of(Ensemble(np.zeros((4, 3), dtype=int)), sp.csr_array(sp.eye_array(3)), "average")
+    assert (tree[:, 2] == 0).all()
+    assert len(tree) == 3
+
+
+def test_small_memberships_do_not_overflow():
+    # Products too small for a number: rows come again, and count for nothing.
+    rows = np.full((40, 3), 1e-200)
+    rows[np.arange(40), np.arange(40) % 3] = 1.0
+    e = Ensemble.from_memberships([rows / rows.sum(axis=1, keepdims=True)])
+    W = sp.csr_array(sp.diags_array(np.full(3, 1e-200)))
+    for linkage in ("average", "single"):
+        assert (tree_of(e, W, linkage)[:, 2] == 1.0).all()
+
+
+# -- LWEA
+
+
+@pytest.mark.parametrize("linkage", ["average", "single"])
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_lwea_by_rows_is_lwea(monkeypatch, linkage, normalized, noise):
+    labels = random_labels(np.random.default_rng(3), 400, 8, k=12, noise=noise)
+    e = Ensemble(labels, weights=np.arange(1.0, 9.0))
+    by_matrix = LWEA(7, normalized=normalized, linkage=linkage).fit(e)
+    monkeypatch.setattr(clusterwise, "_FEW", 30)
+    monkeypatch.setattr(lwea, "_by_rows", lambda *given: True)
+    by_rows = LWEA(7, normalized=normalized, linkage=linkage).fit(e)
+    np.testing.assert_array_equal(by_rows.labels_, by_matrix.labels_)
+    np.testing.assert_allclose(by_rows.lifetimes_, by_matrix.lifetimes_, atol=1e-10)
+
+
+def test_when_lwea_goes_by_rows():
+    rng = np.random.default_rng(0)
+
+    def asked(labels, linkage="average", max_dense=20_000):
+        e = Ensemble(labels)
+        W = sp.csr_array(sp.diags_array(np.ones(int(e.offsets[-1]))))
+        return lwea._by_rows(pairs_of(e, W), linkage, max_dense)
+
+    fine, coarse = rng.integers(40, size=(3000, 10)), rng.integers(3, size=(3000, 10))
+    assert asked(fine)
+    assert asked(fine, "single")
+    assert not asked(fine, "complete", 10)
+    assert not asked(fine[:1000])  # few: a matrix is faster
+    assert not asked(coarse)  # every cluster is met by every third object
+    assert asked(coarse, max_dense=100)
+    fine[7, 3] = -1
+    assert not asked(fine)  # the mean of ratios is the ratio of sums no more
+    assert asked(fine, "single")
+
+
+def test_lwea_of_missing_labels_by_rows():
+    labels, truth = planted(n=120, m=12, k=4, flip=0.1, missing=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        found = LWEA(4, max_dense=10).fit(labels)
+    np.testing.assert_array_equal(found.labels_, LWEA(4).fit(labels).labels_)
+    np.testing.assert_array_equal(found.labels_, truth)
+
+
+@pytest.mark.parametrize("limit", [3, 1])
+def test_pairs_that_nobody_observed_are_said(limit):
+    labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
+    told = "Of 4 pairs of objects" if limit == 3 else "if there are any, count as dissimilarity 1"
+    with pytest.warns(EvidenceWarning, match=told):
+        warn_of_unobserved(Ensemble(labels), limit)
+    with pytest.warns(EvidenceWarning, match="count as dissimilarity 1") as heard:
+        LWEA(2, max_dense=2).fit(labels)
+    assert heard[0].filename == __file__
+
+
+def test_a_matrix_that_is_too_large_is_refused():
+    pairs = pairs_of(Ensemble(E2), connected_triples(E2))
+    with pytest.raises(DenseLimitError, match=r"it with linkage='complete' .* 4 distinct .*HBGF"):
+        cluster_tree(pairs, "complete", max_dense=3, owner="it")
