@@ -11,7 +11,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from conclust import EAC, Ensemble, EnsembleGenerator
+from conclust import EAC, Ensemble, EnsembleGenerator, MixtureModel
 from conclust.exceptions import (
     DenseLimitError,
     InputError,
@@ -207,6 +207,51 @@ def test_costly_criteria_are_there_when_asked_for():
     assert found.table["pcc_clusters"][1] == 3
     assert found.table["eigengap"].argmax() == 1
     assert np.isfinite(found.table["bic"]).all()
+
+
+@QUIET
+def test_of_one_ensemble_the_bic_is_that_of_the_mixture_and_knows_the_number():
+    rng = np.random.default_rng(0)
+    truth = np.arange(120) % 3
+    labels = np.where(rng.random((120, 12)) < 0.2, rng.integers(0, 3, (120, 12)), truth[:, None])
+    found = choose_from(labels, range(2, 6), criteria="all", random_state=0)
+    assert found.k[found.table["bic"].argmin()] == 3
+    best = min(MixtureModel(3, random_state=seed).fit(labels).bic_ for seed in range(3))
+    assert found.table["bic"][1] == pytest.approx(best, rel=1e-3)
+    assert found.table["pcc_clusters"].tolist()[1] == 3
+
+
+COUNTED = []
+
+
+class Counted(KMeans):
+    """k-means that tells of each fit."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        COUNTED.append(len(X))
+        return super().fit(X, y, sample_weight)
+
+
+@QUIET
+def test_resamples_and_references_of_ones_own_clusterer_are_kept(tmp_path):
+    X = three(n=40)
+    given = {
+        "clusterer": Counted(n_init=1),
+        "n_resamples": 4,
+        "sequential": False,
+        "cache_dir": tmp_path,
+        "n_jobs": 1,
+    }
+    plain = quick(X, [2, 3], **given | {"cache_dir": None})
+    COUNTED.clear()
+    first = quick(X, [2, 3], **given)
+    made = len(COUNTED)
+    assert made == 2 * 4 * (1 + 1 + 19)  # kept, for the test, and of the references
+    COUNTED.clear()
+    again = quick(X, [2, 3], **given)
+    assert len(COUNTED) == 2 * 4  # the points once more, beside references that are there
+    assert plain.null.tobytes() == first.null.tobytes() == again.null.tobytes()
+    assert all((again.labels[k] == plain.labels[k]).all() for k in (2, 3))
 
 
 @QUIET

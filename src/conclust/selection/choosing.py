@@ -183,6 +183,10 @@ def choose(
     - p_value_k, p_value_k_beta: of this K alone, for pictures; the smallest over K is no p-value. The
       second one extrapolates by a beta distribution, as M3C does
     - log_pac_null_mean, log_pac_null_sd: of the references
+    - of "all" criteria: bic, of a mixture of K components on the labels, the smaller the better, but of
+      other labels at each K (one ensemble in `choose_from` has the same for all); pcc_clusters, those that
+      `conclust.PCC` keeps when it is allowed 2 K; eigengap, after the K-th eigenvalue of the graph of
+      objects and clusters
 
     Standard errors come from a jackknife over ten groups of resamples, with the consensus held fixed and
     pairs of at most 250 objects. Exceptions: `rcsi` (over the references), `silhouette_points` (over
