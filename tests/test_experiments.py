@@ -241,6 +241,32 @@ def test_the_number_of_clusters_is_measured(tmp_path, capsys):
     assert "one cloud" in capsys.readouterr().out
 
 
+def test_every_criterion_stands_beside_the_classes(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 20)
+    X = rng.normal(size=(60, 3)) + 9.0 * np.eye(3)[y]
+    made_up = Dataset("iris", X, y, tuple("abc"), ("0", "1", "2"), "made up")
+    monkeypatch.setattr(number, "available", lambda: ["iris"])
+    monkeypatch.setattr(number, "load", lambda name: made_up)
+    number.main(["--quick", "--jobs", "1", "--parts", "real", "--out", str(tmp_path)])
+    (row,) = rows_of(tmp_path / "real.csv")
+    said = (
+        "chosen",
+        "RCSI",
+        "sharp",
+        "mean ARI",
+        "silhouette 1-M",
+        "cophenetic",
+        "eigengap",
+        "BIC",
+    )
+    assert {name: row[name] for name in said} == dict.fromkeys(said, "3")
+    assert float(row["ARI chosen"]) == 1.0
+    numbers = list(row)[list(row).index("RCSI") : list(row).index("ARI chosen")]
+    assert len(numbers) == 17
+    assert all(1 <= int(row[name]) <= 10 for name in numbers)
+
+
 def test_confidence_is_ranked_and_calibrated(tmp_path, capsys, monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(3), 40)
