@@ -34,6 +34,9 @@ GENERATED = {
     "gaussian_mixture": (200, 200, 200, 200),
     "image_1": (200, 100, 150, 150, 120, 120, 80, 80),
     "image_c": (150, 130, 110, 120, 80, 89, 60),
+    "two_bananas": (500, 500),
+    "smiling_face": (500, 250, 125, 125),
+    "circles_and_gaussians": (293, 294, 293, 293, 147, 147, 146, 147, 147, 146, 147),
 }
 
 
@@ -60,15 +63,18 @@ def test_generated_sets(name, sizes):
 
 def test_sizes_of_the_papers():
     points = {name: sum(sizes) for name, sizes in GENERATED.items()}
-    assert points == {
-        "rings": 450,
-        "half_rings": 400,
-        "spirals": 200,
-        "cigars": 250,
-        "gaussian_mixture": 800,
-        "image_1": 1000,
-        "image_c": 739,
-    }
+    assert (
+        points.items()
+        >= {
+            "rings": 450,
+            "half_rings": 400,
+            "spirals": 200,
+            "cigars": 250,
+            "gaussian_mixture": 800,
+            "image_1": 1000,
+            "image_c": 739,
+        }.items()
+    )
 
 
 def test_rings_have_their_radii():

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from tests.naive import landmarks as naive
 
-from conclust import HBGF, EnsembleGenerator
+from conclust import HBGF, ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import landmarks as module
 from conclust.generation.landmarks import Landmarks, LandmarkSpectralRecipe
@@ -106,6 +106,14 @@ def test_usenc_is_the_cut_of_members_and_objects():
     assert members.shape == (800, 20)
     model = HBGF(2, joint=False, random_state=0).fit(members)
     assert adjusted_rand_score(y, model.labels_) > 0.95
+
+
+def test_usenc_of_points_is_one_call():
+    X, y = make_moons(800, noise=0.05, random_state=0)
+    generator = EnsembleGenerator("spectral", n_clusters=range(5, 20))
+    model = ConsensusClustering(HBGF(joint=False), generator, n_clusters=2, random_state=0)
+    assert adjusted_rand_score(y, model.fit_predict(X)) > 0.95
+    assert model.ensemble_.shape == (800, 20)
 
 
 def test_more_components_than_clusters_are_joined_by_their_means():

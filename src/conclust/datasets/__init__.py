@@ -27,11 +27,13 @@ from conclust.datasets.generators import (
     rings,
     spirals,
 )
+from conclust.datasets.shapes import circles_and_gaussians, smiling_face, two_bananas
 
 __all__ = [
     "Dataset",
     "available",
     "cigars",
+    "circles_and_gaussians",
     "gaussian_mixture",
     "half_rings",
     "image_1",
@@ -41,7 +43,9 @@ __all__ = [
     "planted_ensemble",
     "random_ensemble",
     "rings",
+    "smiling_face",
     "spirals",
+    "two_bananas",
 ]
 
 
@@ -91,7 +95,8 @@ def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
 
     Three kinds of sets have names: those that come with scikit-learn (iris, wine, digits,
     breast_cancer), the generated ones (rings, half_rings, spirals, cigars, gaussian_mixture,
-    image_1, image_c, with their default parameters), and published sets, which are read from the
+    image_1, image_c, two_bananas, smiling_face, circles_and_gaussians, with their default
+    parameters), and published sets, which are read from the
     folder that the environment variable CONCLUST_DATA names. In that folder a ``manifest.json``,
     a list of records with ``name``, ``file`` and ``sha256``, vouches for every file.
 

@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real, refuse
 from conclust.datasets.dataset import Dataset
+from conclust.datasets.planar import Points, generated, planar, polar
+from conclust.datasets.shapes import circles_and_gaussians, smiling_face, two_bananas
 
 __all__ = [
     "GENERATORS",
@@ -27,8 +29,6 @@ __all__ = [
     "rings",
     "spirals",
 ]
-
-Points = NDArray[np.float64]
 
 
 def rings(
@@ -74,8 +74,8 @@ def rings(
     parts = []
     for k, size in enumerate(counts, start=1):
         angle = rng.uniform(0.0, 2 * math.pi, size)
-        parts.append(_polar(k + noise * rng.standard_normal(size), angle))
-    return _planar("rings", parts, "concentric rings", "ring")
+        parts.append(polar(k + noise * rng.standard_normal(size), angle))
+    return planar("rings", parts, "concentric rings", "ring")
 
 
 def half_rings(
@@ -120,7 +120,7 @@ def half_rings(
     inner = 1.0 - width
     upper = _arc(rng, counts[0], (0.0, 0.0), (inner, 1.0), (0.0, math.pi))
     lower = _arc(rng, counts[1], (1.0 - width / 2, 0.25), (inner, 1.0), (math.pi, 2 * math.pi))
-    return _planar("half_rings", [upper, lower], "two interlocking half rings", "half ring")
+    return planar("half_rings", [upper, lower], "two interlocking half rings", "half ring")
 
 
 def spirals(
@@ -171,9 +171,9 @@ def spirals(
     for k, size in enumerate(counts):
         way = turns * np.arange(size) / max(1, size - 1)
         angle = 2 * math.pi * (way + k / len(counts))
-        curve = _polar(0.5 + 4.0 * way, angle)
+        curve = polar(0.5 + 4.0 * way, angle)
         parts.append(curve + noise * rng.standard_normal(curve.shape))
-    return _planar("spirals", parts, "Archimedean spirals wound into each other", "spiral")
+    return planar("spirals", parts, "Archimedean spirals wound into each other", "spiral")
 
 
 def cigars(
@@ -214,7 +214,7 @@ def cigars(
     covariances = np.array([long, long, small, small])
     X, membership = _draw_mixture(counts, means, covariances, generator(random_state, "cigars"))
     what = "two long and two small Gaussian groups"
-    return _dataset("cigars", X, counts, what, "cigar", membership)
+    return generated("cigars", X, counts, what, "cigar", membership)
 
 
 def gaussian_mixture(
@@ -291,7 +291,7 @@ def gaussian_mixture(
         X, membership = _draw_mixture(counts, centres, spread, rng)
     except np.linalg.LinAlgError:
         refuse("covariances", owner, wanted, covariances)
-    return _dataset(owner, X, counts, "Gaussian components", "component", membership)
+    return generated(owner, X, counts, "Gaussian components", "component", membership)
 
 
 def image_c(*, random_state: RandomStateLike = None) -> Dataset:
@@ -327,7 +327,7 @@ def image_c(*, random_state: RandomStateLike = None) -> Dataset:
         _arc(rng, 89, (5.0, 3.4), (0.0, 0.4), (0.0, 2 * math.pi)),
         _arc(rng, 60, (8.0, 3.4), (0.0, 0.8), (0.0, 2 * math.pi)),
     ]
-    return _planar("image_c", parts, "separated groups of mixed shapes", "group")
+    return planar("image_c", parts, "separated groups of mixed shapes", "group")
 
 
 def image_1(*, random_state: RandomStateLike = None) -> Dataset:
@@ -364,22 +364,21 @@ def image_1(*, random_state: RandomStateLike = None) -> Dataset:
         _arc(rng, 80, (2.2, 3.4), (0.0, 0.8), (0.0, 2 * math.pi)),
         _arc(rng, 80, (5.6, 3.2), (0.0, 0.8), (0.0, 2 * math.pi)),
     ]
-    return _planar("image_1", parts, "separated groups of mixed shapes", "group")
+    return planar("image_1", parts, "separated groups of mixed shapes", "group")
 
 
 GENERATORS: dict[str, Callable[..., Dataset]] = {
     "cigars": cigars,
+    "circles_and_gaussians": circles_and_gaussians,
     "gaussian_mixture": gaussian_mixture,
     "half_rings": half_rings,
     "image_1": image_1,
     "image_c": image_c,
     "rings": rings,
+    "smiling_face": smiling_face,
     "spirals": spirals,
+    "two_bananas": two_bananas,
 }
-
-
-def _polar(radius: Points, angle: Points) -> Points:
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
 def _arc(
@@ -391,7 +390,7 @@ def _arc(
 ) -> Points:
     """Draw points uniformly over the area between two radii and two angles."""
     radius = np.sqrt(rng.uniform(radii[0] ** 2, radii[1] ** 2, size))
-    arc: Points = _polar(radius, rng.uniform(*angles, size)) + np.array(centre)
+    arc: Points = polar(radius, rng.uniform(*angles, size)) + np.array(centre)
     return arc
 
 
@@ -427,47 +426,6 @@ def _draw_mixture(
         logs[:, k] = math.log(size) - np.log(np.diag(root)).sum() - (standard**2).sum(axis=0) / 2
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     return X, weights / weights.sum(axis=1, keepdims=True)
-
-
-def _planar(name: str, parts: list[Points], what: str, group: str) -> Dataset:
-    return _dataset(name, np.concatenate(parts), [len(part) for part in parts], what, group, None)
-
-
-def _dataset(
-    name: str,
-    X: Points,
-    sizes: Sequence[int],
-    what: str,
-    group: str,
-    membership: Points | None,
-) -> Dataset:
-    """Return generated points with their clusters.
-
-    Parameters
-    ----------
-    name : str
-        The function's.
-    X : ndarray of shape (n, d)
-        Points, cluster by cluster.
-    sizes : sequence of int
-        Points of each cluster.
-    what : str
-        What was generated, for the source.
-    group : str
-        What a cluster is called.
-    membership : ndarray of shape (n, K) or None
-        Known probabilities.
-    """
-    d = X.shape[1]
-    return Dataset(
-        name=name,
-        X=X,
-        y=np.repeat(np.arange(len(sizes)), sizes).astype(np.int64),
-        feature_names=("x", "y") if d == 2 else tuple(f"x{j + 1}" for j in range(d)),
-        target_names=tuple(f"{group} {k + 1}" for k in range(len(sizes))),
-        source=f"generated by conclust.datasets.{name}: {what}",
-        membership=membership,
-    )
 
 
 def _check_sizes(sizes: Any, owner: str, k: int | None = None) -> tuple[int, ...]:

@@ -11,34 +11,67 @@ namespace {
 
 constexpr std::size_t lanes = 8;
 
-// Summed lane by lane, then the lanes in order.
+// Summed lane by lane, then the lanes in order, then the rest.
 CONCLUST_INLINE double squared_distance(const double* a, const double* b, std::size_t d) {
-    double sums[lanes] = {};
-    std::size_t j = 0;
-    for (; j + lanes <= d; j += lanes) {
-        for (std::size_t l = 0; l < lanes; ++l) {
-            const double x = a[j + l] - b[j + l];
-            sums[l] += x * x;
-        }
-    }
     double rest = 0.0;
-    for (; j < d; ++j) {
-        const double x = a[j] - b[j];
-        rest += x * x;
-    }
+    std::size_t j = 0;
     if (d >= lanes) {
+        double sums[lanes] = {};
+        for (; j + lanes <= d; j += lanes) {
+            for (std::size_t l = 0; l < lanes; ++l) {
+                const double x = a[j + l] - b[j + l];
+                sums[l] += x * x;
+            }
+        }
         for (std::size_t l = 0; l < lanes; ++l) {
             rest += sums[l];
         }
     }
+    for (; j < d; ++j) {
+        const double x = a[j] - b[j];
+        rest += x * x;
+    }
     return rest;
 }
 
-CONCLUST_CLONES void distances_to(const double* x, const double* points, const std::int32_t* which,
+CONCLUST_INLINE void distances_in(const double* x, const double* points, const std::int32_t* which,
                                   std::size_t count, std::size_t d, double* squares) {
     for (std::size_t i = 0; i < count; ++i) {
         squares[i] = squared_distance(x, points + static_cast<std::size_t>(which[i]) * d, d);
     }
+}
+
+CONCLUST_CLONES void distances_to(const double* x, const double* points, const std::int32_t* which,
+                                  std::size_t count, std::size_t d, double* squares) {
+    if (d == 2) {  // known to the compiler
+        distances_in(x, points, which, count, 2, squares);
+    } else {
+        distances_in(x, points, which, count, d, squares);
+    }
+}
+
+// The place of the smallest, the first one of a tie.
+CONCLUST_CLONES std::size_t place_of_smallest(const double* values, std::size_t count) {
+    double least[lanes];
+    std::fill(least, least + lanes, std::numeric_limits<double>::infinity());
+    std::size_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        for (std::size_t l = 0; l < lanes; ++l) {
+            least[l] = values[i + l] < least[l] ? values[i + l] : least[l];
+        }
+    }
+    double smallest = least[0];
+    for (std::size_t l = 1; l < lanes; ++l) {
+        smallest = least[l] < smallest ? least[l] : smallest;
+    }
+    for (; i < count; ++i) {
+        smallest = values[i] < smallest ? values[i] : smallest;
+    }
+    std::size_t place = 0;
+    while (place + 1 < count && values[place] != smallest) {
+        ++place;
+    }
+    return place;
 }
 
 }  // namespace
@@ -56,16 +89,12 @@ void nearest_landmarks(std::span<const double> x, const Landmarks& in, std::size
     for (std::size_t i = 0; i < n; ++i) {
         const double* point = x.data() + i * d;
         distances_to(point, in.heads.data(), heads.data(), groups, d, near.data());
-        const auto g = static_cast<std::size_t>(
-            std::min_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(groups)) -
-            near.begin());
+        const std::size_t g = place_of_smallest(near.data(), groups);
         const auto begin = static_cast<std::size_t>(in.starts[g]);
         const auto count = static_cast<std::size_t>(in.starts[g + 1]) - begin;
         const std::int32_t* members = in.grouped.data() + begin;
         distances_to(point, in.points.data(), members, count, d, near.data());
-        const auto nearest = static_cast<std::size_t>(
-            std::min_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(count)) -
-            near.begin());
+        const std::size_t nearest = place_of_smallest(near.data(), count);
         const std::int32_t* around =
             in.around.data() + static_cast<std::size_t>(members[nearest]) * in.c;
         distances_to(point, in.points.data(), around, in.c, d, near.data());

@@ -39,7 +39,8 @@ class HBGF(ConsensusClusterer):
         published (extra ``graph``: ``pip install 'conclust[graph]'``).
     joint : bool, default=True
         Spectral only. True: k-means on objects and clusters, as published. False: on the objects
-        only, scaled as in the transfer cut [2]_.
+        only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [4]_, whose members
+        ``EnsembleGenerator("spectral", n_clusters=range(20, 61))`` makes.
     balance : float, default=0.05
         How many more objects than the mean a part may have; unused by the spectral cut. That
         clusters are about equally large is an assumption of the model: where it is wrong, the balanced
@@ -88,6 +89,8 @@ class HBGF(ConsensusClusterer):
        partitioning approach", CVPR 2012.
     .. [3] K. Punera and J. Ghosh, "Soft cluster ensembles", in Advances in Fuzzy Clustering and its
        Applications, 2007.
+    .. [4] D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai and C.-K. Kwoh, "Ultra-scalable spectral clustering
+       and ensemble clustering", IEEE Transactions on Knowledge and Data Engineering 32(6), 2020.
 
     Examples
     --------
