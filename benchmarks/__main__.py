@@ -14,6 +14,7 @@ NAMES = (
     "spanning_tree",
     "factored",
     "linkage",
+    "clusterwise",
     "consensus",
     "weighted",
     "fca",
