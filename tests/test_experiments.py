@@ -106,6 +106,7 @@ def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
         "MedianPartition",
         "EAC",
         "HBGF",
+        "LCE, cts average",
         "PCC",
         "--pools",
         "usps",
@@ -118,8 +119,15 @@ def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
     assert "Not here, left out: usps" in told
     assert "mfeat: mean NMI beside published means" in told
     rows = {row["method"]: row for row in rows_of(tmp_path / "pools_long.csv")}
-    assert list(rows) == ["mean member", "EAC", "HBGF", "PCC", "MedianPartition"]
-    for name in ("EAC", "HBGF", "PCC"):
+    assert list(rows) == [
+        "mean member",
+        "EAC",
+        "HBGF",
+        "LCE, cts average",
+        "PCC",
+        "MedianPartition",
+    ]
+    for name in ("EAC", "HBGF", "LCE, cts average", "PCC"):
         assert (rows[name]["draws"], rows[name]["left out"]) == ("3", "")
         assert float(rows[name]["NMI"]) > float(rows["mean member"]["NMI"])
     lines = (tmp_path / "pools.md").read_text().splitlines()
@@ -143,11 +151,9 @@ def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_
 def test_a_refusal_leaves_a_method_out_and_is_said(made_up_pool, tmp_path, monkeypatch, capsys):
     small = {"EAC": 10, "HBGF": None}
 
-    def make(method, k, seed, jobs):
-        most = small[method.estimator]
-        return getattr(conclust, method.estimator)(
-            k, **({} if most is None else {"max_dense": most})
-        )
+    def make(entry, k, seed, jobs):
+        most = small[entry.name]
+        return getattr(conclust, entry.name)(k, **({} if most is None else {"max_dense": most}))
 
     monkeypatch.setattr(pools, "make", make)
     pools.main(["--methods", "EAC", "HBGF", "--draws", "2", "--out", str(tmp_path)])

@@ -27,6 +27,7 @@ OMP_NUM_THREADS=2 \
     tests/ensemble/test_contingency_gram.py tests/evidence/test_pairs.py \
     tests/evidence/test_spanning_tree.py tests/consensus/linkage/test_linkage.py \
     tests/consensus/linkage/test_linkage_pairs.py tests/consensus/linkage/test_dendrogram.py \
+    tests/consensus/linkage/test_clusterwise.py \
     tests/consensus/probabilistic/test_pcc.py tests/consensus/probabilistic/test_multistart.py \
     tests/consensus/probabilistic/test_pairwise.py tests/consensus/probabilistic/test_greedy.py \
     tests/consensus/probabilistic/test_landmark.py tests/consensus/probabilistic/test_weighted.py \

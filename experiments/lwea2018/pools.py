@@ -8,10 +8,10 @@ their protocol 10 of the 100 are drawn, combined into the true number of cluster
 the known classes by the NMI (geometric mean) and the adjusted Rand index; 20 draws, the same ones for
 all methods.
 
-All methods of `conclust.methods()` take part, with their default parameters, and are told the true
-number of clusters; for some it is an upper bound, and the last ones, marked, find their own number: to
-be read beside the number they find. "mean member" is the mean over the drawn
-partitions. These have about three times the true number of clusters, and NMI favours many clusters: so the
+All methods of `conclust.methods()` take part, with their default parameters (VARIANTS holds a few more, with
+parameters that the literature gives a name of their own), and are told the true number of clusters; for
+some it is an upper bound, and the last ones, marked, find their own number: to be read beside the number
+they find. "mean member" is the mean over the drawn partitions. These have about three times the true number of clusters, and NMI favours many clusters: so the
 adjusted Rand index decides on "worse than the mean member". A method with fits of more than --limit CPU
 seconds (the median) combines the first --few draws of a pool only, which the table marks. A method that
 refuses a pool is left out of it, with the reason printed. PUBLISHED holds means that others print for the
@@ -62,6 +62,25 @@ PUBLISHED = {"EAC": 0.597, "HBGF": 0.636, "MCLA": 0.627, "CSPA": 0.617, "HGPA": 
 SLACK = 0.03
 
 
+# Name -> (method, parameters): what the literature compares under names of their own.
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "LWEA, normalized": ("LWEA", {"normalized": True}),
+    "ECPCS, hierarchical": ("ECPCS", {"consensus": "hierarchical"}),
+    **{
+        f"LCE, {similarity} average": ("LCE", {"similarity": similarity, "consensus": "average"})
+        for similarity in ("cts", "wtq", "srs", "asrs")
+    },
+}
+
+
+class Entry(NamedTuple):
+    """A method with parameters, as the tables name it."""
+
+    name: str
+    method: Method
+    parameters: dict[str, Any]
+
+
 class Pool(NamedTuple):
     """A pool's name, its partitions as columns, its known classes and their number."""
 
@@ -85,10 +104,13 @@ def draws(pool: Pool, count: int, seed: int) -> list[Ensemble]:
     return drawn
 
 
-def taking_part() -> list[Method]:
-    """List the methods: first those that are told the number of clusters."""
+def taking_part() -> list[Entry]:
+    """List the methods and variants: first those that are told the number of clusters."""
     finding = finding_the_number()
-    return sorted(methods(), key=lambda method: method.estimator in finding)
+    of_name = {method.estimator: method for method in methods()}
+    entries = [Entry(name, method, {}) for name, method in of_name.items()]
+    entries += [Entry(name, of_name[of], given) for name, (of, given) in VARIANTS.items()]
+    return sorted(entries, key=lambda entry: (entry.name in finding, entry.method.estimator))
 
 
 def finding_the_number() -> set[str]:
@@ -96,14 +118,17 @@ def finding_the_number() -> set[str]:
     return {method.estimator for method in methods() if method.n_clusters == "emerges"}
 
 
-def make(method: Method, k: int, seed: int, jobs: int | None) -> Any:
-    """Return an estimator with its default parameters."""
-    estimator = getattr(conclust, method.estimator)
+def make(entry: Entry, k: int, seed: int, jobs: int | None) -> Any:
+    """Return an estimator with its default parameters, but for those of a variant."""
+    name = entry.method.estimator
+    estimator = getattr(conclust, name)
     given = {"random_state": seed, "n_jobs": jobs}
-    if method.estimator not in finding_the_number():
+    if name not in finding_the_number():
         given["n_clusters"] = k
     has = inspect.signature(estimator).parameters
-    return estimator(**{key: value for key, value in given.items() if key in has})
+    return estimator(
+        **{key: value for key, value in given.items() if key in has}, **entry.parameters
+    )
 
 
 @dataclass
@@ -158,26 +183,24 @@ def members(pool: Pool, ensembles: list[Ensemble]) -> Row:
     return tally.row(pool, MEMBER)
 
 
-def measure(
-    method: Method, pool: Pool, ensembles: list[Ensemble], given: argparse.Namespace
-) -> Row:
+def measure(entry: Entry, pool: Pool, ensembles: list[Ensemble], given: argparse.Namespace) -> Row:
     """Combine the draws, all or a few; return what came out, or why nothing did."""
     tally = Tally()
     for draw, ensemble in enumerate(ensembles):
         if draw >= given.few and np.median(tally.seconds) > given.limit:
             break
-        model = make(method, pool.k, given.seed + draw, given.jobs)
+        model = make(entry, pool.k, given.seed + draw, given.jobs)
         with warnings.catch_warnings(record=True) as caught, stopwatch() as taken:
             warnings.simplefilter("always")
             try:
                 model.fit(ensemble)
             except ConclustError as why:
-                print(f"  {method.estimator} left out of {pool.name}: {why}", flush=True)
-                return Tally().row(pool, method.estimator, str(why))
+                print(f"  {entry.name} left out of {pool.name}: {why}", flush=True)
+                return Tally().row(pool, entry.name, str(why))
         tally.not_converged += any(issubclass(one.category, ConvergenceWarning) for one in caught)
         tally.seconds.append(taken.cpu)
         tally.score(pool, [model.labels_])
-    return tally.row(pool, method.estimator)
+    return tally.row(pool, entry.name)
 
 
 def wide(rows: list[Row]) -> list[Row]:
@@ -258,13 +281,13 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"Not here, left out: {', '.join(absent)}")
     if arguments.quick:
         pools, arguments.draws, arguments.few = pools[:1], 2, 1
-    chosen = [m for m in taking_part() if m.estimator in (arguments.methods or [m.estimator])]
+    chosen = [one for one in taking_part() if one.name in (arguments.methods or [one.name])]
     rows: list[Row] = []
     for name in pools:
         pool = read(name)
         ensembles = draws(pool, arguments.draws, arguments.seed)
         rows.append(members(pool, ensembles))
-        rows += [measure(method, pool, ensembles, arguments) for method in chosen]
+        rows += [measure(entry, pool, ensembles, arguments) for entry in chosen]
         formats = {"clusters": ".1f", "CPU s": ".2f"}
         here_only = [row for row in rows if row["pool"] == name and row["NMI"] is not None]
         columns = ("method", "draws", "NMI", "spread", "ARI", "clusters", "CPU s", "not converged")
@@ -282,7 +305,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def main(given: list[str] | None = None) -> None:
     parser = options(__doc__)
-    names = [method.estimator for method in taking_part()]
+    names = [entry.name for entry in taking_part()]
     parser.add_argument("--pools", nargs="+", choices=POOLS, default=POOLS, metavar="POOL")
     parser.add_argument("--methods", nargs="+", choices=names, metavar="METHOD", help="all")
     parser.add_argument("--draws", type=int, default=20, help="ensembles drawn from each pool")
