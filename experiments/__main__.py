@@ -14,6 +14,7 @@ NAMES = (
     "robust2013.random_partitions",
     "fca2016.comparison",
     "lwea2018.pools",
+    "usenc2020.members",
     "default.suite",
     "default.number",
     "selection.number",

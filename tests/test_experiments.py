@@ -14,6 +14,7 @@ from experiments.lwea2018 import pools
 from experiments.pcc2013 import kdd, planted
 from experiments.robust2013 import random_partitions
 from experiments.selection import number
+from experiments.usenc2020 import members
 
 import conclust
 from conclust.datasets import Dataset, available
@@ -32,6 +33,20 @@ def test_planted_truth_is_recovered(tmp_path, capsys):
     assert all(row["as in the paper"] == "yes" for row in rows)
     assert json.loads((tmp_path / "planted.json").read_text())["options"]["seed"] == 0
     assert "paper's J" in capsys.readouterr().out
+
+
+def test_members_of_each_kind_are_combined(tmp_path, capsys):
+    members.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
+    rows = {
+        (row["set"], row["members"], row["method"]): row
+        for row in rows_of(tmp_path / "members.csv")
+    }
+    assert len(rows) == 2 * len(members.KINDS) * len(members.METHODS)
+    # Rings are no groups for k-means.
+    assert float(rows["CC", "spectral", "U-SENC"]["NMI"]) > 0.9
+    assert float(rows["CC", "kmeans", "KCC"]["NMI"]) < 0.5
+    assert float(rows["iris", "both", "PCC"]["ARI"]) > 0.5
+    assert "members, CPU s" in capsys.readouterr().out
 
 
 def test_rules_for_the_number_are_compared(tmp_path, capsys):

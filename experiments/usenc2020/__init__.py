@@ -1,0 +1,1 @@
+"""U-SENC 2020: members by spectral clustering on landmarks."""
