@@ -1,6 +1,8 @@
 """A hundred k-means partitions beside a plain loop over scikit-learn's KMeans.
 
-The loop has the same numbers of clusters, random starts, and all of scikit-learn's own threads.
+The loop has the same numbers of clusters, random starts, and all of scikit-learn's own threads. Then a
+member by spectral clustering on landmarks, of as many points and of ten times as many: the time grows with
+the number of points.
 
 python -m benchmarks.generation
 """
@@ -43,6 +45,13 @@ def main(n_partitions: int = N_PARTITIONS, repeats: int = 1) -> None:
     print(
         f"{'transform of the same points':<28} {found.wall:>8.2f} {found.cpu:>8.2f} {found.wall / loop.wall:>6.2f}"
     )
+    print(f"\n{'one landmark-spectral member, K = 40':<44} {'CPU s':>8} {'per point':>10}")
+    for n in (N_SAMPLES, 10 * N_SAMPLES):
+        data, _ = make_blobs(n, N_FEATURES, centers=20, cluster_std=3.0, random_state=0)
+        spectral = EnsembleGenerator("spectral", 1, n_clusters=40, random_state=0)
+        found = median(lambda: spectral.fit_transform(data), repeats)  # noqa: B023
+        name = f"{n:,} x {N_FEATURES}"
+        print(f"{name:<44} {found.cpu:>8.2f} {1e6 * found.cpu / n:>7.1f} us")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     by first appearance.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory
-    of about 150 bytes an object. Where the graph has more connected components than clusters are asked
+    of about 300 bytes an object. Where the graph has more connected components than clusters are asked
     for, components are joined by average linkage of their means. With :class:`conclust.HBGF`
     (``joint=False``) as the consensus this is U-SENC [2]_, which draws n_clusters from range(20, 61).
 
