@@ -59,7 +59,14 @@ def entries() -> list[Entry]:
     for method in methods():
         told = method.n_clusters != "emerges"
         for settings in ({}, *_SETTINGS.get(method.estimator, ())):
-            words = ", ".join(f"{key}={value}" for key, value in settings.items())
+            words = ", ".join(_word(key, value) for key, value in settings.items())
             name = f"{method.estimator} ({words})" if words else method.estimator
             found.append(Entry(name, method.estimator, settings, told))
     return sorted(found, key=lambda entry: not entry.told)
+
+
+def _word(key: str, value: Any) -> str:
+    """Say a setting: a word as it is, a number with its name, a switch by its name."""
+    if value is True:
+        return key
+    return value if isinstance(value, str) else f"{key}={value}"
