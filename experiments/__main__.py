@@ -13,7 +13,7 @@ NAMES = (
     "pcc2013.kdd",
     "robust2013.random_partitions",
     "fca2016.comparison",
-    "lwea2018.pools",
+    "leaderboard.board",
     "usenc2020.members",
     "default.suite",
     "default.number",

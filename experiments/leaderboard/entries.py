@@ -14,8 +14,12 @@ __all__ = ["Entry", "entries"]
 # Settings by which one class is several methods of the literature, or another answer to the question.
 _SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "EAC": ({"linkage": "single"},),
+    "ECPCS": ({"consensus": "hierarchical"},),
     "KCC": ({"utility": "U_c"}, {"utility": "U_cos"}),
-    "LCE": ({"similarity": "wtq"},),
+    "LCE": (
+        {"similarity": "wtq"},
+        *({"similarity": name, "consensus": "average"} for name in ("cts", "wtq", "srs", "asrs")),
+    ),
     "LWEA": ({"theta": 0.2}, {"normalized": True}),
     "PCC": ({"divergence": "l2"}, {"divergence": "l2", "granularity": "matched"}),
     "WeightedPCC": ({"granularity": "matched"},),
