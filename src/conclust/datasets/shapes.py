@@ -174,7 +174,23 @@ def _circle(
     noise: float,
     angles: tuple[float, float] = (0.0, 2 * math.pi),
 ) -> Points:
-    """Draw points around a circle, or the part of it between two angles."""
+    """Draw points around a circle, or the part of it between two angles.
+
+    Parameters
+    ----------
+    rng : Generator
+        What draws.
+    size : int
+        Points.
+    centre : tuple of float
+        Of the circle.
+    radius : float
+        Their mean distance from it.
+    noise : float
+        Standard deviation of the distances.
+    angles : tuple of float, default=(0, 2 pi)
+        The part.
+    """
     distance = radius + noise * rng.standard_normal(size)
     circle: Points = polar(distance, rng.uniform(*angles, size)) + np.array(centre)
     return circle
