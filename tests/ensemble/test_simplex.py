@@ -70,9 +70,9 @@ def test_far_away():
 @pytest.mark.parametrize(
     ("V", "scale", "sentence"),
     [
-        ([np.nan, 0.0], None, "largest value is nan"),
-        ([np.inf, 0.0], None, "largest value is inf"),
-        ([-np.inf], None, "largest value is -inf"),
+        ([np.nan, 0.0], None, "largest value nan"),
+        ([np.inf, 0.0], None, "largest value inf"),
+        ([-np.inf], None, "largest value -inf"),
         ([[], []], None, r"shape \(2, 0\)"),
         (1.0, None, r"shape \(\)"),
         ([0.0, 1.0], [1.0], "2 positive numbers"),
