@@ -6,6 +6,7 @@ A new estimator in conclust's public names that is not here fails `test_battery.
 from __future__ import annotations
 
 import inspect
+import os
 
 import conclust
 from conclust.consensus.base import ConsensusClusterer
@@ -105,6 +106,17 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "LeftStochastic": ("LeftStochastic", {"random_state": 0}),
     "DyadicAspect": ("DyadicAspect", {"random_state": 0}),
 }
+
+
+def asked_for() -> list[str]:
+    """Return the forms that the battery runs: all, or with CONCLUST_FORMS=first one of each class."""
+    if os.environ.get("CONCLUST_FORMS") != "first":
+        return sorted(FORMS)
+    first: dict[str, str] = {}
+    for form, (name, _) in FORMS.items():
+        first.setdefault(name, form)
+    return sorted(first.values())
+
 
 # (form, test of the battery) -> why the form is exempt from it. What follows from what an estimator
 # says of itself (its Method, its parameters) is added by `exemptions`.

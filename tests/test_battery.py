@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from tests.registry import FORMS, exemptions, make, public_estimators
+from tests.registry import FORMS, asked_for, exemptions, make, public_estimators
 from tests.weighting import test_degenerate
 
 import conclust
@@ -57,7 +57,7 @@ def fit(form, labels, k):
         return make(form, k).fit(labels)
 
 
-@pytest.fixture(params=sorted(FORMS))
+@pytest.fixture(params=asked_for())
 def form(request):
     test = request.function.__name__.removeprefix("test_")
     reason = EXEMPT.get((request.param, test))

@@ -49,8 +49,8 @@ def test_of_a_hundred_thousand_objects_no_matrix_is_made():
     try:
         found = choose(
             X,
-            range(2, 7),
-            n_resamples=20,
+            range(3, 6),
+            n_resamples=10,
             n_references=19,
             max_test=300,
             max_dense=1000,
