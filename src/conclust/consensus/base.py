@@ -155,6 +155,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             If the method takes no missing labels or no soft members, and the ensemble has them.
         """
         with whole_or_nothing(self):
+            self._forget()
             ensemble = self._read(X)
             observed = ensemble.observed
             kept = ensemble if observed.all() else ensemble.observed_only()
@@ -174,6 +175,11 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                     EvidenceWarning,
                 )
         return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit found: not every fit sets every attribute."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
 
     def _check_number(self, n: int) -> None:
         """Refuse a number of clusters that the method cannot be asked for with n objects."""
@@ -222,8 +228,6 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         check_option(self.missing, "missing", owner, Missing)
         if isinstance(X, Ensemble):
             self.n_features_in_ = X.n_partitions
-            if hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
             return X
         check_column_names(X)
         ensemble = as_ensemble(X, missing=self.missing)

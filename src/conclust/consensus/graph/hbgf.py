@@ -143,8 +143,6 @@ class HBGF(ConsensusClusterer):
         check_int(self.n_init, "n_init", "HBGF")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        if hasattr(self, "singular_values_"):
-            del self.singular_values_
         edges = edge_weights(ensemble)
         if not edges.data.any():  # noise only: no two objects are together
             labels = np.zeros(ensemble.n_samples, dtype=np.int64)

@@ -126,8 +126,6 @@ class LWGP(ConsensusClusterer):
         check_int(self.n_init, "n_init", "LWGP")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        if hasattr(self, "singular_values_"):
-            del self.singular_values_
         seed = seed_sequence(self.random_state, "LWGP")
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
         edges = sp.csr_array(edge_weights(ensemble) @ sp.diags_array(self.certainty_))
