@@ -196,7 +196,7 @@ class KCC(LabelVectorKMeans):
         phi = self._phi(centroids)
         utility = (centroids.shares * phi).sum(axis=1) - self._phi(centroids.of_all())[:, 0]
         weights = ensemble.partition_weights
-        seen = ensemble.observed_counts / ensemble.n_samples
+        observed = ensemble.observed_counts / ensemble.n_samples
         block = np.zeros_like(phi)
         if self.utility == "U_c":
             cost, block = -2.0 * centroids.means, phi
@@ -205,7 +205,7 @@ class KCC(LabelVectorKMeans):
         else:
             cost = -(centroids.relative(phi) ** (self._loss().power - 1.0))
         return (
-            float(weights @ (seen * utility)),
+            float(weights @ (observed * utility)),
             cost * ensemble.column_weights[:, None],
             block * weights[:, None],
         )

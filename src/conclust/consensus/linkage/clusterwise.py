@@ -124,8 +124,8 @@ class ObjectPairs:
         """Return the same with S times a factor."""
         return replace(self, W=self.W * factor, own=self.own * factor, scale=self.scale * factor)
 
-    def check_dense(self, linkage: Linkage, max_dense: int, owner: str) -> float:
-        """Return `ClusterTree.born`; refuse a matrix of more than `max_dense` distinct rows."""
+    def check_dense(self, linkage: Linkage, max_dense: int, owner: str) -> None:
+        """Refuse a matrix of more than `max_dense` distinct rows."""
         n = len(self.start)
         if n > max_dense:
             raise DenseLimitError(
@@ -133,10 +133,9 @@ class ObjectPairs:
                 f"labels ({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use "
                 "linkage='average' or HBGF, which need no such matrix, or a larger max_dense."
             )
-        return self.born(linkage)
 
     def born(self, linkage: Linkage) -> float:
-        """Return the height from which distinct rows live: the largest 1 - S_ii, its root for Ward."""
+        """Return `ClusterTree.born`: the largest 1 - S_ii, its root for Ward."""
         highest = max(0.0, 1.0 - float(self.own.min()))
         return float(np.sqrt(highest)) if linkage == "ward" else highest
 
@@ -169,8 +168,8 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
     start = starting_clusters(ensemble)
     first = start.first
     if mean == "pairs":
-        heard = sp.csr_array(averaging_indicator(ensemble)[first])
-        return ObjectPairs(start, heard, W, None, quadratic_forms(heard, W))
+        rows = sp.csr_array(averaging_indicator(ensemble)[first])
+        return ObjectPairs(start, rows, W, None, quadratic_forms(rows, W))
     weights = ensemble.partition_weights
     rows = sp.csr_array(ensemble.indicator[first])
     if ensemble.has_missing:
@@ -185,8 +184,8 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
     if ensemble.has_noise:
         own += ensemble.noise[first] @ scale
     if present is not None:
-        seen = (present**2).sum(axis=1)
-        own = np.divide(own, seen, out=np.zeros(len(own)), where=seen > 0)
+        observed = (present**2).sum(axis=1)
+        own = np.divide(own, observed, out=np.zeros(len(own)), where=observed > 0)
     return ObjectPairs(start, rows, weighed, present, own)
 
 
@@ -356,8 +355,8 @@ def _dissimilarities(
             block /= masses[some, None]
             block /= masses
         else:
-            seen = presence[some] @ presence.T
-            block = np.divide(block, seen, out=np.zeros_like(block), where=seen > 0)
+            both = presence[some] @ presence.T
+            block = np.divide(block, both, out=np.zeros_like(block), where=both > 0)
         np.subtract(1.0, block, out=D[some])
     np.clip(D, 0.0, 1.0, out=D)
     np.fill_diagonal(D, 0.0)

@@ -227,7 +227,7 @@ def certain_tree(
         if tell:
             warn_of_unobserved(ensemble, max_dense)
         return cluster_tree(pairs, linkage, max_dense=max_dense, owner="LWEA")
-    born = pairs.check_dense(linkage, max_dense, "LWEA")
+    pairs.check_dense(linkage, max_dense, "LWEA")
     with one_library_thread():
         D, unobserved = cluster_dissimilarities(
             ensemble, pairs.scale * certainty, None, pairs.start, n_jobs=n_jobs
@@ -238,7 +238,7 @@ def certain_tree(
             "dissimilarity 1.",
             EvidenceWarning,
         )
-    return ClusterTree(linkage_of(D, pairs.start, linkage), born, len(pairs.start))
+    return ClusterTree(linkage_of(D, pairs.start, linkage), pairs.born(linkage), len(pairs.start))
 
 
 def _by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
