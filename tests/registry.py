@@ -50,7 +50,10 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "LCE": ("LCE", {"random_state": 0}),
     "LCE wtq": ("LCE", {"similarity": "wtq", "random_state": 0}),
     **{
-        f"LCE {similarity}, {linkage}": ("LCE", {"similarity": similarity, "consensus": linkage})
+        f"LCE {similarity}, {linkage}": (
+            "LCE",
+            {"similarity": similarity, "consensus": "hierarchical", "linkage": linkage},
+        )
         for similarity, linkage in (
             ("cts", "average"),
             ("wtq", "average"),

@@ -103,7 +103,7 @@ CHECKED = [
     AutoConsensus(2),
     LWGP(2),
     LCE(2),
-    LCE(similarity="srs", consensus="average"),
+    LCE(similarity="srs", consensus="hierarchical"),
     ECPCS(2),
     ECPCS(consensus="hierarchical"),
     MultiEAC(),

@@ -122,7 +122,7 @@ def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
         "MedianPartition",
         "EAC",
         "HBGF",
-        "LCE (cts, average)",
+        "LCE (cts, hierarchical)",
         "PCC (l2, matched)",
         "--pools",
         "usps",
@@ -135,7 +135,7 @@ def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
     assert "Not here, left out: usps" in told
     assert "beside published means" in told
     rows = {row["method"]: row for row in rows_of(tmp_path / "pools_long.csv")}
-    names = ["EAC", "HBGF", "LCE (cts, average)", "PCC (l2, matched)"]
+    names = ["EAC", "HBGF", "LCE (cts, hierarchical)", "PCC (l2, matched)"]
     assert list(rows) == ["mean member", *names, "MedianPartition"]
     for name in names:
         assert (rows[name]["draws"], rows[name]["left out"]) == ("3", "")

@@ -18,7 +18,10 @@ _SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "KCC": ({"utility": "U_c"}, {"utility": "U_cos"}),
     "LCE": (
         {"similarity": "wtq"},
-        *({"similarity": name, "consensus": "average"} for name in ("cts", "wtq", "srs", "asrs")),
+        *(
+            {"similarity": name, "consensus": "hierarchical"}
+            for name in ("cts", "wtq", "srs", "asrs")
+        ),
     ),
     "LWEA": ({"theta": 0.2}, {"normalized": True}),
     "PCC": ({"divergence": "l2"}, {"divergence": "l2", "granularity": "matched"}),

@@ -95,19 +95,23 @@ def test_without_decay_it_is_the_plain_transfer_cut():
     ],
 )
 def test_linkage_of_worked_examples(similarity, n_iter, E1_S, two):
-    model = LCE(2, similarity=similarity, consensus="complete", n_iter=n_iter).fit(E1)
+    model = LCE(
+        2, similarity=similarity, consensus="hierarchical", linkage="complete", n_iter=n_iter
+    ).fit(E1)
     assert model.labels_.tolist() == [0, 0, 1, 1]
     if len(E1_S) == 3:  # the tree of {1, 2}, 3 and 4: 34 first, then the farther of 13 and 14
         expected = [0, 1 - E1_S[2, 3], 1 - E1_S[0, 3]]
         np.testing.assert_allclose(model.linkage_matrix_[:, 2], expected, atol=1e-6)
-        average = LCE(2, similarity=similarity, consensus="average", n_iter=n_iter).fit(E1)
+        average = LCE(2, similarity=similarity, consensus="hierarchical", n_iter=n_iter).fit(E1)
         expected[2] = 1 - (E1_S[0, 2] + E1_S[0, 3]) / 2
         np.testing.assert_allclose(average.linkage_matrix_[:, 2], expected, atol=1e-6)
-        single = LCE(2, similarity=similarity, consensus="single", n_iter=n_iter).fit(E1)
+        single = LCE(
+            2, similarity=similarity, consensus="hierarchical", linkage="single", n_iter=n_iter
+        ).fit(E1)
         expected[2] = 1 - E1_S[0, 2]
         np.testing.assert_allclose(single.linkage_matrix_[:, 2], expected, atol=1e-6)
     if two is not None:
-        average = LCE(2, similarity=similarity, consensus="average", n_iter=n_iter).fit(E2)
+        average = LCE(2, similarity=similarity, consensus="hierarchical", n_iter=n_iter).fit(E2)
         assert average.labels_.tolist() == two
 
 
@@ -117,20 +121,24 @@ def test_limits_of_linkage():
     for linkage in ("average", "single", "complete"):
         plain = EAC(5, linkage=linkage).fit(e)
         for given in ({"decay": 0.0}, {"similarity": "wtq", "decay": 0.0}):
-            linked = LCE(5, consensus=linkage, **given).fit(e)
+            linked = LCE(5, consensus="hierarchical", linkage=linkage, **given).fit(e)
             np.testing.assert_allclose(
                 linked.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2], atol=1e-11
             )
             np.testing.assert_array_equal(linked.labels_, plain.labels_)
     # The first S that is not I is the co-association times decay / N; of single linkage ties do not matter.
-    heights = LCE(similarity="srs", consensus="single", n_iter=2).fit(labels).linkage_matrix_[:, 2]
+    heights = (
+        LCE(similarity="srs", consensus="hierarchical", linkage="single", n_iter=2)
+        .fit(labels)
+        .linkage_matrix_[:, 2]
+    )
     alike = 1 - EAC(linkage="single").fit(labels).linkage_matrix_[:, 2]
     np.testing.assert_allclose(heights, np.where(alike < 1, 1 - 0.8 / 6 * alike, 0.0), atol=1e-11)
 
 
 def test_number_by_lifetime():
     labels, truth = planted(n=80, m=10, k=4, flip=0.05)
-    for model in (LCE(consensus="average"), ECPCS(consensus="hierarchical")):
+    for model in (LCE(consensus="hierarchical"), ECPCS(consensus="hierarchical")):
         np.testing.assert_array_equal(model.fit(labels).labels_, truth)
         assert model.lifetimes_.argmax() == 2
     for model in (LCE(), ECPCS()):
@@ -139,16 +147,22 @@ def test_number_by_lifetime():
 
 
 def test_a_second_fit_leaves_nothing_of_the_first():
-    model = LCE(2, consensus="average").fit(E1).set_params(consensus="spectral", random_state=0)
+    cut = HBGF(2, random_state=0).fit(E1).set_params(partitioner="internal")
+    assert not hasattr(cut.fit(E1), "singular_values_")
+    model = (
+        LCE(2, consensus="hierarchical").fit(E1).set_params(consensus="spectral", random_state=0)
+    )
     assert not hasattr(model.fit(E1), "linkage_matrix_")
-    assert not hasattr(model.set_params(consensus="single").fit(E1), "singular_values_")
+    assert not hasattr(
+        model.set_params(consensus="hierarchical", linkage="single").fit(E1), "singular_values_"
+    )
     model = ECPCS(2, random_state=0).fit(E1).set_params(consensus="hierarchical")
     assert not hasattr(model.fit(E1), "meta_clusters_")
 
 
 def test_pairs_that_nobody_observed_are_said():
     labels = [[0, -1, 0], [0, -1, 0], [-1, 0, -1], [-1, 0, -1], [1, 1, 1]]
-    for model in (LCE(2, consensus="average"), ECPCS(2, consensus="hierarchical")):
+    for model in (LCE(2, consensus="hierarchical"), ECPCS(2, consensus="hierarchical")):
         with pytest.warns(EvidenceWarning, match="Of 4 pairs of objects no partition") as heard:
             model.fit(labels)
         assert heard[0].filename == __file__
@@ -156,7 +170,7 @@ def test_pairs_that_nobody_observed_are_said():
 
 def test_dense_limit():
     for model in (
-        LCE(2, consensus="complete", max_dense=3),
+        LCE(2, consensus="hierarchical", linkage="complete", max_dense=3),
         ECPCS(2, consensus="hierarchical", linkage="complete", max_dense=3),
     ):
         with pytest.raises(

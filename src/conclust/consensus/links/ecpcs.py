@@ -77,9 +77,9 @@ class ECPCS(ConsensusClusterer):
         Meta-cluster of every cluster, in the order of ``Ensemble.indicator``, consecutive from 0; -1
         for clusters of partitions without weight. Of "meta" only.
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
-        The dendrogram in SciPy's form. Of "hierarchical" only, as is
+        The dendrogram in SciPy's form. Of "hierarchical" only.
     lifetimes_ : ndarray of shape (n_observed - 1,)
-        Entry k is the lifetime of k + 2 clusters.
+        Entry k is the lifetime of k + 2 clusters. Of "hierarchical" only.
     n_features_in_ : int
         Number of partitions.
 
@@ -174,9 +174,6 @@ class ECPCS(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         seed = seed_sequence(self.random_state, "ECPCS")
-        for name in ("meta_clusters_", "linkage_matrix_", "lifetimes_"):
-            if hasattr(self, name):
-                delattr(self, name)
         R = trajectory_similarity(ensemble, n_steps=self.n_steps, lazy=self.lazy)
         if self.consensus == "hierarchical":
             warn_of_unobserved(ensemble, self.max_dense)

@@ -30,7 +30,7 @@ from conclust.similarity import (
 __all__ = ["LCE"]
 
 Similarity: TypeAlias = Literal["cts", "wtq", "srs", "asrs"]
-Consensus: TypeAlias = Literal["spectral", "average", "single", "complete"]
+Consensus: TypeAlias = Literal["spectral", "hierarchical"]
 
 # Similarities of the clusters of a partition only.
 _WITHIN = {"cts": connected_triples, "wtq": triple_quality}
@@ -46,8 +46,8 @@ class LCE(ConsensusClusterer):
         RM = B W
 
     with B the indicator. "spectral" cuts the graph of objects and clusters with these weights by its
-    leading eigenvectors [1]_ [2]_, without making RM. "average", "single" and "complete" are linkage on
-    1 - S, where S_ij is the mean of W over clusters of both objects [3]_.
+    leading eigenvectors [1]_ [2]_, without making RM. "hierarchical" is linkage on 1 - S, where S_ij is the
+    mean of W over clusters of both objects [3]_.
 
     Parameters
     ----------
@@ -59,9 +59,11 @@ class LCE(ConsensusClusterer):
         weighted triple quality (:func:`conclust.similarity.triple_quality`). "srs" and "asrs": those of
         all partitions by SimRank on objects and clusters, and by one step of it
         (:func:`conclust.similarity.simrank`, :func:`conclust.similarity.approximate_simrank`), for
-        linkage only.
-    consensus : {"spectral", "average", "single", "complete"}, default="spectral"
-        What is made of the similarities: the cut, or linkage.
+        "hierarchical" only.
+    consensus : {"spectral", "hierarchical"}, default="spectral"
+        The cut, or linkage.
+    linkage : {"average", "single", "complete"}, default="average"
+        Of "hierarchical".
     decay : float, default=0.8
         In [0, 1]: how alike the most similar clusters are, and what a step of SimRank takes away. With 0
         "cts" and "wtq" are HBGF with ``joint=False``, and EAC. The papers on LCE have 0.9, their
@@ -87,9 +89,9 @@ class LCE(ConsensusClusterer):
         Leading singular values of the degree-normalised RM, falling from 1. Of "spectral" only, and
         absent where all objects are noise.
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
-        The dendrogram in SciPy's form. Of linkage only, as is
+        The dendrogram in SciPy's form. Of "hierarchical" only.
     lifetimes_ : ndarray of shape (n_observed - 1,)
-        Entry k is the lifetime of k + 2 clusters.
+        Entry k is the lifetime of k + 2 clusters. Of "hierarchical" only.
     n_features_in_ : int
         Number of partitions.
 
@@ -125,7 +127,6 @@ class LCE(ConsensusClusterer):
        gene expression data analysis", Bioinformatics 26(12), 2010.
     .. [2] N. Iam-On, T. Boongoen, S. Garrett and C. Price, "A link-based approach to the cluster ensemble
        problem", IEEE TPAMI 33(12), 2011.
-
     .. [3] N. Iam-On and S. Garrett, "LinkCluE: a MATLAB package for link-based cluster ensembles",
        Journal of Statistical Software 36(9), 2010.
 
@@ -138,7 +139,7 @@ class LCE(ConsensusClusterer):
     array([0, 0, 1, 1])
     >>> (model.singular_values_**2).round(6)
     array([1.      , 0.113039])
-    >>> LCE(similarity="asrs", consensus="average").fit(labels).linkage_matrix_[:, 2].round(4)
+    >>> LCE(similarity="asrs", consensus="hierarchical").fit(labels).linkage_matrix_[:, 2].round(4)
     array([0.    , 0.5306, 0.7431])
     """
 
@@ -163,6 +164,7 @@ class LCE(ConsensusClusterer):
         *,
         similarity: Similarity = "cts",
         consensus: Consensus = "spectral",
+        linkage: RowLinkage = "average",
         decay: float = 0.8,
         n_iter: int = 5,
         n_init: int = 10,
@@ -173,6 +175,7 @@ class LCE(ConsensusClusterer):
         self.n_clusters = n_clusters
         self.similarity = similarity
         self.consensus = consensus
+        self.linkage = linkage
         self.decay = decay
         self.n_iter = n_iter
         self.n_init = n_init
@@ -183,13 +186,14 @@ class LCE(ConsensusClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.similarity, "similarity", "LCE", Similarity)
         check_option(self.consensus, "consensus", "LCE", Consensus)
+        check_option(self.linkage, "linkage", "LCE", RowLinkage)
         if self.consensus == "spectral" and self.similarity not in _WITHIN:
             refuse(
                 "similarity",
                 "LCE with consensus='spectral'",
                 "'cts' or 'wtq'",
                 self.similarity,
-                "'srs' and 'asrs' are for linkage.",
+                "'srs' and 'asrs' are for consensus='hierarchical'.",
             )
         check_real(self.decay, "decay", "LCE", high=1.0)
         check_int(self.n_iter, "n_iter", "LCE", low=2)
@@ -200,15 +204,13 @@ class LCE(ConsensusClusterer):
         return "exact" if self.consensus == "spectral" else "optional"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        for name in ("singular_values_", "linkage_matrix_", "lifetimes_"):
-            if hasattr(self, name):
-                delattr(self, name)
         seed = seed_sequence(self.random_state, "LCE")
         if self.consensus == "spectral":
             return self._cut(ensemble, seed)
         warn_of_unobserved(ensemble, self.max_dense)
-        linkage: RowLinkage = self.consensus
-        tree = cluster_tree(self._pairs(ensemble), linkage, max_dense=self.max_dense, owner="LCE")
+        tree = cluster_tree(
+            self._pairs(ensemble), self.linkage, max_dense=self.max_dense, owner="LCE"
+        )
         self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
         return tree.cut(self.n_clusters)
 
