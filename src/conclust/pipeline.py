@@ -303,7 +303,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            New points. The members must be able to label them (k-means can).
+            New points. The members must be able to label them ("kmeans" and "spectral" can).
 
         Returns
         -------

@@ -95,6 +95,24 @@ def test_new_points_go_where_the_models_put_them(clustered, tmp_path, capsys):
     assert written["input"]["objects"] == 60
 
 
+@pytest.mark.parametrize("kind", ["spectral", "kmeans+spectral"])
+def test_members_on_landmarks_label_new_points(tmp_path, kind):
+    old, new = points(tmp_path / "old.csv", OLD), points(tmp_path / "new.csv", NEW)
+    more = ["--generator", kind, "--partitions", "10", "--drop", "kind", "--feature-fraction", ".7"]
+    out = tmp_path / "r"
+    assert run("cluster", old, *more, "--method", "pcc", "-k", "4", "-q", "--out", out) == 0
+    assert run("predict", out, old, "--out", tmp_path / "again", "-q") == 0
+    np.testing.assert_array_equal(labels_of(tmp_path / "again"), labels_of(out))
+    assert run("predict", out, new, "--out", tmp_path / "p", "-q") == 0
+    assert adjusted_rand_score(TRUTH[NEW], labels_of(tmp_path / "p")) > 0.9
+    path = out / "generator.npz"
+    arrays, meta = read_npz(path)
+    arrays["landmarks_around"] = arrays["landmarks_around"] + 1
+    write_npz(path, arrays, meta)
+    with pytest.raises(FileFormatError, match=r"generator\.npz is damaged"):
+        Labeller.load(path)
+
+
 def test_points_of_the_fit_keep_their_labels_where_the_method_places_none(tmp_path):
     old = points(tmp_path / "old.csv", OLD)
     more = ["--partitions", "20", "--drop", "kind", "-q", "--method", "eac", "-k", "4"]
@@ -248,20 +266,22 @@ def test_a_mixed_ensemble_labels_nobody_new(tmp_path, capsys):
     assert run("cluster", tmp_path / "x.npy", *more) == 0
     assert not (tmp_path / "r/generator.npz").exists()
     assert run("predict", tmp_path / "r", tmp_path / "x.npy", "--out", tmp_path / "p") == 1
-    assert "Members of other kinds have no centres" in capsys.readouterr().err
+    assert "where every member can: with --generator kmeans, spectral" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("center_counts", lambda a: a * 1000),
-        ("center_counts", lambda a: a * 0),
-        ("center_counts", lambda a: a - 2**62),
+        ("nearest_centers_shapes", lambda a: a * 1000),
+        ("nearest_centers_shapes", lambda a: a * 0),
+        ("nearest_centers_shapes", lambda a: a - 2**62),
+        ("nearest_centers_shapes", lambda a: a[:-1]),
+        ("nearest_centers_shapes", lambda a: a[:, ::-1]),
         ("feature_counts", lambda a: a + 1),
         ("features", lambda a: a + 1),
         ("features", lambda a: a - 1),
-        ("centers", lambda a: a * np.nan),
-        ("centers", lambda a: a[:-1]),
+        ("nearest_centers", lambda a: a * np.nan),
+        ("nearest_centers", lambda a: a[:-1]),
         ("scaling", lambda a: a[:1]),
         ("scaling", lambda a: a * np.inf),
     ],
@@ -280,12 +300,16 @@ def test_forged_generators_are_refused(clustered, name, change):
     "change",
     [
         {"format": "x"},
-        {"version": 2},
+        {"version": 1},
         {"columns": ["a"]},
         {"columns": 3},
         {"scale": None},
         {"scale": "x"},
         {"gaps": 1},
+        {"models": None},
+        {"models": ["nearest"]},
+        {"models": [["nearest"]] * 20},
+        {"models": ["landmarks"] * 20},
         {"categories": [1]},
     ],
 )

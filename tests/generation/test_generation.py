@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_info
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import members, plan
+from conclust.generation.models import Centers
 
 IRIS = load_iris().data
 BLOBS, BLOB_OF = make_blobs(120, 3, centers=4, cluster_std=0.6, random_state=3)
@@ -36,11 +37,6 @@ _NO_CENTRES = "no centres: other points than those of fit, or in another order, 
 _SETS_N_CLUSTERS = "the check sets n_clusters, which DBSCAN does not take"
 EXPECTED_FAILURES = {
     "mixed": {
-        "check_fit_idempotent": _NO_CENTRES,
-        "check_methods_sample_order_invariance": _NO_CENTRES,
-        "check_methods_subset_invariance": _NO_CENTRES,
-    },
-    "spectral": {
         "check_fit_idempotent": _NO_CENTRES,
         "check_methods_sample_order_invariance": _NO_CENTRES,
         "check_methods_subset_invariance": _NO_CENTRES,
@@ -384,10 +380,11 @@ def test_on_a_lattice_full_of_ties_transform_repeats_fit_transform(points, seed)
 
 
 def test_centres_that_win_no_object_are_dropped():
-    found = members.Found(np.array([2, 2, 0]), np.array([[0.0], [9.0], [5.0]]))
+    centers = Centers(np.array([[0.0], [9.0], [5.0]]))
+    found = members.Found(np.array([2, 2, 0]), centers)
     done = members.finish(found, np.array([0, 2, 3]), 5)
     assert done.labels.tolist() == [0, -1, 0, 1, -1]
-    assert done.centers.tolist() == [[5.0], [0.0]]
+    assert done.model.centers.tolist() == [[5.0], [0.0]]
     assert done.n_clusters == 2
 
 

@@ -12,9 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 from tests.naive import landmarks as naive
 
 from conclust import HBGF, ConsensusClustering, EnsembleGenerator
-from conclust.exceptions import InputError, ParameterError
-from conclust.generation import landmarks as module
-from conclust.generation.landmarks import Landmarks, LandmarkSpectralRecipe
+from conclust.exceptions import ParameterError
+from conclust.generation import models
+from conclust.generation.landmarks import LandmarkSpectralRecipe, search_of
 from conclust.spectral import bipartite_spectrum, transfer_cut
 
 IRIS = load_iris().data
@@ -30,7 +30,7 @@ def rng(seed=0):
 def test_nearest_landmarks_are_exact_where_all_are_looked_at():
     for d in (1, 2, 7, 8, 9, 40):
         points, places = rng(d).normal(size=(300, d)), rng(d + 1).normal(size=(51, d))
-        found, squares = Landmarks.of(places, 5, rng()).nearest(points, 5)
+        found, squares = search_of(places, 5, rng()).nearest(points, 5)
         exact = cdist(points, places, "sqeuclidean")
         np.testing.assert_array_equal(found, np.argsort(exact, axis=1, kind="stable")[:, :5])
         np.testing.assert_allclose(squares, np.take_along_axis(exact, found.astype(int), 1))
@@ -38,7 +38,7 @@ def test_nearest_landmarks_are_exact_where_all_are_looked_at():
 
 def test_equally_near_landmarks_come_in_their_order():
     places = np.array([[0.0], [1.0], [1.0], [3.0], [1.0]])
-    found, squares = Landmarks.of(places, 4, rng()).nearest(np.array([[1.0], [2.0]]), 4)
+    found, squares = search_of(places, 4, rng()).nearest(np.array([[1.0], [2.0]]), 4)
     assert found[0].tolist() == [1, 2, 4, 0]
     assert found[1].tolist() == [1, 2, 3, 4]
     assert squares[1].tolist() == [1.0] * 4
@@ -46,7 +46,7 @@ def test_equally_near_landmarks_come_in_their_order():
 
 def test_the_search_in_two_steps_is_what_it_says():
     points, places = rng(0).normal(size=(200, 3)), rng(1).normal(size=(400, 3))
-    search = Landmarks.of(places, 5, rng(2))
+    search = search_of(places, 5, rng(2))
     found, _ = search.nearest(points, 5)
     np.testing.assert_array_equal(found, naive.nearest(points, search, 5))
     assert sorted(search.grouped.tolist()) == list(range(400))
@@ -57,9 +57,9 @@ def test_the_search_in_two_steps_is_what_it_says():
 
 def test_blocks_of_points_change_nothing(monkeypatch):
     points, places = rng(0).normal(size=(100, 3)), rng(1).normal(size=(60, 3))
-    search = Landmarks.of(places, 5, rng(2))
+    search = search_of(places, 5, rng(2))
     whole = search.nearest(points, 5)
-    monkeypatch.setattr(module, "_BLOCK", 7)
+    monkeypatch.setattr(models, "_BLOCK", 7)
     for ours, theirs in zip(search.nearest(points, 5), whole, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
@@ -71,10 +71,10 @@ def test_members_are_a_spectral_clustering_of_the_bipartite_graph():
     X, _ = make_blobs(300, 2, centers=6, cluster_std=1.5, random_state=0)
     recipe = LandmarkSpectralRecipe(n_landmarks=40)
     places = recipe._landmarks(X, rng(3))
-    ties = recipe._ties(places, X, rng(4))
-    weights = naive.ties(X, places, Landmarks.of(places, 5, rng(4)), 5)
-    np.testing.assert_allclose(ties.toarray(), weights, rtol=1e-9)
-    found = module._cut(ties, places, 6, rng(5))
+    graph = recipe._graph(places, X, rng(4))
+    weights = naive.ties(X, places, search_of(places, 5, rng(4)), 5)
+    np.testing.assert_allclose(graph.ties.toarray(), weights, rtol=1e-9)
+    found = graph.cut(6, rng(5)).label_tied(graph.found, graph.weights)
     rows = naive.embedding(weights, 6)
     best = KMeans(6, n_init=20, random_state=0).fit(rows)
     inertia = sum(((rows[found == k] - rows[found == k].mean(0)) ** 2).sum() for k in range(6))
@@ -148,15 +148,13 @@ def test_the_unit_of_the_points_does_not_matter(scale):
 # --------------------------------------------------------------------------------- the generator
 
 
-def test_members_are_described_and_know_only_their_points():
+def test_members_are_described():
     generator = EnsembleGenerator("spectral", random_state=0)
     labels = generator.fit_transform(IRIS)
     assert labels.dtype == np.uint8
     assert {member.method for member in generator.members_} == {"spectral"}
     assert {member.n_clusters for member in generator.members_} <= set(range(2, 13))
-    np.testing.assert_array_equal(generator.transform(IRIS), labels)
-    with pytest.raises(InputError, match=r"cannot label new points: 20 of the 20 .*\(spectral\)"):
-        generator.transform(IRIS[:10])
+    assert all(member.centers is None for member in generator.members_)
 
 
 def test_objects_that_are_not_drawn_are_missing():
@@ -191,3 +189,116 @@ def test_kinds_take_turns_with_clusterers():
         EnsembleGenerator(["kmeans", "mixed"]).fit(IRIS)
     with pytest.raises(ParameterError, match=r"Is it 'spectral'\?"):
         EnsembleGenerator("spectra").fit(IRIS)
+
+
+# ------------------------------------------------------------------------------------ new points
+
+
+def test_transform_labels_the_points_of_fit_as_they_were_labelled():
+    """In blocks, one by one, in another order, scaled: to the last object."""
+    X, _ = make_moons(700, noise=0.1, random_state=1)
+    for more in ({}, {"scale": "standard", "feature_fraction": 0.5}):
+        generator = EnsembleGenerator("spectral", 4, random_state=0, **more)
+        labels = generator.fit_transform(X)
+        np.testing.assert_array_equal(generator.transform(X), labels)
+        order = rng(2).permutation(700)
+        np.testing.assert_array_equal(generator.transform(X[order]), labels[order])
+        alone = np.vstack([generator.transform(x[None]) for x in X[:60]])
+        np.testing.assert_array_equal(alone, labels[:60])
+
+
+def test_what_was_not_drawn_is_labelled_by_transform():
+    generator = EnsembleGenerator("spectral", 4, sample_fraction=0.6, random_state=0)
+    labels = generator.fit_transform(IRIS)
+    placed = generator.transform(IRIS)
+    drawn = labels >= 0
+    np.testing.assert_array_equal(placed[drawn], labels[drawn])
+    assert (placed >= 0).all()
+    assert (~drawn).sum() == 4 * 60
+
+
+def test_new_points_go_where_their_landmarks_are():
+    """As the twin says that takes a point at a time, from the ties to the nearest centre."""
+    X, _ = make_blobs(500, 3, centers=5, cluster_std=2.0, random_state=0)
+    new = rng(0).normal(scale=8, size=(300, 3))
+    generator = EnsembleGenerator("spectral", 3, n_clusters=6, random_state=0).fit(X)
+    found = generator.transform(new)
+    for u, member in enumerate(generator.members_):
+        expected, margins = naive.place(new, member.model)
+        sure = margins > 1e-9
+        assert sure.mean() > 0.99
+        np.testing.assert_array_equal(found[sure, u], expected[sure])
+
+
+def test_new_points_fall_into_groups_that_are_not_round():
+    X, y = make_moons(1500, noise=0.05, random_state=0)
+    generator = EnsembleGenerator("spectral", n_clusters=range(5, 20))
+    model = ConsensusClustering("pcc", generator, n_clusters=2, random_state=0).fit(X[:1000])
+    np.testing.assert_array_equal(model.predict(X[:1000]), model.labels_)
+    assert adjusted_rand_score(y[1000:], model.predict(X[1000:])) > 0.95
+    both = EnsembleGenerator(["kmeans", "spectral"], 10, random_state=0).fit(X[:1000])
+    assert both.transform(X[1000:]).shape == (500, 10)
+
+
+def test_points_beyond_the_reach_of_the_ties_go_with_their_landmarks():
+    """The weights of all their ties are as small as can be: what counts is their shares."""
+    near = rng(0).normal(size=(400, 2))
+    X = np.vstack([near, near + 300.0])
+    generator = EnsembleGenerator("spectral", 6, n_clusters=3, random_state=0).fit(X)
+    far = np.array([[-5000.0, -5000.0], [5300.0, 5300.0]])
+    model = generator.members_[0].model
+    _, squares = model.search.nearest(far, 5)
+    assert (models.tie_weights(squares, model.sigma) < 1e-15).all()
+    labels, placed = generator.transform(X), generator.transform(far)
+    for u, member in enumerate(generator.members_):
+        assert placed[0, u] in labels[:400, u]
+        assert placed[1, u] in labels[400:, u]
+        np.testing.assert_array_equal(placed[:, u], naive.place(far, member.model)[0])
+
+
+def test_new_points_by_components():
+    centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
+    X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
+    new, of_new = make_blobs(100, centers=centers, cluster_std=3.0, random_state=1)
+    for k, group in ((1, np.zeros(4)), (2, np.array([0, 0, 1, 1])), (4, np.arange(4))):
+        generator = EnsembleGenerator("spectral", 3, n_clusters=k, random_state=0)
+        for column, placed in zip(
+            generator.fit_transform(X).T, generator.transform(new).T, strict=True
+        ):
+            both = np.concatenate([column, placed])
+            assert adjusted_rand_score(group[np.concatenate([y, of_new])], both) == 1
+
+
+def _arrays():
+    return dict(
+        EnsembleGenerator("spectral", 1, random_state=0).fit(IRIS).members_[0].model.arrays()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("starts", lambda a: a[::-1]),
+        ("starts", lambda a: a + 1),
+        ("grouped", lambda a: a - 1),
+        ("grouped", lambda a: a[:-1]),
+        ("around", lambda a: a + 1),
+        ("around", lambda a: a[:-1]),
+        ("n_nearest", lambda a: a * 0),
+        ("n_nearest", lambda a: a * 1000),
+        ("n_nearest", lambda a: np.repeat(a, 2)),
+        ("sigma", lambda a: -a),
+        ("sigma", lambda a: a * np.nan),
+        ("heads", lambda a: a[:-1]),
+        ("points", lambda a: a[:, :-1]),
+        ("loads", lambda a: a[:-1]),
+        ("loads", lambda a: a + np.inf),
+        ("centers", lambda a: a[:, :-1]),
+        ("centers", lambda a: a[:0]),
+    ],
+)
+def test_arrays_that_are_no_model_are_told_from_others(name, change):
+    arrays = _arrays()
+    assert models.LandmarkCut.of_arrays(arrays) is not None
+    arrays[name] = change(arrays[name])
+    assert models.LandmarkCut.of_arrays(arrays) is None

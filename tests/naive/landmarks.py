@@ -40,3 +40,21 @@ def embedding(A, k):
     values = np.linalg.eigvalsh(W * root[:, None] * root)[::-1][:k]
     rows = rows * values  # D_x^-1 A times the landmarks' side
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def place(points, model):
+    """The nearest centre to the place of each point, and by how much it is the nearest.
+
+    The place is the mean of those of its landmarks, weighted by its ties, at unit length.
+    """
+    found = nearest(points, model.search, model.n_nearest)
+    labels, margins = [], []
+    for x, which in zip(points, found, strict=True):
+        squares = ((x - model.search.points[which]) ** 2).sum(axis=1)
+        weights = np.maximum(np.exp(-squares / (2 * model.sigma**2)), np.finfo(float).eps)
+        row = (weights[:, None] * model.loads[which]).sum(axis=0) / weights.sum()
+        row /= np.linalg.norm(row)
+        far = np.array([((row - center) ** 2).sum() for center in model.centers])
+        labels.append(far.argmin())
+        margins.append(np.diff(np.sort(far)[:2])[0])
+    return np.array(labels), np.array(margins)

@@ -327,6 +327,16 @@ def nearest_landmarks(
     squares: NDArray[np.float64],
 ) -> None: ...
 
+# kmeans/landmarks: centers (r, K); labels (n,) are written
+def landmark_labels(
+    found: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    loads: NDArray[np.float64],
+    centers: NDArray[np.float64],
+    half: NDArray[np.float64],
+    labels: NDArray[np.int64],
+) -> None: ...
+
 # pair_table: adds to table
 def pair_table(c: NDArray[Any], N: NDArray[Any], first: int, table: NDArray[np.int64]) -> None: ...
 

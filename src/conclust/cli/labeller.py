@@ -1,11 +1,13 @@
 """The file that labels new points: the models of a generated ensemble's members, as plain arrays.
 
-``generator.npz`` holds the centres of every k-means member, the columns that it drew, the scaling and
-what fills empty cells. It is no pickle: reading it runs nothing.
+``generator.npz`` holds the model of every member (centres of k-means, landmarks and their cut of spectral
+clustering), the columns that it drew, the scaling and what fills empty cells. It is no pickle: reading it
+runs nothing.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +18,27 @@ from numpy.typing import NDArray
 
 from conclust._storage import Expected, read_npz, write_npz
 from conclust.exceptions import FileFormatError, InputError
-from conclust.generation.members import nearest_center
+from conclust.generation.models import MODELS, Model
 
 __all__ = ["Labeller"]
 
 _FORMAT = "conclust generator"
-_VERSION = 1
+_VERSION = 2
+# Arrays of all members of one kind, one after the other, and beside them the shape of each.
+_MODELS = {
+    f"{kind}_{name}{part}": Expected("i", 2, optional=True)
+    if part
+    else Expected(of[0], 1, optional=True)
+    for kind, model in MODELS.items()
+    for name, of in model.layout.items()
+    for part in ("", "_shapes")
+}
 _EXPECTED = {
-    "centers": Expected("f", 1),
-    "center_counts": Expected("i", 1),
     "features": Expected("i", 1),
     "feature_counts": Expected("i", 1),
     "scaling": Expected("f", 2, optional=True),
     "filling": Expected("f", 1, optional=True),
+    **_MODELS,
 }
 
 
@@ -38,8 +48,8 @@ class Labeller:
 
     Attributes
     ----------
-    centers : list of ndarray of shape (n_clusters_u, n_features_u)
-        Of each member, in the units of the scaled points.
+    models : list of Model
+        How each member labels the scaled points.
     features : list of ndarray of int
         The columns that each member sees.
     scale : {"minmax", "standard"} or None
@@ -55,7 +65,7 @@ class Labeller:
         Names of the columns of numbers, and of the columns of categories.
     """
 
-    centers: list[NDArray[np.float64]]
+    models: list[Model]
     features: list[NDArray[np.int64]]
     scale: str | None
     scaling: NDArray[np.float64] | None
@@ -75,7 +85,8 @@ class Labeller:
         gaps: bool,
     ) -> Labeller | None:
         """Return the models of a fitted EnsembleGenerator; None if members cannot label new points."""
-        if any(member.centers is None for member in generator.members_):
+        models = [member.model for member in generator.members_ if member.model is not None]
+        if len(models) < len(generator.members_):
             return None
         every = np.arange(len(columns))
         scaler, scaling = generator.scaler_, None
@@ -84,7 +95,7 @@ class Labeller:
         elif generator.scale == "standard":
             scaling = np.array([scaler.mean_, scaler.scale_])
         return cls(
-            [member.centers for member in generator.members_],
+            models,
             [every if m.features is None else np.array(m.features) for m in generator.members_],
             generator.scale,
             scaling,
@@ -100,9 +111,9 @@ class Labeller:
             X = np.where(np.isnan(X), self.filling, X)
         complete = ~np.isnan(X).any(axis=1)
         points = self._scaled(X[complete])
-        labels = np.full((len(X), len(self.centers)), -1, dtype=np.int64)
-        for u, (centers, features) in enumerate(zip(self.centers, self.features, strict=True)):
-            labels[complete, u] = nearest_center(np.ascontiguousarray(points[:, features]), centers)
+        labels = np.full((len(X), len(self.models)), -1, dtype=np.int64)
+        for u, (model, features) in enumerate(zip(self.models, self.features, strict=True)):
+            labels[complete, u] = model.label(np.ascontiguousarray(points[:, features]))
         return labels
 
     def _scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -117,10 +128,9 @@ class Labeller:
     def save(self, path: Path) -> None:
         """Write the file."""
         arrays = {
-            "centers": np.concatenate([c.ravel() for c in self.centers]),
-            "center_counts": np.array([len(c) for c in self.centers], dtype=np.int64),
             "features": np.concatenate(self.features).astype(np.int64),
             "feature_counts": np.array([len(f) for f in self.features], dtype=np.int64),
+            **_packed(self.models),
         }
         if self.scaling is not None:
             arrays["scaling"] = self.scaling
@@ -131,6 +141,7 @@ class Labeller:
             "version": _VERSION,
             "columns": list(self.columns),
             "categories": list(self.categories),
+            "models": [model.kind for model in self.models],
             "scale": self.scale,
             "gaps": self.gaps,
         }
@@ -150,23 +161,20 @@ class Labeller:
         if not path.exists():
             raise InputError(
                 f"{path.parent} cannot label new points: it has no {path.name}, which 'conclust cluster' "
-                "writes with --generator kmeans. Members of other kinds have no centres."
+                "writes where every member can: with --generator kmeans, spectral or kmeans+spectral."
             )
         arrays, meta = read_npz(path, expected=_EXPECTED)
         if meta.get("format") != _FORMAT or meta.get("version") != _VERSION:
             _refuse(path)
         columns, categories = (_names(path, meta.get(key)) for key in ("columns", "categories"))
         scale, gaps = meta.get("scale"), meta.get("gaps")
-        counts, widths = arrays["center_counts"], arrays["feature_counts"]
-        features = arrays["features"]
+        widths, features = arrays["feature_counts"], arrays["features"]
         d = len(columns)
         sound = (
             d > 0
-            and len(counts) == len(widths) > 0
-            and bool((counts > 0).all() and (widths > 0).all() and (widths <= d).all())
-            and bool((counts <= len(arrays["centers"])).all())
+            and len(widths) > 0
+            and bool((widths > 0).all() and (widths <= d).all())
             and int(widths.sum()) == len(features)
-            and int((counts * widths).sum()) == len(arrays["centers"])
             and bool((features >= 0).all() and (features < d).all())
             and all(bool(np.isfinite(array).all()) for array in arrays.values())
             and scale in (None, "minmax", "standard")
@@ -179,9 +187,11 @@ class Labeller:
         if not sound:
             _refuse(path)
         drawn = np.split(features, np.cumsum(widths)[:-1])
-        parts = np.split(arrays["centers"], np.cumsum(counts * widths)[:-1])
+        models = _unpacked(meta.get("models"), arrays)
+        if models is None or [model.n_features for model in models] != widths.tolist():
+            _refuse(path)
         return cls(
-            [part.reshape(k, -1) for part, k in zip(parts, counts.tolist(), strict=True)],
+            models,
             drawn,
             scale,
             arrays.get("scaling"),
@@ -190,6 +200,55 @@ class Labeller:
             columns,
             categories,
         )
+
+
+def _packed(models: Sequence[Model]) -> dict[str, NDArray[Any]]:
+    """Return arrays that hold the models: of each kind, one member after the other."""
+    packed = {}
+    for kind in {model.kind for model in models}:
+        parts = [model.arrays() for model in models if model.kind == kind]
+        for name in MODELS[kind].layout:
+            packed[f"{kind}_{name}"] = np.concatenate([part[name].ravel() for part in parts])
+            packed[f"{kind}_{name}_shapes"] = np.array([part[name].shape for part in parts])
+    return packed
+
+
+def _unpacked(kinds: Any, arrays: dict[str, NDArray[Any]]) -> list[Model] | None:
+    """Return the models that `_packed` packed; None if the arrays hold none of these kinds."""
+    if not isinstance(kinds, list) or any(
+        not isinstance(kind, str) or kind not in MODELS for kind in kinds
+    ):
+        return None
+    if {name for name in arrays if name in _MODELS} != {
+        name for name in _MODELS if name.partition("_")[0] in kinds
+    }:
+        return None
+    models: list[Model | None] = [None] * len(kinds)
+    for kind in set(kinds):
+        places = [u for u, other in enumerate(kinds) if other == kind]
+        split = {}
+        for name, (_, ndim) in MODELS[kind].layout.items():
+            parts = _split(arrays[f"{kind}_{name}"], arrays[f"{kind}_{name}_shapes"], ndim)
+            if parts is None or len(parts) != len(places):
+                return None
+            split[name] = parts
+        for i, u in enumerate(places):
+            models[u] = MODELS[kind].of_arrays({name: parts[i] for name, parts in split.items()})
+    found = [model for model in models if model is not None]
+    return found if len(found) == len(kinds) else None
+
+
+def _split(flat: NDArray[Any], shapes: NDArray[np.int64], ndim: int) -> list[NDArray[Any]] | None:
+    """Return the arrays of these shapes that lie one after the other; None if they do not."""
+    if shapes.shape[1] != ndim or not ((shapes > 0) & (shapes <= len(flat))).all():
+        return None
+    sizes = [
+        math.prod(shape) for shape in shapes.tolist()
+    ]  # Python's ints: forged ones may be long
+    if sum(sizes) != len(flat):
+        return None
+    parts = np.split(flat, np.cumsum(sizes)[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes.tolist(), strict=True)]
 
 
 def _names(path: Path, stored: Any) -> tuple[str, ...]:

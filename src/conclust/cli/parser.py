@@ -150,7 +150,11 @@ def _add_cluster(commands: Any) -> None:
     )
     add_consensus(parser)
     add_points(add_reading(parser))
-    add_writing(parser, "result", _FILES + ", features.csv, generator.npz (of k-means)")
+    add_writing(
+        parser,
+        "result",
+        _FILES + ", features.csv, generator.npz (of members that label new points)",
+    )
     add_running(parser)
     parser.set_defaults(run=_run_cluster)
 

@@ -166,7 +166,7 @@ def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _
     if result.get("command") == "combine":
         return _read_labels(arguments, result, table)
     labeller = Labeller.load(result.folder / "generator.npz")
-    n_partitions = len(labeller.centers) + len(labeller.categories)
+    n_partitions = len(labeller.models) + len(labeller.categories)
     if n_partitions != result.ensemble.n_partitions:
         raise FileFormatError(
             f"{result.folder / 'generator.npz'} does not fit ensemble.npz: it was changed."

@@ -1,7 +1,7 @@
 """Finished members on disk, so that an interrupted run resumes and two runs share the work.
 
-A member is an NPY of labels (another of centres, where it has them) and a JSON written last, with
-the SHA-256 of both. Its name is the SHA-256 of all that determines it. Who computes a member holds
+A member is an NPY of labels (others of its model, where it has one) and a JSON written last, with
+the SHA-256 of each. Its name is the SHA-256 of all that determines it. Who computes a member holds
 the lock of its lock file, which the system takes from a process that dies, however it dies.
 """
 
@@ -33,13 +33,14 @@ from conclust._warnings import warn
 from conclust.ensemble import NOISE
 from conclust.exceptions import CacheWarning, FileFormatError, ParameterError
 from conclust.generation.members import Labelled, Task
+from conclust.generation.models import MODELS, Model
 
 if sys.platform != "win32":
     import fcntl
 
 __all__ = ["CacheReport", "MemberCache", "open_cache", "points_digest", "render_clusterer"]
 
-_FORMAT = 1
+_FORMAT = 2
 _FOLDER = "members"
 _OWNER = "EnsembleGenerator"
 _NO_PATH = {errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
@@ -180,12 +181,25 @@ class MemberCache:
         shape, kind = labels.shape, labels.dtype.kind
         if shape != (self.n,) or kind != "i" or labels.min() < NOISE or labels.max() >= found:
             raise FileFormatError(f"{self._path(key, '.npy')} holds no labels of {self.n} objects.")
-        centers = None
-        if ".centers.npy" in hashes:
-            centers = self._payload(key, ".centers.npy", hashes)
-            if centers.dtype != np.float64 or centers.ndim != 2 or len(centers) != found:
-                raise FileFormatError(f"{self._path(key, '.centers.npy')} holds no centres.")
-        return Labelled(labels.astype(np.int32), found, centers)
+        return Labelled(labels.astype(np.int32), found, self._model(key, entry, found, hashes))
+
+    def _model(
+        self, key: str, entry: dict[str, Any], found: int, hashes: dict[str, str]
+    ) -> Model | None:
+        kind = entry.get("model")
+        if kind is None:
+            return None
+        if kind not in MODELS:
+            raise FileFormatError(f"{self._path(key, '.json')} does not describe a member.")
+        arrays = {}
+        for name, (type_, ndim) in MODELS[kind].layout.items():
+            array = arrays[name] = self._payload(key, f".{name}.npy", hashes)
+            if array.dtype.kind != type_ or array.ndim != ndim:
+                raise FileFormatError(f"{self._path(key, f'.{name}.npy')} holds no {name}.")
+        model = MODELS[kind].of_arrays(arrays)
+        if model is None or model.n_clusters != found:
+            raise FileFormatError(f"{self._path(key, '.json')} does not fit what lies beside it.")
+        return model
 
     def _payload(self, key: str, kind: str, hashes: dict[str, str]) -> NDArray[Any]:
         path = self._path(key, kind)
@@ -205,8 +219,8 @@ class MemberCache:
         """Keep a member: payloads first, the JSON that makes them count last."""
         highest = np.min_scalar_type(-max(1, member.n_clusters) - 1)  # a signed type
         payloads = {".npy": member.labels.astype(highest)}
-        if member.centers is not None:
-            payloads[".centers.npy"] = member.centers
+        if member.model is not None:
+            payloads |= {f".{name}.npy": array for name, array in member.model.arrays().items()}
         hashes = {}
         for kind, array in payloads.items():
             buffer = io.BytesIO()
@@ -219,6 +233,7 @@ class MemberCache:
             "key": key,
             "member": self.description(task, asked),
             "n_clusters_found": member.n_clusters,
+            "model": None if member.model is None else member.model.kind,
             "sha256": hashes,
         }
         with _no_strangers(self._path(key, ".json")):

@@ -22,7 +22,7 @@ from conclust._warnings import warn
 from conclust.exceptions import InputError
 from conclust.generation.cache import open_cache, points_digest
 from conclust.generation.crew import Crew
-from conclust.generation.members import Labelled, Member, Task, drawn_features, nearest_center
+from conclust.generation.members import Labelled, Member, Task, drawn_features
 from conclust.generation.plan import METHODS, Plan, make_plan, refuse_method
 from conclust.generation.points import read_points
 from conclust.generation.running import Progress, run_tasks
@@ -101,12 +101,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     Notes
     -----
     ``fit_transform`` returns the partitions of the points given. ``transform`` labels points, new
-    ones too, by the nearest centre of each member, where the members have centres: "kmeans", and a
-    KMeans or MiniBatchKMeans of your own. With ``sample_fraction=1`` the two agree on the same
-    points. With less, ``fit_transform`` leaves out the objects that a member did not draw, as the
-    consensus wants, while ``transform`` labels all. Members without centres cannot label new
-    points; ``transform`` then returns the labels of the very points given to ``fit``, and raises for
-    others.
+    ones too, by the nearest centre of each member ("kmeans", and a KMeans or MiniBatchKMeans of your
+    own), or by tying them to the landmarks of the member, whose places in its embedding it keeps
+    ("spectral"). With ``sample_fraction=1`` the two agree on the same points. With less,
+    ``fit_transform`` leaves out the objects that a member did not draw, as the consensus wants, while
+    ``transform`` labels all. Other members cannot label new points; ``transform`` then returns the
+    labels of the very points given to ``fit``, and raises for others.
 
     Labels of members that have a name ("kmeans", "mixed", "spectral") are uint8 if every member takes all objects (up to 254 clusters),
     int8 with -1 for objects that were not drawn (up to 127 clusters): ensembles use both as they are,
@@ -236,7 +236,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         -------
         ndarray of shape (n_samples, n_partitions)
             Labels, with the cluster numbers of ``fit``: every object is labelled by every member
-            that has centres.
+            that can label new points.
 
         Raises
         ------
@@ -250,8 +250,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
             raise InputError(
                 f"transform cannot label new points: {len(self._seen)} of the {len(self.members_)} "
-                f"members ({names}) have no centres and know only the X given to fit. Use "
-                "method='kmeans', or a KMeans or MiniBatchKMeans as method, to label new points."
+                f"members ({names}) know only the X given to fit. Use method='kmeans' or 'spectral', or a "
+                "KMeans or MiniBatchKMeans as method, to label new points."
             )
         points = self._scaled(raw)
         labels = np.empty((len(points), len(self.members_)), dtype=self._dtype)
@@ -317,7 +317,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         def keep(task: Task, results: Sequence[Labelled]) -> None:
             for u, result in zip(task.columns, results, strict=True):
                 members[u] = _describe(task, result, points.shape[1])
-                if result.centers is None:
+                if result.model is None:
                     seen[u] = result.labels
                 if matrix is not None:
                     matrix[:, u] = result.labels
@@ -398,7 +398,7 @@ def _describe(task: Task, result: Labelled, d: int) -> Member:
         task.seed,
         task.n_objects,
         None if features is None else tuple(features.tolist()),
-        result.centers,
+        result.model,
     )
 
 
@@ -407,5 +407,5 @@ def _predict(
 ) -> tuple[int, NDArray[np.int64]]:
     if member.features is not None:
         points = np.ascontiguousarray(points[:, member.features])
-    assert member.centers is not None
-    return u, nearest_center(points, member.centers)
+    assert member.model is not None
+    return u, member.model.label(points)

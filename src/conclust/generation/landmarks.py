@@ -18,81 +18,31 @@ from scipy.cluster.hierarchy import linkage
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import pdist
 
-from conclust._kernels import nearest_landmarks
-from conclust.generation.members import Found, KMeansRecipe, first_distinct, nearest_center
+from conclust.generation.members import Found, KMeansRecipe, first_distinct
 from conclust.generation.mixed import cut
+from conclust.generation.models import LandmarkCut, Search, nearest_center, tie_weights
 from conclust.generation.runs import run_kmeans, some_objects
 from conclust.spectral import transfer_cut, unit_rows
 
-__all__ = ["LandmarkSpectralRecipe", "Landmarks"]
+__all__ = ["LandmarkSpectralRecipe", "search_of"]
 
-_BLOCK = 1 << 14
 # Objects that centres of an embedding are looked for on.
 _ENOUGH = 10_000
 _FEW_LANDMARKS = 20
 # An eigenvalue that is 1 but for rounding belongs to a connected component.
 _ONE = 1.0 - 1e-9
-# The weight of a tie that is 0 in floating point.
-_LEAST = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True)
-class Landmarks:
-    """Points that stand for all, and how the nearest of them are found.
-
-    Attributes
-    ----------
-    points : ndarray of shape (p, d)
-        The landmarks.
-    heads : ndarray of shape (g, d)
-        Centres of groups of them.
-    starts : ndarray of int64 of shape (g + 1,)
-        Where each group begins in `grouped`.
-    grouped : ndarray of int32 of shape (p,)
-        The landmarks, group by group.
-    around : ndarray of int32 of shape (p, c)
-        The landmarks nearest to each, itself among them: those that a point next to it looks at.
-    """
-
-    points: NDArray[np.float64]
-    heads: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    grouped: NDArray[np.int32]
-    around: NDArray[np.int32]
-
-    @staticmethod
-    def of(points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Landmarks:
-        """Group landmarks so that about k nearest ones are found soon."""
-        p = len(points)
-        starts = rng.permutation(p)[: isqrt(p)]
-        heads = KMeansRecipe(max_iter=20).centers(points, starts)
-        group = nearest_center(points, heads)
-        filled, group = np.unique(group, return_inverse=True)
-        order = np.argsort(group, kind="stable").astype(np.int32)
-        bounds = np.concatenate([[0], np.cumsum(np.bincount(group))]).astype(np.int64)
-        return Landmarks(
-            points, np.ascontiguousarray(heads[filled]), bounds, order, _around(points, k)
-        )
-
-    def nearest(
-        self, points: NDArray[np.float64], k: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the k landmarks nearest to each point, as far as they are found, and squared distances."""
-        found = np.empty((len(points), k), dtype=np.int32)
-        squares = np.empty((len(points), k))
-        for start in range(0, len(points), _BLOCK):  # an interrupt is heard in between
-            block = slice(start, start + _BLOCK)
-            nearest_landmarks(
-                points[block],
-                self.points,
-                self.heads,
-                self.starts,
-                self.grouped,
-                self.around,
-                found[block],
-                squares[block],
-            )
-        return found, squares
+def search_of(points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Search:
+    """Group landmarks so that about k nearest ones are found soon."""
+    p = len(points)
+    starts = rng.permutation(p)[: isqrt(p)]
+    heads = KMeansRecipe(max_iter=20).centers(points, starts)
+    group = nearest_center(points, heads)
+    filled, group = np.unique(group, return_inverse=True)
+    order = np.argsort(group, kind="stable").astype(np.int32)
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(group))]).astype(np.int64)
+    return Search(points, np.ascontiguousarray(heads[filled]), bounds, order, _around(points, k))
 
 
 def _around(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
@@ -138,8 +88,13 @@ class LandmarkSpectralRecipe:
         rng: np.random.Generator,
     ) -> list[Found]:
         landmarks = self._landmarks(points, rng)
-        ties = self._ties(landmarks, points, rng)
-        return [Found(_cut(ties, landmarks, k, rng)) for k in n_clusters if k is not None]
+        graph = self._graph(landmarks, points, rng)
+        found = []
+        for k in n_clusters:
+            if k is not None:
+                model = graph.cut(k, rng)
+                found.append(Found(model.label_tied(graph.found, graph.weights), model))
+        return found
 
     def _landmarks(
         self, points: NDArray[np.float64], rng: np.random.Generator
@@ -151,42 +106,52 @@ class LandmarkSpectralRecipe:
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=10).centers(pool, starts)
 
-    def _ties(
+    def _graph(
         self, landmarks: NDArray[np.float64], points: NDArray[np.float64], rng: np.random.Generator
-    ) -> sp.csr_array:
-        """Return the bipartite graph (n_objects, n_landmarks)."""
-        n, p = len(points), len(landmarks)
-        k = min(self.n_nearest, p)
-        found, weights = Landmarks.of(landmarks, k, rng).nearest(points, k)
-        spread = float(np.sqrt(weights).mean())
-        if spread > 0:
-            np.multiply(weights, -0.5 / spread**2, out=weights)
-            np.maximum(np.exp(weights, out=weights), _LEAST, out=weights)
-        else:  # every object is a landmark, k times
-            weights[:] = 1.0
-        return sp.csr_array((weights.ravel(), found.ravel(), np.arange(0, n * k + 1, k)), (n, p))
+    ) -> _Graph:
+        k = min(self.n_nearest, len(landmarks))
+        search = search_of(landmarks, k, rng)
+        found, squares = search.nearest(points, k)
+        sigma = float(np.sqrt(squares).mean())
+        return _Graph(search, found, tie_weights(squares, sigma), sigma)
 
 
-def _cut(
-    ties: sp.csr_array, landmarks: NDArray[np.float64], k: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Cut the graph of objects and landmarks into k parts; return the part of each object."""
-    n = ties.shape[0]
-    sample = some_objects(n, min(n, _ENOUGH), rng)
-    values, _, loads = transfer_cut(ties, k)
-    if values[-1] > _ONE:
-        parts = _components(ties)
-        if parts.max() + 1 >= k:
-            # Every cut between components is 0: objects of one component stay together.
-            return _grouped(parts, landmarks, k)[ties.indices[ties.indptr[:-1]]]
-    loads *= values
-    centers = _centers(unit_rows(ties[sample] @ loads), k, rng)
-    half = 0.5 * (centers**2).sum(axis=1)
-    labels = np.empty(n, dtype=np.int64)
-    for start in range(0, n, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        (unit_rows(ties[block] @ loads) @ centers.T - half).argmax(axis=1, out=labels[block])
-    return labels
+@dataclass(frozen=True)
+class _Graph:
+    """The bipartite graph of objects and landmarks: each object's ties, and their scale sigma."""
+
+    search: Search
+    found: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    sigma: float
+
+    @property
+    def ties(self) -> sp.csr_array:
+        """The graph as a matrix (n_objects, n_landmarks)."""
+        n, k = self.found.shape
+        starts = np.arange(0, n * k + 1, k)
+        shape = (n, len(self.search.points))
+        return sp.csr_array((self.weights.ravel(), self.found.ravel(), starts), shape)
+
+    def cut(self, k: int, rng: np.random.Generator) -> LandmarkCut:
+        """Cut it into k parts."""
+        n = len(self.found)
+        sample = some_objects(n, min(n, _ENOUGH), rng)
+        ties = self.ties
+        values, _, loads = transfer_cut(ties, k)
+        if values[-1] > _ONE:
+            parts = _components(ties)
+            if parts.max() + 1 >= k:
+                # Every cut between components is 0: objects of one component stay together.
+                of_landmark = _grouped(parts, self.search.points, k)
+                return self._model(np.eye(k)[of_landmark], np.eye(k))
+        loads = np.ascontiguousarray(loads * values)
+        rows = ties[sample]
+        rows.data /= np.repeat(self.weights[sample].sum(axis=1), np.diff(rows.indptr))
+        return self._model(loads, _centers(unit_rows(rows @ loads), k, rng))
+
+    def _model(self, loads: NDArray[np.float64], centers: NDArray[np.float64]) -> LandmarkCut:
+        return LandmarkCut(self.search, self.found.shape[1], self.sigma, loads, centers)
 
 
 def _centers(rows: NDArray[np.float64], k: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from conclust._random import spawn_generators
 from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError
+from conclust.generation.models import Centers, Model, nearest_center
 from conclust.generation.runs import MOST_CLUSTERS, run_kmeans
 
 __all__ = [
@@ -31,13 +31,11 @@ __all__ = [
     "drawn_points",
     "finish",
     "first_distinct",
-    "nearest_center",
     "sole_parameter",
     "streams",
 ]
 
 _FEW = 20_000  # objects up to which our own k-means is faster
-_CELLS = 1 << 20  # distances held at once when objects are assigned to centres
 # Clusterers that are no more than their centres: theirs is a prediction that needs nothing else.
 _CENTER_BASED = (KMeans, MiniBatchKMeans)
 
@@ -58,8 +56,8 @@ class Member:
         How many objects were drawn.
     features : tuple of int or None
         The columns of X that were drawn; None: all.
-    centers : ndarray of shape (n_clusters, n_drawn_features) or None
-        The cluster centres, in the units of the scaled X, where the member can label new points.
+    model : object or None
+        What labels points (scaled, the columns drawn); None: the member knows only those of ``fit``.
     """
 
     method: str
@@ -67,15 +65,20 @@ class Member:
     seed: int
     n_objects: int
     features: tuple[int, ...] | None
-    centers: NDArray[np.float64] | None = field(repr=False, compare=False)
+    model: Model | None = field(repr=False, compare=False)
+
+    @property
+    def centers(self) -> NDArray[np.float64] | None:
+        """Centres (n_clusters, n_drawn_features) of the scaled X, of a member that labels points by them."""
+        return self.model.centers if isinstance(self.model, Centers) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a recipe: a label for each point it was given, and centres if it has them."""
+    """The result of a recipe: a label for each point it was given, and how new ones get theirs."""
 
     labels: NDArray[Any]
-    centers: NDArray[np.float64] | None = None
+    model: Model | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class Labelled:
 
     labels: NDArray[np.int32]
     n_clusters: int
-    centers: NDArray[np.float64] | None
+    model: Model | None
 
 
 class Recipe(Protocol):
@@ -167,23 +170,9 @@ def finish(found: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
     number[[MISSING, NOISE]] = MISSING, NOISE  # negative labels index from the end
     full = np.full(n, MISSING, dtype=np.int32)
     full[slice(None) if rows is None else rows] = number[labels]
-    # A centre that won no object is dropped.
-    centers = None if found.centers is None else np.ascontiguousarray(found.centers[order])
-    return Labelled(full, len(order), centers)
-
-
-def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the nearest centre of each point, the first one of a tie.
-
-    Differences are squared and summed as they stand (no expansion into dot products), so that the
-    label of a point never depends on which other points it comes with.
-    """
-    labels = np.empty(len(points), dtype=np.int64)
-    step = max(1, _CELLS // len(centers))
-    for start in range(0, len(points), step):
-        block = slice(start, start + step)
-        cdist(points[block], centers, "sqeuclidean").argmin(axis=1, out=labels[block])
-    return labels
+    # A cluster that won no object is dropped.
+    model = None if found.model is None else found.model.reordered(order)
+    return Labelled(full, len(order), model)
 
 
 def count_distinct(points: NDArray[np.float64], enough: int) -> int:
@@ -231,7 +220,7 @@ class KMeansRecipe:
         centers = self.centers(points, starts)
         # Not the labels of the run: k-means shifts the points to their mean first, and a tie may then fall
         # otherwise than for the same points when they come again to be labelled.
-        return Found(nearest_center(points, centers), centers)
+        return Found(nearest_center(points, centers), Centers(centers))
 
     def centers(
         self, points: NDArray[np.float64], starts: NDArray[np.int64]
@@ -307,7 +296,7 @@ class ClustererRecipe:
         private = points.copy()  # the clusterer may write to it; the others need it as it was
         if type(model) in _CENTER_BASED:
             centers = np.asarray(model.fit(private).cluster_centers_, dtype=np.float64)
-            return Found(nearest_center(points, centers), centers)
+            return Found(nearest_center(points, centers), Centers(centers))
         return Found(self._check(model.fit_predict(private), len(points)))
 
     def _check(self, labels: Any, n: int) -> NDArray[np.int64]:

@@ -75,4 +75,13 @@ void bind_kmeans(nb::module_& m) {
           nb::arg("x").noconvert(), nb::arg("points").noconvert(), nb::arg("heads").noconvert(),
           nb::arg("starts").noconvert(), nb::arg("grouped").noconvert(), nb::arg("around").noconvert(),
           nb::arg("found").noconvert(), nb::arg("squares").noconvert());
+    m.def("landmark_labels",
+          [](Matrix<const std::int32_t> found, Matrix<const double> weights, Matrix<const double> loads,
+             Matrix<const double> centers, Vector<const double> half, Vector<std::int64_t> labels) {
+        const nb::gil_scoped_release release;
+        conclust::landmark_labels(span_of(found), span_of(weights), found.shape(1), span_of(loads),
+                                  span_of(centers), span_of(half), span_of(labels));
+    },
+          nb::arg("found").noconvert(), nb::arg("weights").noconvert(), nb::arg("loads").noconvert(),
+          nb::arg("centers").noconvert(), nb::arg("half").noconvert(), nb::arg("labels").noconvert());
 }

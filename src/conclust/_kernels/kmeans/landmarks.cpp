@@ -1,6 +1,7 @@
 #include "kmeans/landmarks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -74,7 +75,63 @@ CONCLUST_CLONES std::size_t place_of_smallest(const double* values, std::size_t 
     return place;
 }
 
+// A row shorter than this is the rounding error of one that is 0 on paper.
+constexpr double least_length = 1e-12;
+
+CONCLUST_CLONES void mean_of_rows(const double* loads, const std::int32_t* found, const double* weights,
+                                  std::size_t k, std::size_t r, double* row) {
+    double total = 0.0;
+    for (std::size_t a = 0; a < k; ++a) {
+        total += weights[a];
+    }
+    std::fill(row, row + r, 0.0);
+    for (std::size_t a = 0; a < k; ++a) {
+        const double* load = loads + static_cast<std::size_t>(found[a]) * r;
+        const double share = weights[a] / total;
+        for (std::size_t j = 0; j < r; ++j) {
+            row[j] += share * load[j];
+        }
+    }
+    double square = 0.0;
+    for (std::size_t j = 0; j < r; ++j) {
+        square += row[j] * row[j];
+    }
+    const double length = std::sqrt(square);
+    for (std::size_t j = 0; j < r; ++j) {
+        row[j] = length < least_length ? 0.0 : row[j] / length;
+    }
+}
+
+// Inner products with the centres less half their squared lengths: the largest belongs to the nearest centre.
+CONCLUST_CLONES void score_centers(const double* row, const double* centers, const double* half,
+                                   std::size_t r, std::size_t K, double* scores) {
+    for (std::size_t c = 0; c < K; ++c) {
+        scores[c] = -half[c];
+    }
+    for (std::size_t j = 0; j < r; ++j) {
+        const double y = row[j];
+        const double* of_axis = centers + j * K;
+        for (std::size_t c = 0; c < K; ++c) {
+            scores[c] += y * of_axis[c];
+        }
+    }
+}
+
 }  // namespace
+
+void landmark_labels(std::span<const std::int32_t> found, std::span<const double> weights, std::size_t k,
+                     std::span<const double> loads, std::span<const double> centers,
+                     std::span<const double> half, std::span<std::int64_t> labels) {
+    const std::size_t K = half.size();
+    const std::size_t r = centers.size() / K;
+    std::vector<double> row(r);
+    std::vector<double> scores(K);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        mean_of_rows(loads.data(), found.data() + i * k, weights.data() + i * k, k, r, row.data());
+        score_centers(row.data(), centers.data(), half.data(), r, K, scores.data());
+        labels[i] = std::max_element(scores.begin(), scores.end()) - scores.begin();
+    }
+}
 
 void nearest_landmarks(std::span<const double> x, const Landmarks& in, std::size_t k,
                        std::span<std::int32_t> found, std::span<double> squares) {

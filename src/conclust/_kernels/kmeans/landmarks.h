@@ -26,4 +26,12 @@ struct Landmarks {
 void nearest_landmarks(std::span<const double> x, const Landmarks& landmarks, std::size_t k,
                        std::span<std::int32_t> found, std::span<double> squares);
 
+// The clusters of n points that are tied to k landmarks each (found, weights: n x k): a point stands at the
+// mean of their loads (p x r), weighted by its ties and brought to unit length, and goes to the nearest of the
+// centres (r x K, a column each; half: halves of their squared lengths), the first one of a tie. No bit of a
+// label depends on the other points.
+void landmark_labels(std::span<const std::int32_t> found, std::span<const double> weights, std::size_t k,
+                     std::span<const double> loads, std::span<const double> centers,
+                     std::span<const double> half, std::span<std::int64_t> labels);
+
 }  // namespace conclust

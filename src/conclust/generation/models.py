@@ -1,0 +1,308 @@
+"""How a member labels points, new ones too: by its centres, or by its cut of landmarks.
+
+The label of a point never depends, in any bit, on which other points it comes with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from conclust._kernels import landmark_labels, nearest_landmarks
+
+__all__ = ["MODELS", "Centers", "LandmarkCut", "Model", "Search", "nearest_center", "tie_weights"]
+
+_CELLS = 1 << 20  # distances held at once when objects are assigned to centres
+_BLOCK = 1 << 14
+# The weight of a tie that is 0 in floating point.
+_LEAST = float(np.finfo(np.float64).eps)
+
+Layout = dict[str, tuple[str, int]]  # of each array the kind of dtype and the dimensions
+
+
+class Model(Protocol):
+    """What a member knows of the points that it clustered."""
+
+    kind: ClassVar[str]
+    layout: ClassVar[Layout]
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are."""
+
+    @property
+    def n_features(self) -> int:
+        """How many features a point has."""
+
+    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the cluster of each point."""
+
+    def reordered(self, clusters: NDArray[np.int64]) -> Model:
+        """Return the model of these clusters, in this order; it knows no others."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all that it is, as `layout` says."""
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
+        """Return the model that `arrays` told; None if they fit no model. Types are as in `layout`."""
+
+
+def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the nearest centre of each point, the first one of a tie.
+
+    Differences are squared and summed as they stand (no expansion into dot products), so that the
+    label of a point never depends on which other points it comes with.
+    """
+    labels = np.empty(len(points), dtype=np.int64)
+    step = max(1, _CELLS // len(centers))
+    for start in range(0, len(points), step):
+        block = slice(start, start + step)
+        cdist(points[block], centers, "sqeuclidean").argmin(axis=1, out=labels[block])
+    return labels
+
+
+@dataclass(frozen=True)
+class Centers:
+    """Points go to the nearest centre.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_features)
+        A centre a cluster.
+    """
+
+    centers: NDArray[np.float64]
+
+    kind: ClassVar[str] = "nearest"
+    layout: ClassVar[Layout] = {"centers": ("f", 2)}
+
+    @property
+    def n_clusters(self) -> int:  # noqa: D102  (the protocol's text)
+        return len(self.centers)
+
+    @property
+    def n_features(self) -> int:  # noqa: D102
+        return int(self.centers.shape[1])
+
+    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
+        return nearest_center(points, self.centers)
+
+    def reordered(self, clusters: NDArray[np.int64]) -> Centers:  # noqa: D102
+        return Centers(np.ascontiguousarray(self.centers[clusters]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:  # noqa: D102
+        return {"centers": self.centers}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
+        found = cls(arrays["centers"])
+        return found if found.centers.size and np.isfinite(found.centers).all() else None
+
+
+@dataclass(frozen=True)
+class Search:
+    """Points that stand for all, and how the nearest of them are found.
+
+    Attributes
+    ----------
+    points : ndarray of shape (p, d)
+        The landmarks.
+    heads : ndarray of shape (g, d)
+        Centres of groups of them.
+    starts : ndarray of int64 of shape (g + 1,)
+        Where each group begins in `grouped`.
+    grouped : ndarray of int32 of shape (p,)
+        The landmarks, group by group.
+    around : ndarray of int32 of shape (p, c)
+        The landmarks nearest to each, itself among them: those that a point next to it looks at.
+    """
+
+    points: NDArray[np.float64]
+    heads: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    grouped: NDArray[np.int32]
+    around: NDArray[np.int32]
+
+    def nearest(
+        self, points: NDArray[np.float64], k: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the k landmarks nearest to each point, as far as they are found, and squared distances."""
+        found = np.empty((len(points), k), dtype=np.int32)
+        squares = np.empty((len(points), k))
+        for start in range(0, len(points), _BLOCK):  # an interrupt is heard in between
+            block = slice(start, start + _BLOCK)
+            nearest_landmarks(
+                points[block],
+                self.points,
+                self.heads,
+                self.starts,
+                self.grouped,
+                self.around,
+                found[block],
+                squares[block],
+            )
+        return found, squares
+
+    def sound(self) -> bool:
+        """Tell whether every number is in its range: the search itself checks none."""
+        p, d = self.points.shape
+        return (
+            p > 0
+            and d > 0
+            and self.heads.shape == (len(self.starts) - 1, d)
+            and bool((self.starts[:1] == 0).all() and (self.starts[-1:] == p).all())
+            and bool((np.diff(self.starts) > 0).all())
+            and self.grouped.shape == (p,)
+            and len(self.around) == p
+            and all(
+                bool((which >= 0).all() and (which < p).all())
+                for which in (self.grouped, self.around)
+            )
+            and bool(np.isfinite(self.points).all() and np.isfinite(self.heads).all())
+        )
+
+
+def tie_weights(squares: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """Turn squared distances into exp(-d^2 / (2 sigma^2)), never quite 0; the array is used up.
+
+    With sigma 0 every distance that it was taken of is 0: all weights are 1.
+    """
+    if sigma > 0:
+        np.multiply(squares, -0.5 / sigma**2, out=squares)
+        np.maximum(np.exp(squares, out=squares), _LEAST, out=squares)
+    else:
+        squares[:] = 1.0
+    return squares
+
+
+@dataclass(frozen=True)
+class LandmarkCut:
+    """Points go where the landmarks are that they are tied to: the cut of the graph of both, and what it says.
+
+    A point stands at the mean of its landmarks' places in the embedding, weighted by its ties and brought
+    to unit length, and goes to the nearest centre there. Nothing in this asks for other points: new ones are
+    labelled as those of the cut.
+
+    Attributes
+    ----------
+    search : Search
+        The landmarks.
+    n_nearest : int
+        To how many landmarks a point is tied.
+    sigma : float
+        The scale of the ties: exp(-d^2 / (2 sigma^2)).
+    loads : ndarray of shape (p, r)
+        Places of the landmarks.
+    centers : ndarray of shape (n_clusters, r)
+        Centres of the clusters.
+    """
+
+    search: Search
+    n_nearest: int
+    sigma: float
+    loads: NDArray[np.float64]
+    centers: NDArray[np.float64]
+
+    kind: ClassVar[str] = "landmarks"
+    layout: ClassVar[Layout] = {
+        "points": ("f", 2),
+        "heads": ("f", 2),
+        "starts": ("i", 1),
+        "grouped": ("i", 1),
+        "around": ("i", 2),
+        "n_nearest": ("i", 1),
+        "sigma": ("f", 1),
+        "loads": ("f", 2),
+        "centers": ("f", 2),
+    }
+
+    @property
+    def n_clusters(self) -> int:  # noqa: D102
+        return len(self.centers)
+
+    @property
+    def n_features(self) -> int:  # noqa: D102
+        return int(self.search.points.shape[1])
+
+    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
+        labels = np.empty(len(points), dtype=np.int64)
+        for start in range(0, len(points), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            found, squares = self.search.nearest(points[block], self.n_nearest)
+            labels[block] = self.label_tied(found, tie_weights(squares, self.sigma))
+        return labels
+
+    def label_tied(
+        self, found: NDArray[np.int32], weights: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Return the cluster of each point, given the landmarks that it is tied to and by what weights.
+
+        Parameters
+        ----------
+        found : ndarray of shape (n, n_nearest)
+            The landmarks.
+        weights : ndarray of shape (n, n_nearest)
+            The weights of the ties.
+        """
+        labels = np.empty(len(found), dtype=np.int64)
+        across = np.ascontiguousarray(self.centers.T)
+        half = 0.5 * (self.centers**2).sum(axis=1)
+        for start in range(0, len(found), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            landmark_labels(found[block], weights[block], self.loads, across, half, labels[block])
+        return labels
+
+    def reordered(self, clusters: NDArray[np.int64]) -> LandmarkCut:  # noqa: D102
+        return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:  # noqa: D102
+        search = self.search
+        return {
+            "points": search.points,
+            "heads": search.heads,
+            "starts": search.starts,
+            "grouped": search.grouped,
+            "around": search.around,
+            "n_nearest": np.array([self.n_nearest], dtype=np.int64),
+            "sigma": np.array([self.sigma]),
+            "loads": self.loads,
+            "centers": self.centers,
+        }
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
+        search = Search(
+            np.ascontiguousarray(arrays["points"], dtype=np.float64),
+            np.ascontiguousarray(arrays["heads"], dtype=np.float64),
+            np.ascontiguousarray(arrays["starts"], dtype=np.int64),
+            np.ascontiguousarray(arrays["grouped"], dtype=np.int32),
+            np.ascontiguousarray(arrays["around"], dtype=np.int32),
+        )
+        ties, sigma = arrays["n_nearest"], arrays["sigma"]
+        loads, centers = arrays["loads"], arrays["centers"]
+        fits = (
+            search.sound()
+            and ties.shape == (1,)
+            and 1 <= ties[0] <= search.around.shape[1]
+            and sigma.shape == (1,)
+            and bool(np.isfinite(sigma[0]) and sigma[0] >= 0)
+            and len(loads) == len(search.points)
+            and centers.shape[1] == loads.shape[1]
+            and centers.size > 0
+            and bool(np.isfinite(loads).all() and np.isfinite(centers).all())
+        )
+        if not fits:
+            return None
+        return cls(search, int(ties[0]), float(sigma[0]), loads, centers)
+
+
+MODELS: dict[str, type[Centers] | type[LandmarkCut]] = {
+    "nearest": Centers,
+    "landmarks": LandmarkCut,
+}
