@@ -65,6 +65,8 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     },
     "ECPCS": ("ECPCS", {"random_state": 0}),
     "ECPCS hierarchical": ("ECPCS", {"consensus": "hierarchical"}),
+    "ECCMS": ("ECCMS", {}),
+    "ECCMS complete": ("ECCMS", {"alpha": 0.6, "linkage": "complete"}),
     "MCLA": ("MCLA", {"random_state": 0}),
     "MCLA spectral": ("MCLA", {"partitioner": "spectral", "random_state": 0}),
     "CSPA": ("CSPA", {"random_state": 0}),

@@ -9,6 +9,7 @@ from tests.registry import public_estimators
 from conclust import (
     CSPA,
     EAC,
+    ECCMS,
     ECPCS,
     HBGF,
     HGPA,
@@ -106,6 +107,7 @@ CHECKED = [
     LCE(similarity="srs", consensus="hierarchical"),
     ECPCS(2),
     ECPCS(consensus="hierarchical"),
+    ECCMS(),
     MultiEAC(),
     WeightedEAC(),
     CumulativeVoting(2),

@@ -17,6 +17,7 @@ _HOMES = {
     "CumulativeVoting": "conclust.consensus.voting",
     "DyadicAspect": "conclust.consensus.matrix",
     "EAC": "conclust.consensus.linkage",
+    "ECCMS": "conclust.consensus.refinement",
     "ECPCS": "conclust.consensus.links",
     "Ensemble": "conclust.ensemble",
     "EnsembleGenerator": "conclust.generation",

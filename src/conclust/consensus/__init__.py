@@ -19,6 +19,7 @@ __all__ = [
     "mixture",
     "pairs",
     "probabilistic",
+    "refinement",
     "registry",
     "restarts",
     "suitability",

@@ -1,0 +1,5 @@
+"""Similarities of objects refined before they are cut."""
+
+from conclust.consensus.refinement.eccms import ECCMS
+
+__all__ = ["ECCMS"]

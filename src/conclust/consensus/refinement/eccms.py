@@ -1,0 +1,194 @@
+"""ECCMS: evidence of certain clusters, smoothed along the pairs that nearly all partitions join."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._threads import one_library_thread
+from conclust._validation import check_int, check_option, check_real
+from conclust._warnings import warn
+from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.linkage.agglomeration import cluster_dissimilarities, linkage_of
+from conclust.consensus.linkage.clusterwise import ClusterTree, RowLinkage, pairs_of
+from conclust.consensus.refinement.confident import confident_graph
+from conclust.consensus.refinement.smoothing import smoothed
+from conclust.ensemble import Ensemble, Missing
+from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.similarity import cluster_certainty
+
+__all__ = ["ECCMS"]
+
+# C is exact to 1e-8: similarities that are equal on paper are ties after rounding to this grid.
+_GRID = 2.0**20
+
+
+class ECCMS(ConsensusClusterer):
+    """Ensemble clustering by a co-association matrix that heals itself (EC-CMS).
+
+    The pairs that at least `alpha` of the partitions put together are trusted. Objects that are
+    trusted to belong together should resemble the same others, so the locally weighted similarity of
+    :class:`conclust.LWEA` is smoothed along the graph of trusted pairs [1]_::
+
+        min over C of  tr(C' L C) + penalty / 2 * |C - A|^2,   C symmetric, C_ij = A_ij where trusted
+
+    with A the similarity and L the Laplacian of the trusted pairs' co-association. Linkage works on 1 - C.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, at most the number of objects. None: the one with the longest lifetime
+        in the dendrogram, from 2 on; of equal lifetimes the smallest number.
+    alpha : float, default=0.8
+        Above 0: the share of partitions that makes a pair trusted. Above 1 none is, and the method is
+        LWEA.
+    penalty : float, default=0.4
+        Above 0: how near C stays to A, lambda of the paper. In the limit of large ones the method is
+        LWEA.
+    theta : float, default=0.4
+        Above 0: of the certainty of clusters in A, as in LWEA.
+    linkage : {"average", "single", "complete"}, default="average"
+        Dissimilarity of two clusters; the paper's is "average".
+    max_dense : int, default=10000
+        Most distinct rows of labels. Matrices of all pairs of them are made, six at a time, 8 bytes an
+        entry.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    certainty_ : ndarray of shape (n_clusters_of_all_partitions,)
+        Certainty of each cluster, in the order of ``Ensemble.indicator``.
+    components_ : ndarray of int64 of shape (n_samples,)
+        Which objects chains of trusted pairs connect, consecutive from 0; -1: missing in every
+        partition.
+    linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
+        The dendrogram in SciPy's form.
+    lifetimes_ : ndarray of shape (n_observed - 1,)
+        Entry k is the lifetime of k + 2 clusters; as in LWEA, that of the distinct rows of labels
+        begins where all rows are formed.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` distinct rows of labels.
+
+    Warns
+    -----
+    EvidenceWarning
+        Pairs of objects that no partition observed together have the similarity of the pairs that
+        trust connects them with; without any it is 0.
+
+    See Also
+    --------
+    LWEA : the same without smoothing, for any number of objects.
+
+    Notes
+    -----
+    The authors iterate (ADMM) and stop early, which leaves errors of .06 in C. Here C is exact. Between
+    two connected components of the trusted pairs it is a closed form by the eigenvectors of their
+    Laplacians; inside a component conjugate gradients solve a sparse system. C is a weighted mean of
+    entries of A, so that the box constraint of the paper is never active, and sums of C over the pairs
+    between two components are those of A: average linkage of whole components is LWEA's.
+
+    Objects with the same labels are one row that counts as often as it occurs, with the same C. Missing
+    labels: A and co-association are over the partitions that observed both objects; pairs that none did
+    are not drawn to A. Weights of the partitions and memberships of soft members count in A and in the
+    co-association. O(n^2 N) time for n distinct rows, and O(n^2 c) for components of at most c rows.
+
+    References
+    ----------
+    .. [1] Y. Jia, S. Tao, R. Wang and Y. Wang, "Ensemble clustering via co-association matrix
+       self-enhancement", IEEE Transactions on Neural Networks and Learning Systems, 2023.
+
+    Examples
+    --------
+    >>> from conclust import ECCMS
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = ECCMS(n_clusters=2, alpha=0.6).fit(labels)
+    >>> model.labels_, model.components_
+    (array([0, 0, 1, 1]), array([0, 0, 1, 1]))
+    >>> model.linkage_matrix_[:, 2].round(4)
+    array([0.    , 0.7103, 0.9639])
+    """
+
+    linkage_matrix_: NDArray[np.float64]
+    lifetimes_: NDArray[np.float64]
+    certainty_: NDArray[np.float64]
+    components_: NDArray[np.int64]
+
+    method = Method(
+        title="Ensemble clustering via co-association matrix self-enhancement",
+        n_clusters="optional",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n^2 N + n^2 c, c objects that trusted pairs connect",
+        citation="Jia, Tao, Wang and Wang 2023, IEEE TNNLS",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        alpha: float = 0.8,
+        penalty: float = 0.4,
+        theta: float = 0.4,
+        linkage: RowLinkage = "average",
+        max_dense: int = 10000,
+        missing: Missing = "unobserved",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.penalty = penalty
+        self.theta = theta
+        self.linkage = linkage
+        self.max_dense = max_dense
+        self.missing = missing
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_real(self.alpha, "alpha", "ECCMS", closed="neither")
+        check_real(self.penalty, "penalty", "ECCMS", closed="neither")
+        check_real(self.theta, "theta", "ECCMS", closed="neither")
+        check_option(self.linkage, "linkage", "ECCMS", RowLinkage)
+        check_int(self.max_dense, "max_dense", "ECCMS")
+
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        self.certainty_ = cluster_certainty(ensemble, self.theta)
+        pairs = pairs_of(ensemble, sp.csr_array(sp.diags_array(self.certainty_)))
+        start = pairs.start
+        n = len(start)
+        if n > self.max_dense:
+            raise DenseLimitError(
+                f"ECCMS needs matrices of all pairs of the {n} distinct rows of labels ({8 * n * n / 1e9:.1f} "
+                f"GB each), more than max_dense={self.max_dense} allows. Use LWEA, which is ECCMS without "
+                "smoothing and needs no such matrix, or a larger max_dense."
+            )
+        graph = confident_graph(start, self.alpha)
+        with one_library_thread():
+            D, unobserved = cluster_dissimilarities(ensemble, self.certainty_, None, start)
+            if graph.edges.nnz:
+                C = smoothed(1.0 - D, graph, self.penalty)
+                D = 1.0 - np.round(np.clip(C, 0.0, 1.0) * _GRID) / _GRID
+                np.fill_diagonal(D, 0.0)
+        if unobserved:
+            warn(
+                f"Of {unobserved} pairs of objects no partition observed both: their similarity is that of "
+                "the pairs which trusted pairs connect them with, or 0.",
+                EvidenceWarning,
+            )
+        tree = ClusterTree(linkage_of(D, start, self.linkage), pairs.born(self.linkage), n)
+        self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
+        self.components_ = graph.components[start.inverse]
+        return tree.cut(self.n_clusters)
+
+    def _finish(self, observed: NDArray[np.bool_]) -> None:
+        self.components_ = spread(self.components_, observed, -1)
