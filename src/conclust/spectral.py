@@ -3,7 +3,11 @@
 The bipartite graph B (n objects, T clusters) is never made square in n. With degrees
 D_x = diag(B 1) and D_y = diag(B' 1), the singular vectors of S = D_x^-1/2 B D_y^-1/2 come from the
 transfer cut: the eigenvectors V of S'S = D_y^-1/2 B' D_x^-1 B D_y^-1/2, which is T x T, give the
-left ones as U = S V / sigma. A graph B W, where W mixes clusters, is read as the two matrices.
+left ones as U = S V / sigma. A graph B W, where W mixes clusters, is read as the two matrices, and the
+B of an ensemble from its labels (`bipartite.py`).
+
+Where the graph falls into components, 1 is a singular value as often as there are components, and any
+rotation of its vectors will do. Each component is then solved by itself: vectors are 0 outside of one.
 """
 
 from __future__ import annotations
@@ -16,11 +20,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from conclust.bipartite import Edges, MatrixEdges, unit_rows
 
 __all__ = [
     "BipartiteSpectrum",
+    "ClusterSide",
     "bipartite_spectrum",
+    "components_of",
     "graph_embedding",
     "is_sparse",
     "transfer_cut",
@@ -33,6 +42,10 @@ _WHOLE = 1_500
 _HELD = 4_096
 # Directions with a smaller singular value are rounding errors.
 _RANK = 1e-6
+# A second eigenvalue above this may be 1: the graph may fall into components.
+_ONE = 1.0 - 1e-5
+# Numbers with these digits in common are equal but for rounding.
+_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -54,23 +67,48 @@ class BipartiteSpectrum:
     clusters: NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class ClusterSide:
+    """What the transfer cut finds before objects are embedded, which can be done in blocks.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        Singular values, falling.
+    clusters : ndarray of shape (T, r)
+        Right singular vectors V.
+    loads : ndarray of shape (T, r)
+        ``W D_y^-1/2 V / values``: the left ones are ``D_x^-1/2 B loads``.
+    components : ndarray of int64 of shape (T,)
+        The component of the graph that each cluster is in, -1 for clusters without weight; 0 for all where
+        there is one.
+    component_of : ndarray of int64 of shape (r,)
+        The component that each triplet belongs to.
+    """
+
+    values: NDArray[np.float64]
+    clusters: NDArray[np.float64]
+    loads: NDArray[np.float64]
+    components: NDArray[np.int64]
+    component_of: NDArray[np.int64]
+
+    @property
+    def n_components(self) -> int:
+        """Number of components."""
+        return int(self.components.max()) + 1
+
+
 def bipartite_spectrum(
-    B: sp.csr_array,
-    k: int,
-    *,
-    gram: sp.csr_array | None = None,
-    mixing: sp.csr_array | None = None,
+    B: sp.csr_array | Edges, k: int, *, mixing: sp.csr_array | None = None
 ) -> BipartiteSpectrum:
     """Find the k leading singular triplets of the degree-normalised B by the transfer cut.
 
     Parameters
     ----------
-    B : csr_array of shape (n, T)
+    B : csr_array of shape (n, T) or Edges
         Non-negative weights of objects and clusters.
     k : int
         How many triplets; fewer where the rank is lower.
-    gram : csr_array of shape (T, T), default=None
-        B'B, if it is known: it spares the product where all objects have the same degree.
     mixing : csr_array of shape (T, T), default=None
         W, symmetric and non-negative: the graph is B W in the place of B, and never made where it has
         more objects than clusters.
@@ -84,58 +122,89 @@ def bipartite_spectrum(
     -----
     Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels", CVPR 2012 (the transfer cut).
     """
-    values, V, loads = transfer_cut(B, k, gram=gram, mixing=mixing)
-    x = _inverse_root(np.asarray(B @ _mixing(mixing)(np.ones(B.shape[1], dtype=np.float64))))
-    return BipartiteSpectrum(values, (B @ loads) * x[:, None], V)
+    edges = _edges(B)
+    found = transfer_cut(edges, k, mixing=mixing)
+    x = _inverse_root(edges.times(_mixing(mixing)(np.ones(edges.shape[1]))))
+    objects = edges.rows(found.loads, slice(0, edges.shape[0])) * x[:, None]
+    return BipartiteSpectrum(found.values, objects, found.clusters)
 
 
 def transfer_cut(
-    B: sp.csr_array,
-    k: int,
-    *,
-    gram: sp.csr_array | None = None,
-    mixing: sp.csr_array | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    B: sp.csr_array | Edges, k: int, *, mixing: sp.csr_array | None = None
+) -> ClusterSide:
     """Find the clusters' side of `bipartite_spectrum`, so that objects can be embedded in blocks.
 
     Parameters
     ----------
-    B : csr_array of shape (n, T)
+    B : csr_array of shape (n, T) or Edges
         Non-negative weights of objects and clusters.
     k : int
         How many triplets; fewer where the rank is lower.
-    gram : csr_array of shape (T, T), default=None
-        B'B, if it is known.
     mixing : csr_array of shape (T, T), default=None
         W, if the graph is B W.
 
     Returns
     -------
-    values : ndarray of shape (r,)
-        Singular values, falling.
-    clusters : ndarray of shape (T, r)
-        Right singular vectors V.
-    loads : ndarray of shape (T, r)
-        ``W D_y^-1/2 V / values``: the left ones are ``D_x^-1/2 B loads``.
+    ClusterSide
+        The triplets, of each component of the graph by itself.
     """
+    edges = _edges(B)
     mixed = _mixing(mixing)
-    object_degrees = np.asarray(B @ mixed(np.ones(B.shape[1], dtype=np.float64)))
-    cluster_degrees = np.asarray(mixed(np.asarray(B.sum(axis=0), dtype=np.float64).ravel()))
-    x, y = _inverse_root(object_degrees), _inverse_root(cluster_degrees)
-    if B.shape[1] > _HELD:
-        eigenvalues, V = _leading_of_products(_scale_rows(B, x), y, k, mixing)
-    else:
-        if gram is not None and np.ptp(object_degrees) <= 1e-12 * object_degrees.max():
-            inner = gram / object_degrees.max()
-        else:
-            scaled = _scale_rows(B, x)
-            inner = sp.csr_array(scaled.T @ scaled)
-        E = mixed(mixed(inner.toarray()).T).T * y[:, None] * y
-        eigenvalues, V = _leading(0.5 * (E + E.T), k)
+    object_degrees = edges.times(mixed(np.ones(edges.shape[1])))
+    y = _inverse_root(mixed(edges.sums()))
+    graph = _Normalized(edges, mixing, _inverse_root(object_degrees), y)
+    E = graph.inner() if edges.shape[1] <= _HELD else None
+    eigenvalues, V = _leading_of_products(graph, k) if E is None else _leading(E, k)
+    components = np.where(y > 0, 0, -1)
+    component_of = np.zeros(len(eigenvalues), dtype=np.int64)
+    if len(eigenvalues) > 1 and eigenvalues[1] > _ONE:
+        components = components_of(edges, mixing)
+        if components.max() > 0:
+            eigenvalues, V, component_of = _leading_of_components(graph, E, components, k)
     values = np.sqrt(np.maximum(eigenvalues, 0.0))
     kept = values > _RANK
     values, V = np.minimum(values[kept], 1.0), np.ascontiguousarray(V[:, kept])
-    return values, V, mixed(V * (y[:, None] / values))
+    return ClusterSide(values, V, mixed(V * (y[:, None] / values)), components, component_of[kept])
+
+
+def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -> NDArray[np.int64]:
+    """Return the connected component of the graph that each cluster is in.
+
+    Parameters
+    ----------
+    B : csr_array of shape (n, T) or Edges
+        Non-negative weights of objects and clusters.
+    mixing : csr_array of shape (T, T), default=None
+        W, if the graph is B W.
+
+    Returns
+    -------
+    ndarray of int64 of shape (T,)
+        Those of the largest weight first, of equal ones those with larger clusters, then the first to
+        appear; -1 for clusters without weight.
+    """
+    edges = _edges(B)
+    T = edges.shape[1]
+    links = sp.csr_array((T, T))
+    for block in edges.blocks():
+        rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))[block.data > 0]
+        ends = block.indices[block.data > 0]
+        # The clusters of an object as a chain.
+        chained = rows[1:] == rows[:-1]
+        joined = (np.ones(np.count_nonzero(chained)), (ends[:-1][chained], ends[1:][chained]))
+        links = links + sp.coo_array(joined, shape=(T, T)).tocsr()
+    if mixing is not None:
+        links = links + mixing
+    weight = _mixing(mixing)(edges.sums())
+    found = connected_components(links, directed=False)[1].astype(np.int64)
+    some = weight > 0
+    _, first, inverse = np.unique(found[some], return_index=True, return_inverse=True)
+    shares = weight[some] / weight.sum()
+    sizes, squares = np.bincount(inverse, shares), np.bincount(inverse, shares**2)
+    order = np.lexsort((first, -squares.round(_DIGITS), -sizes.round(_DIGITS)))
+    found[~some] = -1
+    found[some] = np.argsort(order)[inverse]
+    return found
 
 
 def graph_embedding(
@@ -183,14 +252,6 @@ def is_sparse(W: Any) -> bool:
     return bool(sp.issparse(W))
 
 
-def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale rows to unit length; rows of zeros stay."""
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    # Below this a row is the rounding error of one that is 0 on paper.
-    norms[norms < 1e-12] = np.inf
-    return np.asarray(rows / norms[:, None])
-
-
 def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the k largest eigenvalues, falling, and their vectors."""
     n = len(E)
@@ -205,32 +266,98 @@ def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArr
     return _lanczos(E, n, k, np.random.default_rng(n).standard_normal(n))
 
 
+@dataclass(frozen=True)
+class _Normalized:
+    """S = D_x^-1/2 B W D_y^-1/2: x and y are the roots."""
+
+    edges: Edges
+    mixing: sp.csr_array | None
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+    def inner(self) -> NDArray[np.float64]:
+        """Return S'S (T, T)."""
+        mixed = _mixing(self.mixing)
+        E = mixed(mixed(self.edges.inner(self.x * self.x)).T).T * self.y[:, None] * self.y
+        return np.asarray(0.5 * (E + E.T))
+
+    def matrix(self) -> sp.csr_array:
+        """Return S."""
+        B = self.edges.matrix()
+        B = B if self.mixing is None else B @ self.mixing
+        return sp.csr_array(sp.diags_array(self.x) @ B @ sp.diags_array(self.y))
+
+    def part(self, clusters: NDArray[np.int64]) -> _Normalized:
+        """Return the component that these clusters are."""
+        own = np.zeros(len(self.y))
+        own[clusters] = 1.0
+        objects = np.flatnonzero(self.edges.times(own) > 0)
+        B = self.edges.part(objects).matrix()[:, clusters]
+        W = None if self.mixing is None else sp.csr_array(self.mixing[clusters][:, clusters])
+        return _Normalized(MatrixEdges(sp.csr_array(B)), W, self.x[objects], self.y[clusters])
+
+
 def _leading_of_products(
-    scaled: sp.csr_array, y: NDArray[np.float64], k: int, mixing: sp.csr_array | None
+    graph: _Normalized, k: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the same of S'S, S = D_x^-1/2 B W D_y^-1/2, without making it.
+    """Return the same of S'S without making it.
 
     With no more objects than clusters, SS' is the smaller matrix.
     """
-    n, T = scaled.shape
-    if n <= _HELD and mixing is not None:
-        scaled, mixing = sp.csr_array(scaled @ mixing), None
-    mixed = _mixing(mixing)
-    S = sp.csr_array(scaled.multiply(y[None, :])) if mixing is None else scaled
+    n, T = graph.edges.shape
     if n <= _HELD:
+        S = graph.matrix()
         values, U = _leading((S @ S.T).toarray(), k)
         some = values > 0
         root = np.sqrt(values[some])
         return values[some], np.asarray(S.T @ (U[:, some] / root))
-    across = sp.csr_array(S.T)
+    mixed = _mixing(graph.mixing)
+    edges, squares, y = graph.edges, graph.x * graph.x, graph.y
 
     def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
-        if mixing is None:
-            return np.asarray(across @ (S @ v.ravel()))
-        return np.asarray(y * mixed(across @ (S @ mixed(y * v.ravel()))))
+        return np.asarray(y * mixed(edges.sums(squares * edges.times(mixed(y * v.ravel())))))
 
     operator = LinearOperator((T, T), matvec=product, dtype=float)
     return _lanczos(operator, T, min(k, T - 1), np.random.default_rng(T).standard_normal(T))
+
+
+def _leading_of_components(
+    graph: _Normalized, E: NDArray[np.float64] | None, components: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the k largest eigenvalues of all components, their vectors and whose they are.
+
+    E is S'S, if it is held. The first value of each component is 1. Of equal values those of components
+    that come first are taken.
+    """
+    count = int(components.max()) + 1
+    most = max(1, k - count + 1)  # the other components have their first ones
+    found, vectors = [], []
+    for c in range(count):
+        inside = np.flatnonzero(components == c)
+        if E is not None:
+            values, V = _leading(E[np.ix_(inside, inside)], most)
+        else:
+            part = graph.part(inside)
+            large = len(inside) > _HELD
+            values, V = _leading_of_products(part, most) if large else _leading(part.inner(), most)
+        values = np.minimum(values, 1.0)
+        values[0] = 1.0
+        found.append(values)
+        vectors.append((inside, V))
+    component_of = np.repeat(np.arange(count), [len(values) for values in found])
+    place = np.concatenate([np.arange(len(values)) for values in found])
+    eigenvalues = np.concatenate(found)
+    # The first ones of components before others that are 1 but for rounding.
+    chosen = np.lexsort((component_of, place > 0, -eigenvalues.round(_DIGITS)))[:k]
+    V = np.zeros((len(components), len(chosen)))
+    for column, i in enumerate(chosen):
+        inside, own_vectors = vectors[component_of[i]]
+        V[inside, column] = own_vectors[:, place[i]]
+    return eigenvalues[chosen], V, component_of[chosen]
+
+
+def _edges(B: sp.csr_array | Edges) -> Edges:
+    return MatrixEdges(B) if isinstance(B, sp.csr_array) else B
 
 
 def _mixing(
@@ -262,8 +389,3 @@ def _inverse_root(degrees: NDArray[Any]) -> NDArray[np.float64]:
     root = np.zeros(len(degrees))
     np.divide(1.0, np.sqrt(degrees), out=root, where=degrees > 0)
     return root
-
-
-def _scale_rows(B: sp.csr_array, factors: NDArray[np.float64]) -> sp.csr_array:
-    data = B.data * np.repeat(factors, np.diff(B.indptr))
-    return sp.csr_array((data, B.indices, B.indptr), shape=B.shape)

@@ -85,7 +85,8 @@ def test_members_are_a_spectral_clustering_of_the_bipartite_graph():
 def test_the_transfer_cut_is_the_side_of_the_clusters():
     B = sp.csr_array(rng(0).random((50, 12)) * (rng(1).random((50, 12)) < 0.4))
     whole = bipartite_spectrum(B, 5)
-    values, V, loads = transfer_cut(B, 5)
+    side = transfer_cut(B, 5)
+    values, V, loads = side.values, side.clusters, side.loads
     np.testing.assert_array_equal(values, whole.values)
     np.testing.assert_array_equal(V, whole.clusters)
     root = 1 / np.sqrt(np.asarray(B.sum(axis=1)).ravel())

@@ -98,6 +98,9 @@ def clusterwise_dissimilarities(
 
 # contingency
 def contingency_gram(labels: LabelView, gram: NDArray[np.int64], n_threads: int) -> None: ...
+def weighted_gram(
+    labels: LabelView, mass: NDArray[np.float64], gram: NDArray[np.float64], n_threads: int
+) -> None: ...
 
 # median
 class PartitionSearch:
@@ -222,6 +225,19 @@ def count_reserved(
     labels: LabelView, missing: NDArray[np.int64], noise: NDArray[np.int64]
 ) -> None: ...
 def cluster_sizes(labels: LabelView, sizes: NDArray[np.int64]) -> None: ...
+def indicator_rows(
+    labels: LabelView,
+    table: NDArray[np.float64],
+    first: int,
+    unit: bool,
+    out: NDArray[np.float64],
+) -> None: ...
+def cluster_sums(
+    labels: LabelView,
+    values: NDArray[np.float64] | None,
+    parts: NDArray[np.int64] | None,
+    sums: NDArray[np.float64],
+) -> None: ...
 def presence_signatures(labels: LabelView, signature: NDArray[np.uint64]) -> None: ...
 def group_rows(rows: NDArray[np.uint8], inverse: NDArray[np.int64]) -> NDArray[np.int64]: ...
 
@@ -336,6 +352,17 @@ def landmark_labels(
     half: NDArray[np.float64],
     labels: NDArray[np.int64],
 ) -> None: ...
+
+# kmeans/nearest: labels are changed, sums and totals added to, distances written; returns the changes
+def lloyd_round(
+    x: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    centers: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    distances: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    totals: NDArray[np.float64],
+) -> int: ...
 
 # pair_table: adds to table
 def pair_table(c: NDArray[Any], N: NDArray[Any], first: int, table: NDArray[np.int64]) -> None: ...

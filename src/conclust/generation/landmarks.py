@@ -138,14 +138,14 @@ class _Graph:
         n = len(self.found)
         sample = some_objects(n, min(n, _ENOUGH), rng)
         ties = self.ties
-        values, _, loads = transfer_cut(ties, k)
-        if values[-1] > _ONE:
+        side = transfer_cut(ties, k)
+        if side.values[-1] > _ONE:
             parts = _components(ties)
             if parts.max() + 1 >= k:
                 # Every cut between components is 0: objects of one component stay together.
                 of_landmark = _grouped(parts, self.search.points, k)
                 return self._model(np.eye(k)[of_landmark], np.eye(k))
-        loads = np.ascontiguousarray(loads * values)
+        loads = np.ascontiguousarray(side.loads * side.values)
         rows = ties[sample]
         rows.data /= np.repeat(self.weights[sample].sum(axis=1), np.diff(rows.indptr))
         return self._model(loads, _centers(unit_rows(rows @ loads), k, rng))

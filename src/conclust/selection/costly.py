@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from conclust._random import spawn_sequences
+from conclust.bipartite import edges_of
 from conclust.consensus.mixture import MixtureModel
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble
-from conclust.spectral import bipartite_spectrum
+from conclust.spectral import transfer_cut
 
 __all__ = ["costly_criteria"]
 
@@ -37,7 +38,7 @@ def costly_criteria(
         kept = PCC(most, divergence="l2", random_state=second, n_jobs=n_jobs).fit(ensemble)
     mass = np.nansum(kept.membership_, axis=0)
     values = np.zeros(k + 1)
-    spectrum = bipartite_spectrum(ensemble.indicator, k + 1).values ** 2
+    spectrum = transfer_cut(edges_of(ensemble), k + 1).values ** 2
     values[: len(spectrum)] = spectrum[: k + 1]
     return {
         "bic": float(bic),

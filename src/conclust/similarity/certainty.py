@@ -138,16 +138,20 @@ def _row_blocks(
     ensemble: Ensemble,
 ) -> Iterator[tuple[slice, NDArray[np.float64], sp.csr_array]]:
     """Yield the clusters of some partitions: which, how much of each every partition observed, their B'B."""
-    m = ensemble.n_partitions
-    present = ensemble.present.astype(np.float64) if ensemble.has_missing else None
-    transposed = sp.csr_array(ensemble.indicator.T)
+    m, T = ensemble.n_partitions, int(ensemble.offsets[-1])
+    sizes = ensemble.cluster_sizes
+    columns = sp.csr_array((np.ones(T), ensemble.column_partitions, np.arange(T + 1)), shape=(T, m))
+    counted = ensemble.has_missing and not (ensemble.has_noise or ensemble.is_soft)
+    transposed = None
+    if ensemble.has_missing and not counted:
+        transposed = sp.csr_array(ensemble.indicator.T)
     for block in gram_blocks(ensemble):
-        clusters = transposed[block.rows]
-        if present is None:
-            mass = np.asarray(clusters.sum(axis=1), dtype=np.float64)
-            observed = np.repeat(mass[:, None], m, axis=1)
+        if counted:  # who is observed is in a cluster
+            observed = np.asarray((block.gram @ columns).toarray())
+        elif transposed is not None:
+            observed = np.asarray(transposed[block.rows] @ ensemble.present.astype(np.float64))
         else:
-            observed = np.asarray(clusters @ present)
+            observed = np.repeat(sizes[block.rows, None], m, axis=1)
         yield block.rows, observed, block.gram
 
 

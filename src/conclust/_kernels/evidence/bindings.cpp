@@ -15,6 +15,12 @@ void bind_contingency(nb::module_& m) {
         const nb::gil_scoped_release release;
         conclust::contingency_gram(labels.view, span_of(gram), n_threads);
     }, nb::arg("labels"), nb::arg("gram").noconvert(), nb::arg("n_threads"));
+    m.def("weighted_gram",
+          [](const BoundLabels& labels, Vector<const double> mass, Matrix<double> gram, int n_threads) {
+        const nb::gil_scoped_release release;
+        conclust::contingency_gram(labels.view, span_of(mass), span_of(gram), n_threads);
+    }, nb::arg("labels"), nb::arg("mass").noconvert(), nb::arg("gram").noconvert(),
+          nb::arg("n_threads"));
 }
 
 template <class Index, class Sum>

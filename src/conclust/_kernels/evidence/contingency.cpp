@@ -10,12 +10,26 @@ namespace {
 // Bytes of the rows that a task counts into: they stay in the second cache.
 constexpr std::size_t table_bytes = 512 * 1024;
 
+// How much each object counts: one, or its mass.
+struct One {
+    using Count = std::uint32_t;
+    using Entry = std::int64_t;
+    Count operator[](std::size_t) const { return 1; }
+};
+
+struct Mass {
+    using Count = double;
+    using Entry = double;
+    std::span<const double> mass;
+    Count operator[](std::size_t i) const { return mass[i]; }
+};
+
 // Counts the rows of partitions [first, last) against the columns of partitions `first` and later.
 // Each task owns its rows, so that no two threads write to the same place.
-template <class Code>
-void count_rows(const Code* codes, const LabelView& labels, std::size_t first, std::size_t last,
-                std::vector<std::uint32_t>& table, std::vector<std::uint32_t>& columns,
-                std::int64_t* gram) {
+template <class Code, class Each>
+void count_rows(const Code* codes, const LabelView& labels, const Each& each, std::size_t first,
+                std::size_t last, std::vector<typename Each::Count>& table,
+                std::vector<std::uint32_t>& columns, typename Each::Entry* gram) {
     const std::size_t m = labels.m;
     const std::int64_t* offsets = labels.offsets.data();
     const auto total = static_cast<std::size_t>(offsets[m]);
@@ -37,9 +51,9 @@ void count_rows(const Code* codes, const LabelView& labels, std::size_t first, s
             rows = u + 1 == last ? size : rows;
         }
         for (std::size_t a = 0; a < rows; ++a) {
-            std::uint32_t* counts = table.data() + columns[a] * width;
+            auto* counts = table.data() + columns[a] * width;
             for (std::size_t b = a; b < size; ++b) {
-                ++counts[columns[b]];
+                counts[columns[b]] += each[i];
             }
         }
     }
@@ -48,17 +62,16 @@ void count_rows(const Code* codes, const LabelView& labels, std::size_t first, s
     }
 }
 
-}  // namespace
-
-void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram,
-                      [[maybe_unused]] int threads) {
+template <class Each>
+void gram_of(const LabelView& labels, const Each& each, std::span<typename Each::Entry> gram,
+             [[maybe_unused]] int threads) {
     const std::size_t m = labels.m;
     const std::span<const std::int64_t> offsets = labels.offsets;
     const std::size_t total = labels.n_clusters();
     std::vector<std::size_t> edges{0};
     for (std::size_t u = 1; u <= m; ++u) {
         const auto height = static_cast<std::size_t>(offsets[u] - offsets[edges.back()]);
-        if (u > edges.back() + 1 && height * total * sizeof(std::uint32_t) > table_bytes) {
+        if (u > edges.back() + 1 && height * total * sizeof(typename Each::Count) > table_bytes) {
             edges.push_back(u - 1);
         }
     }
@@ -66,15 +79,15 @@ void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram,
     const auto tasks = static_cast<std::ptrdiff_t>(edges.size() - 1);
     // No thread without a task: on a busy machine threads that only wait cost more than small work.
     [[maybe_unused]] const int team = static_cast<int>(std::min<std::ptrdiff_t>(threads, tasks));
-#pragma omp parallel default(none) num_threads(team) shared(labels, gram, edges, tasks)
+#pragma omp parallel default(none) num_threads(team) shared(labels, each, gram, edges, tasks)
     {
-        std::vector<std::uint32_t> table;
+        std::vector<typename Each::Count> table;
         std::vector<std::uint32_t> columns;
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
             const auto t = static_cast<std::size_t>(task);
             with_codes(labels, [&](const auto* codes) {
-                count_rows(codes, labels, edges[t], edges[t + 1], table, columns, gram.data());
+                count_rows(codes, labels, each, edges[t], edges[t + 1], table, columns, gram.data());
             });
         }
     }
@@ -84,6 +97,17 @@ void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram,
             gram[l * total + k] = gram[k * total + l];
         }
     }
+}
+
+}  // namespace
+
+void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int threads) {
+    gram_of(labels, One{}, gram, threads);
+}
+
+void contingency_gram(const LabelView& labels, std::span<const double> mass, std::span<double> gram,
+                      int threads) {
+    gram_of(labels, Mass{mass}, gram, threads);
 }
 
 }  // namespace conclust

@@ -16,4 +16,8 @@ namespace conclust {
 // Preconditions: hard labels of n < 2^32 objects; gram is (T, T), T < 2^32. Every place of it is written.
 void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int threads);
 
+// B' diag(mass) B: the same, where object i counts mass[i].
+void contingency_gram(const LabelView& labels, std::span<const double> mass, std::span<double> gram,
+                      int threads);
+
 }  // namespace conclust

@@ -4,6 +4,7 @@
 
 #include "base/bindings.h"
 #include "kmeans/landmarks.h"
+#include "kmeans/nearest.h"
 #include "kmeans/runs.h"
 
 namespace {
@@ -84,4 +85,16 @@ void bind_kmeans(nb::module_& m) {
     },
           nb::arg("found").noconvert(), nb::arg("weights").noconvert(), nb::arg("loads").noconvert(),
           nb::arg("centers").noconvert(), nb::arg("half").noconvert(), nb::arg("labels").noconvert());
+    m.def("lloyd_round",
+          [](Matrix<const double> x, Vector<const double> mass, Matrix<const double> centers,
+             Vector<std::int64_t> labels, Vector<double> distances, Matrix<double> sums,
+             Vector<double> totals) {
+        const nb::gil_scoped_release release;
+        return conclust::lloyd_round(
+            span_of(x), span_of(mass), span_of(centers), x.shape(1),
+            {span_of(labels), span_of(distances), span_of(sums), span_of(totals)});
+    },
+          nb::arg("x").noconvert(), nb::arg("mass").noconvert(), nb::arg("centers").noconvert(),
+          nb::arg("labels").noconvert(), nb::arg("distances").noconvert(), nb::arg("sums").noconvert(),
+          nb::arg("totals").noconvert());
 }

@@ -1,6 +1,7 @@
 #include "base/bindings.h"
 
 #include "labels/bound.h"
+#include "labels/products.h"
 #include "labels/relabel.h"
 #include "labels/rows.h"
 
@@ -128,10 +129,31 @@ void bind_rows(nb::module_& m) {
     }, nb::arg("labels"), nb::arg("signature").noconvert());
 }
 
+void bind_products(nb::module_& m) {
+    m.def("indicator_rows",
+          [](const BoundLabels& labels, Matrix<const double> table, std::size_t first, bool unit,
+             Matrix<double> out) {
+        const nb::gil_scoped_release release;
+        conclust::indicator_rows(labels.view, span_of(table), first, unit, out.shape(1), span_of(out));
+    },
+          nb::arg("labels"), nb::arg("table").noconvert(), nb::arg("first"), nb::arg("unit"),
+          nb::arg("out").noconvert());
+    m.def("cluster_sums",
+          [](const BoundLabels& labels, Vector<const double> values, Vector<const std::int64_t> parts,
+             Matrix<double> sums) {
+        const nb::gil_scoped_release release;
+        conclust::cluster_sums(labels.view, span_of(values), span_of(parts), sums.shape(1),
+                               span_of(sums));
+    },
+          nb::arg("labels"), nb::arg("values").noconvert().none(), nb::arg("parts").noconvert().none(),
+          nb::arg("sums").noconvert());
+}
+
 }  // namespace
 
 void bind_labels(nb::module_& m) {
     bind_view(m);
+    bind_products(m);
     bind_relabel(m);
     bind_rows(m);
 }

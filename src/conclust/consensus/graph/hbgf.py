@@ -7,16 +7,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real
+from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
 from conclust.consensus.graph.partition import Partitioner, partition_graph
+from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.ensemble import Ensemble, Missing
-from conclust.gram import is_held
-from conclust.spectral import bipartite_spectrum, unit_rows
 
-__all__ = ["HBGF", "bipartite_cut", "edge_weights"]
+__all__ = ["HBGF"]
 
 
 class HBGF(ConsensusClusterer):
@@ -73,13 +71,21 @@ class HBGF(ConsensusClusterer):
     MCLA : cuts the graph of clusters only.
     CSPA : cuts the graph of objects only.
 
+    Warns
+    -----
+    EnsembleWarning
+        If the graph falls into more components than `n_clusters`: the smallest are joined.
+
     Notes
     -----
+    Components of the graph, objects that no chain of shared clusters connects, are cut apart first: each
+    is parted by itself, into as many parts as it has of the K leading singular values of all.
+
     An object missing in a partition, or noise there, has no edge into it; degrees are normalised, so
     that it counts by the edges it has. An object that is noise everywhere is an isolated vertex,
     embedded at the origin. Weights of the partitions are weights of the edges; soft members give edges
-    the weight of the membership (sHBGF [3]_). O(n N^2 + T^3) time, or O(n N K) each Lanczos step for
-    more than 1,500 clusters; memory of the labels and n K.
+    the weight of the membership (sHBGF [3]_). O(n N^2 + T^3 + n N K) time, or O(n N) each Lanczos step for more
+    than 4,096 clusters; memory of the labels, of T^2 and of n numbers: objects are embedded in blocks.
 
     References
     ----------
@@ -143,37 +149,18 @@ class HBGF(ConsensusClusterer):
         check_int(self.n_init, "n_init", "HBGF")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        edges = edge_weights(ensemble)
-        if not edges.data.any():  # noise only: no two objects are together
+        edges = edges_of(ensemble)
+        if not edges.sums().any():  # noise only: no two objects are together
             labels = np.zeros(ensemble.n_samples, dtype=np.int64)
         elif self.partitioner == "spectral":
-            with one_library_thread():
-                labels = self._spectral(ensemble, edges)
+            seed = seed_sequence(self.random_state, "HBGF")
+            labels, self.singular_values_ = transfer_cut(
+                edges, self.n_clusters, seed, n_init=self.n_init, owner="HBGF", joint=self.joint
+            )
         else:
-            labels = self._balanced(edges)
-        self.objective_ = bipartite_cut(edges, labels)
+            labels = self._balanced(edges.matrix())
+        self.objective_ = cut_of(edges, labels)
         return labels
-
-    def _spectral(self, ensemble: Ensemble, edges: sp.csr_array) -> NDArray[np.int64]:
-        seed = seed_sequence(self.random_state, "HBGF")
-        gram = None
-        exact = not (ensemble.has_missing or ensemble.has_noise or ensemble.is_soft)
-        if exact and is_held(ensemble):
-            gram = ensemble.gram  # counted by a kernel, without the product B'B
-            if ensemble.weights is not None:
-                w = sp.diags_array(ensemble.column_weights)
-                gram = sp.csr_array(w @ gram @ w)
-        spectrum = bipartite_spectrum(edges, self.n_clusters, gram=gram)
-        self.singular_values_ = spectrum.values
-        objects, clusters = spectrum.objects, spectrum.clusters
-        if self.joint:
-            objects = unit_rows(objects)
-            vertices = np.vstack([objects, unit_rows(clusters[clusters.any(axis=1)])])
-        else:
-            vertices = objects = unit_rows(objects * spectrum.values)
-        points = Points(vertices, np.ones(len(vertices)), len(vertices) - len(objects))
-        centers = kmeans(points, self.n_clusters, seed, n_init=self.n_init)
-        return nearest_center(objects, centers)[0]
 
     def _balanced(self, edges: sp.csr_array) -> NDArray[np.int64]:
         n, T = edges.shape
@@ -189,21 +176,3 @@ class HBGF(ConsensusClusterer):
             random_state=self.random_state,
         )
         return found.labels[:n]
-
-
-def edge_weights(ensemble: Ensemble) -> sp.csr_array:
-    """Return the bipartite graph (n, T): the indicator with the weights of the partitions."""
-    B: sp.csr_array = ensemble.indicator
-    if ensemble.weights is None:
-        return B
-    data = B.data * ensemble.column_weights[B.indices]
-    return sp.csr_array((data, B.indices, B.indptr), shape=B.shape)
-
-
-def bipartite_cut(edges: sp.csr_array, labels: NDArray[np.int64]) -> float:
-    """Return the weight of edges that leave the part of most of their cluster's objects."""
-    parts = np.eye(int(labels.max()) + 1)[labels]
-    if edges.shape[1] == 0:
-        return 0.0
-    shares = edges.T @ parts
-    return float((shares.sum(axis=1) - shares.max(axis=1)).sum())

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from conclust._equal_rows import EqualRows
 from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
+from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.graph.hbgf import edge_weights
 from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
 from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.ensemble import Ensemble, Missing
@@ -159,7 +159,7 @@ class HGPA(ConsensusClusterer):
                 sp.csr_array(edges.members[same.first]),
                 edges.weights,
                 same.masses,
-                sp.csr_array(edge_weights(ensemble)[same.first]),
+                edges_of(ensemble).part(same.first).matrix(),
             ),
             min(self.n_clusters, len(same)),
             balance=self.balance,

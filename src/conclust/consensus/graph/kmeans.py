@@ -1,24 +1,37 @@
 """k-means on the rows of an embedding, from several starts.
 
-Everything is done in blocks of rows that depend on the problem only, so that bits do not depend on
-threads (the callers hold BLAS to one).
+Rows are read in blocks, and may be made when they are read: an embedding of many objects is never held.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._kernels import lloyd_round
 from conclust._random import generator
 from conclust.consensus.restarts import best_of_restarts
 
-__all__ = ["Points", "kmeans", "nearest_center"]
+__all__ = ["Points", "Rows", "kmeans", "kmeans_labels", "nearest_center"]
 
 _BLOCK = 1 << 14
 # Distances that k-means++ keeps, at most.
 _KEPT = 1 << 22
+
+
+class Rows(Protocol):
+    """Rows of a matrix: an array, or what makes them when they are asked for."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, d)."""
+
+    def __getitem__(self, some: Any, /) -> NDArray[np.float64]:
+        """Return the rows of a slice, or of an array of indices."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +40,7 @@ class Points:
 
     Attributes
     ----------
-    values : ndarray of shape (n, d)
+    values : ndarray of shape (n, d) or Rows
         The points.
     mass : ndarray of shape (n,)
         How much each counts.
@@ -35,13 +48,13 @@ class Points:
         Number of points at the end that are no objects: they are in every part that restarts run on.
     """
 
-    values: NDArray[np.float64]
+    values: Rows
     mass: NDArray[np.float64]
     always: int = 0
     _known: dict[int, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
-        return len(self.values) - self.always
+        return self.values.shape[0] - self.always
 
     @property
     def n_objects(self) -> int:
@@ -51,18 +64,32 @@ class Points:
     @property
     def cells(self) -> int:
         """How many coordinates there are."""
-        return self.values.size
+        return self.values.shape[0] * self.values.shape[1]
+
+    def held(self) -> Points:
+        """Return the points with their values in an array."""
+        if isinstance(self.values, np.ndarray):
+            return self
+        return Points(self.values[:], self.mass, self.always)
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the slices that rows are read by."""
+        n = self.values.shape[0]
+        for begin in range(0, n, _BLOCK):
+            yield slice(begin, min(n, begin + _BLOCK))
 
     def some(self, objects: NDArray[np.int64]) -> tuple[Points, NDArray[np.int64]]:
         """Return some points and those that are in every part, and which of all they are."""
-        kept = np.concatenate([np.sort(objects), np.arange(len(self), len(self.values))])
+        kept = np.concatenate([np.sort(objects), np.arange(len(self), len(self.mass))])
         return Points(self.values[kept], self.mass[kept], self.always), kept
 
     def distances(self, i: int) -> NDArray[np.float64]:
         """Return the squared distances to point i: k-means++ asks for some again and again."""
         found = self._known.get(i)
         if found is None:
-            found = ((self.values - self.values[i]) ** 2).sum(axis=1)
+            values = self.values[:]
+            apart = values - values[i]
+            found = np.einsum("ij,ij->i", apart, apart)
             if (len(self._known) + 1) * found.size <= _KEPT:
                 self._known[i] = found
         return found
@@ -94,11 +121,26 @@ def kmeans(
     return best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1).centers
 
 
+def kmeans_labels(
+    points: Points, k: int, seed: np.random.SeedSequence, *, n_init: int = 10, max_iter: int = 100
+) -> NDArray[np.int64]:
+    """Return the nearest center of each object; the parameters are those of `kmeans`.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_objects,)
+        Numbers of the centers; points that are no objects have none.
+    """
+    found = best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1)
+    return found.labels[: len(points)]
+
+
 @dataclass(frozen=True)
 class _Found:
-    """Centers, and the sum of the squared distances to them."""
+    """Centers, the nearest of each point, and the sum of the squared distances to them."""
 
     centers: NDArray[np.float64]
+    labels: NDArray[np.int64]
     cost: float
 
 
@@ -111,6 +153,7 @@ class _Search:
 
     def begin(self, points: Points, start: int, seed: int) -> _Found:
         """Iterate from centers drawn by k-means++."""
+        points = points.held()
         centers = _seeds(points, self.k, generator(seed))
         return _lloyd(points, centers, self.max_iter)
 
@@ -127,17 +170,8 @@ def nearest_center(
     rows: NDArray[np.float64], centers: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the nearest center of each row (ties: the lowest) and the squared distance to it."""
-    labels = np.empty(len(rows), dtype=np.int64)
-    distances = np.empty(len(rows))
-    offset = 0.5 * (centers**2).sum(axis=1)
-    for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
-        scores = block @ centers.T - offset
-        chosen = scores.argmax(axis=1)
-        labels[start : start + _BLOCK] = chosen
-        nearest = np.take_along_axis(scores, chosen[:, None], axis=1)[:, 0]
-        distances[start : start + _BLOCK] = (block**2).sum(axis=1) - 2 * nearest
-    return labels, np.maximum(distances, 0.0)
+    round_ = _Round.over(Points(rows, np.ones(len(rows))), centers)
+    return round_.labels, round_.distances
 
 
 def _seeds(points: Points, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -164,23 +198,51 @@ def _draw(mass: NDArray[np.float64], count: int, rng: np.random.Generator) -> li
     return [min(int(i), len(mass) - 1) for i in found]
 
 
+@dataclass
+class _Round:
+    """The nearest center of each point, and the sums over the points of each center."""
+
+    labels: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    changed: int
+
+    @classmethod
+    def over(
+        cls, points: Points, centers: NDArray[np.float64], before: _Round | None = None
+    ) -> _Round:
+        """Go over all points. The labels of the round `before` are overwritten."""
+        n = points.values.shape[0]
+        labels = np.full(n, -1, dtype=np.int64) if before is None else before.labels
+        distances = np.empty(n) if before is None else before.distances
+        found = cls(labels, distances, np.zeros(centers.shape), np.zeros(len(centers)), 0)
+        centers = np.ascontiguousarray(centers)
+        for some in points.blocks():
+            found.changed += lloyd_round(
+                np.ascontiguousarray(points.values[some]),
+                np.ascontiguousarray(points.mass[some]),
+                centers,
+                labels[some],
+                distances[some],
+                found.sums,
+                found.totals,
+            )
+        return found
+
+
 def _lloyd(points: Points, centers: NDArray[np.float64], max_iter: int) -> _Found:
-    rows, mass, k = points.values, points.mass, len(centers)
-    labels, distances = nearest_center(rows, centers)
-    weighed = np.ascontiguousarray((rows * mass[:, None]).T)
+    found = _Round.over(points, centers)
     for _ in range(max_iter):
-        before = labels
-        totals = np.bincount(labels, weights=mass, minlength=k)
-        sums = np.column_stack([np.bincount(labels, weights=x, minlength=k) for x in weighed])
-        filled = totals > 0
+        filled = found.totals > 0
         centers = centers.copy()
-        centers[filled] = sums[filled] / totals[filled, None]
+        centers[filled] = found.sums[filled] / found.totals[filled, None]
         # A center that is the nearest of no row goes to the row farthest from its center.
         for empty in np.flatnonzero(~filled):
-            worst = int(np.argmax(distances * mass))
-            centers[empty] = rows[worst]
-            distances[worst] = 0.0
-        labels, distances = nearest_center(rows, centers)
-        if (labels == before).all():
+            worst = int(np.argmax(found.distances * points.mass))
+            centers[empty] = points.values[np.array([worst])][0]
+            found.distances[worst] = 0.0
+        found = _Round.over(points, centers, found)
+        if found.changed == 0:
             break
-    return _Found(centers, float(distances @ mass))
+    return _Found(centers, found.labels, float(found.distances @ points.mass))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._validation import check_bool, check_int, check_real
+from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.graph.hbgf import bipartite_cut, edge_weights
-from conclust.consensus.graph.transfer import transfer_cut
+from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 
@@ -64,12 +63,17 @@ class LWGP(ConsensusClusterer):
     --------
     LWEA : the same weights, by average linkage.
 
+    Warns
+    -----
+    EnsembleWarning
+        If the graph falls into more components than `n_clusters`: the smallest are joined. See HBGF.
+
     Notes
     -----
     An object missing in a partition, or noise there, has no edge into it. Weights of the partitions
     are weights of the edges and count in the certainties; soft members give edges the weight of
-    the membership. O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels and
-    n K.
+    the membership. O(n N^2 + T^3 + n N K) time for T clusters of all partitions, memory of the labels,
+    of T^2 and of n numbers.
 
     References
     ----------
@@ -128,11 +132,11 @@ class LWGP(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         seed = seed_sequence(self.random_state, "LWGP")
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
-        edges = sp.csr_array(edge_weights(ensemble) @ sp.diags_array(self.certainty_))
+        edges = edges_of(ensemble, self.certainty_)
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)
-        if edges.data.any():  # else noise only: no two objects are together
+        if edges.sums().any():  # else noise only: no two objects are together
             labels, self.singular_values_ = transfer_cut(
-                edges, self.n_clusters, seed, n_init=self.n_init
+                edges, self.n_clusters, seed, n_init=self.n_init, owner="LWGP"
             )
-        self.objective_ = bipartite_cut(edges, labels)
+        self.objective_ = cut_of(edges, labels)
         return labels

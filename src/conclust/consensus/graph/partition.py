@@ -15,7 +15,7 @@ from conclust._random import RandomStateLike, generator, seed_sequence, spawn_se
 from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
-from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
+from conclust.consensus.graph.kmeans import Points, kmeans, kmeans_labels
 from conclust.exceptions import InputError
 from conclust.spectral import (
     bipartite_spectrum,
@@ -146,8 +146,7 @@ def partition_graph(
     if method == "spectral":
         with one_library_thread():
             rows = graph_embedding(W, k, generator(own))
-            centers = kmeans(Points(rows, _present(mass)), k, own, n_init=n_init)
-            labels = _by_first(nearest_center(rows, centers)[0])
+            labels = _by_first(kmeans_labels(Points(rows, _present(mass)), k, own, n_init=n_init))
             return GraphPartition(labels, cut_weight(W, labels), np.inf)
     with one_library_thread():
         rows = graph_embedding(W, k, generator(own))

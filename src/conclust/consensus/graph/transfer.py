@@ -1,31 +1,50 @@
-"""The transfer cut: objects parted by the leading eigenvectors of their graph with the clusters."""
+"""The transfer cut: objects parted by the leading eigenvectors of their graph with the clusters.
+
+The embedding of the objects, rows of B times a table, is made block by block where k-means reads it.
+
+Where the graph falls into components, no cut between them costs anything, and the eigenvectors are any
+rotation of what the components have. So components are parted one by one: of the leading eigenvalues of all,
+each gives a part to the component it is of. With more components than parts, components are joined, the
+two smallest first: that puts the fewest pairs of objects together that no partition does.
+"""
 
 from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._random import spawn_sequences
 from conclust._threads import one_library_thread
-from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
-from conclust.spectral import bipartite_spectrum, unit_rows
+from conclust._warnings import warn
+from conclust.bipartite import Edges, MatrixEdges, unit_rows
+from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.exceptions import EnsembleWarning
+from conclust.spectral import ClusterSide
+from conclust.spectral import transfer_cut as solve
 
-__all__ = ["transfer_cut"]
+__all__ = ["cut_of", "transfer_cut"]
 
 
 def transfer_cut(
-    edges: sp.csr_array,
+    edges: sp.csr_array | Edges,
     k: int,
     seed: np.random.SeedSequence,
     *,
     n_init: int,
+    owner: str,
     mixing: sp.csr_array | None = None,
+    joint: bool = False,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Part the objects of a bipartite graph into at most `k`.
 
     Parameters
     ----------
-    edges : csr_array of shape (n, T)
+    edges : csr_array of shape (n, T) or Edges
         Non-negative weights of objects and clusters, not all 0.
     k : int
         Number of parts.
@@ -33,18 +52,127 @@ def transfer_cut(
         Of the starts of k-means.
     n_init : int
         Starts of k-means.
+    owner : str
+        Who asks, for the warning.
     mixing : csr_array of shape (T, T), default=None
         W, where the graph is edges W in the place of edges.
+    joint : bool, default=False
+        Whether k-means has the clusters among its points, and objects are embedded by the left singular
+        vectors; else these are scaled by the singular values, the eigenvectors of the transfer cut.
 
     Returns
     -------
     tuple of ndarray
         The part of each object, and the leading singular values of the degree-normalised graph.
+
+    Warns
+    -----
+    EnsembleWarning
+        If the graph falls into more components than parts.
     """
+    graph = MatrixEdges(edges) if isinstance(edges, sp.csr_array) else edges
     with one_library_thread():
-        spectrum = bipartite_spectrum(edges, k, mixing=mixing)
-        # The transfer cut's eigenvectors: left singular vectors times singular values.
-        objects = unit_rows(spectrum.objects * spectrum.values)
-        points = Points(objects, np.ones(len(objects)))
-        centers = kmeans(points, k, seed, n_init=n_init)
-        return nearest_center(objects, centers)[0], spectrum.values
+        side = solve(graph, k, mixing=mixing)
+        if side.n_components == 1:
+            points = _embedded(graph, side, slice(None), joint)
+            return kmeans_labels(points, k, seed, n_init=n_init), side.values
+        component = _of_objects(graph, side.components)
+        if side.n_components < k:
+            seeds = spawn_sequences(seed, side.n_components)
+            labels = np.full(len(component), -1, dtype=np.int64)
+            for c, own_seed in enumerate(seeds):
+                objects, own = np.flatnonzero(component == c), side.component_of == c
+                points = _embedded(graph.part(objects), side, np.flatnonzero(own), joint)
+                found = kmeans_labels(points, int(own.sum()), own_seed, n_init=n_init)
+                labels[objects] = labels.max() + 1 + found
+        else:
+            sizes = np.bincount(component[component >= 0], minlength=side.n_components)
+            labels = np.append(_joined(sizes, k), -1)[component]
+            if 1 < k < side.n_components:
+                warn(
+                    f"The graph of objects and clusters falls into {side.n_components} components: no "
+                    f"partition puts objects of two of them together. {owner} joined the smallest until "
+                    f"n_clusters={k} were left, which the partitions do not speak for. Use "
+                    f"n_clusters={side.n_components} to keep them apart.",
+                    EnsembleWarning,
+                )
+        alone = labels < 0
+        if alone.any():  # objects in no cluster: with the fewest others
+            labels[alone] = np.bincount(labels[~alone]).argmin()
+        return labels, side.values
+
+
+def cut_of(edges: sp.csr_array | Edges, labels: NDArray[np.int64]) -> float:
+    """Return the weight of edges that leave the part of most of their cluster's objects."""
+    graph = MatrixEdges(edges) if isinstance(edges, sp.csr_array) else edges
+    if graph.shape[1] == 0:
+        return 0.0
+    shares = graph.shares(labels, int(labels.max()) + 1)
+    return float((shares.sum(axis=1) - shares.max(axis=1)).sum())
+
+
+@dataclass(frozen=True)
+class _Embedding:
+    """Rows of unit length: of objects, made when they are asked for, then of clusters."""
+
+    edges: Edges
+    table: NDArray[np.float64]
+    clusters: NDArray[np.float64]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows there are, of how many numbers."""
+        return self.edges.shape[0] + len(self.clusters), self.table.shape[1]
+
+    def __getitem__(self, some: Any) -> NDArray[np.float64]:
+        """Return the rows of a slice, or of an array of rising indices."""
+        n = self.edges.shape[0]
+        if isinstance(some, slice):
+            begin, end, _ = some.indices(self.shape[0])
+            objects = self.edges.rows(self.table, slice(min(begin, n), min(end, n)), unit=True)
+            others = self.clusters[max(0, begin - n) : max(0, end - n)]
+        else:
+            part = self.edges.part(some[some < n])
+            objects = part.rows(self.table, slice(None), unit=True)
+            others = self.clusters[some[some >= n] - n]
+        return np.vstack([objects, others]) if len(others) else objects
+
+
+def _embedded(edges: Edges, side: ClusterSide, some: slice | NDArray[Any], joint: bool) -> Points:
+    """Return the points of k-means: objects by some of the triplets, and clusters if `joint`."""
+    loads, values = side.loads[:, some], side.values[some]
+    clusters = side.clusters[:, some]
+    clusters = unit_rows(clusters[clusters.any(axis=1)]) if joint else clusters[:0]
+    rows = _Embedding(edges, loads if joint else loads * values, clusters)
+    return Points(rows, np.broadcast_to(1.0, rows.shape[0]), len(clusters))
+
+
+def _of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the component of each object; -1 of those in no cluster."""
+    found = np.empty(edges.shape[0], dtype=np.int64)
+    begin = 0
+    for block in edges.blocks():
+        n = block.shape[0]
+        rows = np.repeat(np.arange(n), np.diff(block.indptr))
+        own = np.full(n, -1, dtype=np.int64)
+        some = block.data > 0
+        own[rows[some]] = components[block.indices[some]]
+        found[begin : begin + n] = own
+        begin += n
+    return found
+
+
+def _joined(sizes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Join the two smallest of some groups until k are left; return the group that each is in.
+
+    Of equally small ones those that come last.
+    """
+    heap = [(int(size), -i, [i]) for i, size in enumerate(sizes)]
+    heapq.heapify(heap)
+    while len(heap) > k:
+        (a, first, some), (b, second, others) = heapq.heappop(heap), heapq.heappop(heap)
+        heapq.heappush(heap, (a + b, max(first, second), some + others))
+    groups = np.empty(len(sizes), dtype=np.int64)
+    for group, (_, _, members) in enumerate(heap):
+        groups[members] = group
+    return groups

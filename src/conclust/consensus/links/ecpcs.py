@@ -11,7 +11,7 @@ from conclust._random import RandomStateLike, generator, seed_sequence, spawn_se
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
-from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
+from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.mcla import associations
 from conclust.consensus.linkage.clusterwise import (
     RowLinkage,
@@ -213,4 +213,4 @@ def _normalized_cut(
     with one_library_thread():
         graph = R * mass[:, None] * mass
         rows = graph_embedding(graph, k, generator(embedding), loops=_LOOP * mass)
-        return nearest_center(rows, kmeans(Points(rows, mass), k, starts, n_init=n_init))[0]
+        return kmeans_labels(Points(rows, mass), k, starts, n_init=n_init)

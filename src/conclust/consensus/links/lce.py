@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._validation import check_int, check_option, check_real, refuse
+from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
-from conclust.consensus.graph.hbgf import edge_weights
 from conclust.consensus.graph.transfer import transfer_cut
 from conclust.consensus.linkage.clusterwise import (
     ObjectPairs,
@@ -104,6 +104,9 @@ class LCE(ConsensusClusterer):
     -----
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
+    EnsembleWarning
+        If the graph that is cut falls into more components than `n_clusters`: the smallest are joined.
+        See HBGF.
 
     See Also
     --------
@@ -118,7 +121,7 @@ class LCE(ConsensusClusterer):
 
     Linkage: "cts" and "wtq" compare objects over the partitions that observed both, and average linkage
     weighs pairs by the number of these; "srs" and "asrs" compare all clusters of one object with all
-    of the other. O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n K;
+    of the other. O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n;
     linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them but for "complete".
 
     References
@@ -216,11 +219,11 @@ class LCE(ConsensusClusterer):
 
     def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> NDArray[np.int64]:
         W = _WITHIN[self.similarity](ensemble, decay=self.decay)
-        edges = edge_weights(ensemble)
-        if not edges.data.any():  # noise only: no two objects are together
+        edges = edges_of(ensemble)
+        if not edges.sums().any():  # noise only: no two objects are together
             return np.zeros(ensemble.n_samples, dtype=np.int64)
         labels, self.singular_values_ = transfer_cut(
-            edges, self.n_clusters, seed, n_init=self.n_init, mixing=W
+            edges, self.n_clusters, seed, n_init=self.n_init, owner="LCE", mixing=W
         )
         return labels
 

@@ -1,0 +1,193 @@
+"""The transfer cut where the graph of objects and clusters falls into components."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+from tests.cases import E1, E2, E3, planted
+
+from conclust import HBGF, LCE, LWGP, Ensemble
+from conclust.bipartite import edges_of
+from conclust.exceptions import EnsembleWarning
+from conclust.spectral import components_of, transfer_cut
+
+CUTS = {
+    "HBGF": lambda k: HBGF(k, random_state=0),
+    "HBGF of objects": lambda k: HBGF(k, joint=False, random_state=0),
+    "LWGP": lambda k: LWGP(k, random_state=0),
+    # Triples link clusters of one partition: with a decay of 0 they do not.
+    "LCE": lambda k: LCE(k, decay=0.0, random_state=0),
+}
+
+
+def halves(seed=0, sizes=(30, 20), m=6, k=3):
+    """Labels of objects that no partition has together with those of another half, and the halves."""
+    rng = np.random.default_rng(seed)
+    parts, of = [], np.repeat(np.arange(len(sizes)), sizes)
+    for half, size in enumerate(sizes):
+        labels, _ = planted(seed=seed + half, n=size, m=m, k=k if size > 10 else 1, flip=0.1)
+        parts.append(labels + 100 * half)
+    order = rng.permutation(len(of))
+    return np.vstack(parts)[order], of[order]
+
+
+def together(labels):
+    return labels[:, None] == labels
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_two_halves_are_cut_apart_first(name):
+    labels, half = halves()
+    assert (CUTS[name](1).fit(labels).labels_ == 0).all()
+    two = CUTS[name](2).fit(labels)
+    assert adjusted_rand_score(half, two.labels_) == 1
+    np.testing.assert_array_equal(two.singular_values_, [1, 1])
+    for k in (3, 4, 6):
+        found = CUTS[name](k).fit(labels)
+        assert found.n_clusters_ == k
+        assert found.singular_values_[1] == 1 > found.singular_values_[2]
+        # No cluster has objects of both halves.
+        assert not (together(found.labels_) & ~together(half)).any()
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_halves_are_parted_as_they_are_alone(name):
+    labels, half = halves(k=2)
+    found = CUTS[name](4).fit(labels).labels_
+    for h in (0, 1):
+        alone = CUTS[name](2).fit(labels[half == h]).labels_
+        assert adjusted_rand_score(alone, found[half == h]) == 1
+
+
+@pytest.mark.parametrize("name", CUTS)
+@pytest.mark.parametrize("sizes", [(30, 20), (40, 9, 3), (25, 25, 4, 3)])
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_the_order_of_the_objects_does_not_matter(name, sizes, k):
+    labels, _ = halves(sizes=sizes)
+    rng = np.random.default_rng(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EnsembleWarning)
+        one = CUTS[name](k).fit(labels).labels_
+        for _ in range(3):
+            order = rng.permutation(len(labels))
+            other = CUTS[name](k).fit(labels[order]).labels_
+            assert adjusted_rand_score(one[order], other) == 1
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_of_more_components_than_clusters_the_smallest_are_joined(name):
+    labels, of = halves(sizes=(30, 24, 7, 4, 3))
+    with pytest.warns(EnsembleWarning, match=r"falls into 5 components.*n_clusters=5 to keep"):
+        three = CUTS[name](3).fit(labels).labels_
+    assert adjusted_rand_score(np.minimum(of, 2), three) == 1
+    with pytest.warns(EnsembleWarning, match=f"{name.split()[0]} joined the smallest"):
+        two = CUTS[name](2).fit(labels).labels_
+    # 3 and 4, with 7; 14 and 24.
+    assert adjusted_rand_score(of > 0, two) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert adjusted_rand_score(of, CUTS[name](5).fit(labels).labels_) == 1
+        assert (CUTS[name](1).fit(labels).labels_ == 0).all()
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_unanimous_partitions_are_their_components(name):
+    np.testing.assert_array_equal(CUTS[name](3).fit(E3).labels_, [0] * 3 + [1] * 4 + [2] * 2)
+    with pytest.warns(EnsembleWarning):
+        np.testing.assert_array_equal(CUTS[name](2).fit(E3).labels_, [0] * 3 + [1] * 4 + [0] * 2)
+    # Objects with the same labels cannot be told apart.
+    np.testing.assert_array_equal(CUTS[name](4).fit(E3).labels_, [0] * 3 + [1] * 4 + [2] * 2)
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_noise_everywhere_goes_with_the_fewest(name):
+    labels, half = halves()
+    labels[:2] = -2
+    found = CUTS[name](2).fit(labels).labels_
+    assert adjusted_rand_score(half[2:], found[2:]) == 1
+    smaller = np.bincount(found[2:]).argmin()
+    assert (found[:2] == smaller).all()
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_components_are_those_of_the_whole_graph(soft, missing):
+    labels, _ = halves(sizes=(30, 20, 10))
+    labels[np.random.default_rng(5).random(labels.shape) < missing] = -1
+    labels[0] = -1
+    ensemble = Ensemble(labels[1:])
+    if soft:
+        blocks = [
+            np.eye(k)[np.maximum(c, 0)] * (c >= 0)[:, None]
+            for k, c in zip(ensemble.cluster_counts, ensemble.labels.T, strict=True)
+        ]
+        ensemble = Ensemble.from_memberships(blocks)
+    B = ensemble.indicator
+    n = B.shape[0]
+    whole = sp.block_array([[None, B], [B.T, None]], format="csr")
+    expected = sp.csgraph.connected_components(whole, directed=False)[1][n:]
+    found = components_of(edges_of(ensemble))
+    assert adjusted_rand_score(expected, found) == 1
+    masses = np.bincount(found, B.sum(axis=0))
+    assert (np.diff(masses) <= 0).all()
+
+
+def test_clusters_without_weight_connect_nothing():
+    labels, half = halves()
+    both = np.column_stack([labels, np.zeros(len(labels), dtype=int)])
+    ensemble = Ensemble(both, weights=[1.0] * 6 + [0.0])
+    components = components_of(edges_of(ensemble))
+    assert components.max() == 1
+    assert components[-1] == -1
+    assert adjusted_rand_score(half, HBGF(2, random_state=0).fit(ensemble).labels_) == 1
+    assert components_of(edges_of(Ensemble(both))).max() == 0
+
+
+def test_mixing_connects():
+    labels, _ = halves()
+    edges = edges_of(Ensemble(labels))
+    T = edges.shape[1]
+    W = sp.eye_array(T, format="lil")
+    found = components_of(edges)
+    a, b = np.flatnonzero(found == 0)[0], np.flatnonzero(found == 1)[0]
+    W[a, b] = W[b, a] = 0.1
+    assert components_of(edges, sp.csr_array(W)).max() == 0
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("held", [10, 80, 4096])
+def test_triplets_of_components_are_triplets_of_the_graph(held, mixed, monkeypatch):
+    # With few clusters held, of products; of more objects than are held, by Lanczos.
+    monkeypatch.setattr("conclust.spectral._HELD", held)
+    labels, _ = halves(sizes=(60, 50), m=8, k=4)
+    ensemble = Ensemble(labels)
+    edges, B = edges_of(ensemble), ensemble.indicator.toarray()
+    T = B.shape[1]
+    rng = np.random.default_rng(0)
+    W = np.eye(T)
+    if mixed:
+        for u in range(8):
+            own = np.flatnonzero(ensemble.column_partitions == u)
+            for c in (0, 1):
+                inside = own[components_of(edges)[own] == c]
+                some = rng.random((len(inside), len(inside)))
+                W[np.ix_(inside, inside)] += some + some.T
+    side = transfer_cut(edges, 6, mixing=sp.csr_array(W) if mixed else None)
+    A = B @ W
+    S = A / np.sqrt(A.sum(axis=1))[:, None] / np.sqrt(A.sum(axis=0))
+    np.testing.assert_allclose(side.values, np.linalg.svd(S)[1][:6], atol=1e-6)
+    assert side.n_components == 2
+    V = side.clusters
+    np.testing.assert_allclose(V.T @ V, np.eye(6), atol=1e-5)
+    np.testing.assert_allclose(S.T @ (S @ V), V * side.values**2, atol=1e-4)
+    for column, c in enumerate(side.component_of):
+        assert not V[side.components != c, column].any()
+
+
+@pytest.mark.parametrize("labels", [E1, E2])
+def test_a_connected_graph_has_one_component(labels):
+    side = transfer_cut(edges_of(Ensemble(labels)), 2)
+    assert side.n_components == 1
+    assert not side.component_of.any()
