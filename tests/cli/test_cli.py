@@ -153,6 +153,18 @@ def test_an_ensemble_of_two_kinds_is_made_recorded_and_told(tmp_path, out):
     assert "random numbers of clusters and spectral clustering on landmarks" in page
 
 
+def test_members_under_random_metrics(tmp_path, out):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(60, 6)) + rng.integers(0, 2, (60, 1)) * 9)
+    arguments = ["--generator", "kmeans+spectral+multimetric", "--partitions", "6", "-k", "2"]
+    assert main(["cluster", str(tmp_path / "x.npy"), *arguments, "--out", str(out), "-q"]) == 0
+    settings = (out / "result.json").read_text()
+    assert json.loads(settings)["settings"]["generator"]["method"][2] == "multimetric"
+    assert not (out / "generator.npz").exists()  # not all members label new points
+    assert main(["report", str(out), "-q"]) == 0
+    assert "under random metrics with random numbers" in (out / "report.html").read_text()
+
+
 def test_raw_names(iris, out):
     assert cluster(iris, out, "--max-clusters", "3", "--raw", "--quiet") == 0
     assert table(out / "labels.csv")[0]["flower"] == "=f(0)"

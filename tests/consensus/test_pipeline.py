@@ -367,7 +367,7 @@ def test_near_names_of_what_makes_members():
     with pytest.raises(
         ParameterError,
         match=r"'kmeans', 'mixed'.*, a scikit-learn clusterer \(an instance\) or a non-empty list of "
-        r"clusterers, 'kmeans' and 'spectral'. Got 'k-means' instead. Is it 'kmeans'\?",
+        r"clusterers, 'kmeans', 'spectral' and 'multimetric'. Got 'k-means' instead. Is it 'kmeans'\?",
     ):
         EnsembleGenerator("k-means").fit(X)
     with pytest.raises(ParameterError, match=r"Got 'stadnard' instead. Is it 'standard'\?"):

@@ -41,6 +41,11 @@ EXPECTED_FAILURES = {
         "check_methods_sample_order_invariance": _NO_CENTRES,
         "check_methods_subset_invariance": _NO_CENTRES,
     },
+    "multimetric": {
+        "check_fit_idempotent": _NO_CENTRES,
+        "check_methods_sample_order_invariance": _NO_CENTRES,
+        "check_methods_subset_invariance": _NO_CENTRES,
+    },
     "DBSCAN": {
         "check_dont_overwrite_parameters": _SETS_N_CLUSTERS,
         "check_fit2d_1feature": _SETS_N_CLUSTERS,
@@ -64,6 +69,7 @@ def _expected_failures(generator):
         EnsembleGenerator(n_partitions=3),
         EnsembleGenerator("mixed", n_clusters=[1, 2]),
         EnsembleGenerator("spectral", 2, n_clusters=[1, 2]),
+        EnsembleGenerator("multimetric", 2, n_clusters=[1, 2]),
         EnsembleGenerator(MiniBatchKMeans(n_init=1), 2, n_clusters=range(1, 3), scale="standard"),
         EnsembleGenerator(DBSCAN(), 1, scale="minmax"),
     ],
@@ -197,7 +203,7 @@ def test_random_starts_are_distinct_points_even_if_most_are_equal():
 # ---------------------------------------------------------------------- randomness and threads
 
 
-@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral", "clusterer"])
+@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral", "multimetric", "clusterer"])
 def test_same_bits_for_every_backend_and_n_jobs(method):
     chosen = GaussianMixture(2) if method == "clusterer" else method
     several = {"n_partitions": 6, "n_clusters": [2, 5]}
@@ -223,6 +229,7 @@ for generator in (
     EnsembleGenerator(n_partitions=3),
     EnsembleGenerator("mixed", n_clusters=[3, 5]),
     EnsembleGenerator("spectral", 2, n_jobs=2),
+    EnsembleGenerator("multimetric", 2, n_jobs=2),
 ):
     labels = generator.set_params(random_state=0).fit_transform(X)
     print(hashlib.sha256(labels.tobytes()).hexdigest())
@@ -277,7 +284,7 @@ def test_result_depends_on_random_state_alone():
     assert np.array_equal(more[:, :5], run(1))
 
 
-@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral"])
+@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral", "multimetric"])
 def test_type_and_layout_of_the_points_change_nothing(method):
     X = np.asarray(IRIS[:60], dtype=np.float32).astype(np.float64)
     generator = EnsembleGenerator(method, n_clusters=[2, 4], scale="minmax", random_state=0)
@@ -449,8 +456,11 @@ def test_progress_goes_to_standard_error(capsys):
             {"method": "kmean"},
             r"'method' parameter of EnsembleGenerator must be 'kmeans', .* Is it 'kmeans'\?",
         ),
-        ({"method": KMeans}, "must be 'kmeans', 'mixed', 'spectral', a scikit-learn clusterer"),
-        ({"method": []}, "non-empty list of clusterers, 'kmeans' and 'spectral'. Got"),
+        (
+            {"method": KMeans},
+            "must be 'kmeans', 'mixed', 'spectral', 'multimetric', a scikit-learn",
+        ),
+        ({"method": []}, "list of clusterers, 'kmeans', 'spectral' and 'multimetric'. Got"),
         ({"method": [KMeans(), "mixed"]}, "scikit-learn clusterer"),
         ({"method": StandardScaler()}, "scikit-learn clusterer"),
         ({"n_partitions": 0}, r"'n_partitions' .* int in the range \[1, inf\) or None. Got 0"),

@@ -155,13 +155,16 @@ def assert_same_model(ours, theirs):
             np.testing.assert_array_equal(array, theirs.arrays()[name])
 
 
-@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral", "kinds", "clusterers"])
+@pytest.mark.parametrize(
+    "method", ["kmeans", "mixed", "spectral", "multimetric", "kinds", "clusterers"]
+)
 @pytest.mark.parametrize("sample_fraction", [1.0, 0.6])
 def test_what_comes_from_the_cache_is_what_went_in(tmp_path, method, sample_fraction):
     plain = {
         "kmeans": EnsembleGenerator(n_partitions=4),
         "mixed": EnsembleGenerator("mixed", n_clusters=[2, 3]),
         "spectral": EnsembleGenerator("spectral", 3),
+        "multimetric": EnsembleGenerator("multimetric", 3),
         "kinds": EnsembleGenerator(["spectral", "kmeans"], 4),
         "clusterers": EnsembleGenerator([DBSCAN(eps=0.4), KMeans(3, n_init=1)], 4),
     }[method].set_params(

@@ -112,17 +112,26 @@ def _add_cluster(commands: Any) -> None:
     group = parser.add_argument_group("ensemble")
     group.add_argument(
         "--generator",
-        choices=("kmeans", "mixed", "spectral", "kmeans+spectral"),
+        choices=(
+            "kmeans",
+            "mixed",
+            "spectral",
+            "multimetric",
+            "kmeans+spectral",
+            "kmeans+multimetric",
+            "kmeans+spectral+multimetric",
+        ),
         default="kmeans",
         help="kmeans: random starts and numbers of clusters; spectral: on landmarks, for groups that are "
-        "not round; mixed: linkages, k-means and spectral clustering, up to 20,000 objects "
+        "not round; multimetric: spectral under metrics drawn at random, for many features, up to 100,000 "
+        "objects; several by +: in turn; mixed: linkages, k-means and spectral clustering, up to 20,000 objects "
         "[%(default)s]",
     )
     group.add_argument(
         "--partitions",
         type=whole(1),
         metavar="M",
-        help="how many clusterings to make [100; spectral: 20; kmeans+spectral: 40; mixed: all that "
+        help="how many clusterings to make [100; spectral: 20; multimetric: 30; several: 20 of each, 30 without spectral; mixed: all that "
         "it has]",
     )
     group.add_argument(

@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import linkage
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial.distance import pdist
 
+from conclust.generation.embedded import centers_of_rows, grouped_components
 from conclust.generation.members import Found, KMeansRecipe, first_distinct
-from conclust.generation.mixed import cut
 from conclust.generation.models import LandmarkCut, Search, nearest_center, tie_weights
-from conclust.generation.runs import run_kmeans, some_objects
+from conclust.generation.runs import some_objects
 from conclust.spectral import transfer_cut, unit_rows
 
 __all__ = ["LandmarkSpectralRecipe", "search_of"]
@@ -143,29 +141,15 @@ class _Graph:
             parts = _components(ties)
             if parts.max() + 1 >= k:
                 # Every cut between components is 0: objects of one component stay together.
-                of_landmark = _grouped(parts, self.search.points, k)
+                of_landmark = grouped_components(parts, self.search.points, k)
                 return self._model(np.eye(k)[of_landmark], np.eye(k))
         loads = np.ascontiguousarray(side.loads * side.values)
         rows = ties[sample]
         rows.data /= np.repeat(self.weights[sample].sum(axis=1), np.diff(rows.indptr))
-        return self._model(loads, _centers(unit_rows(rows @ loads), k, rng))
+        return self._model(loads, centers_of_rows(unit_rows(rows @ loads), k, rng))
 
     def _model(self, loads: NDArray[np.float64], centers: NDArray[np.float64]) -> LandmarkCut:
         return LandmarkCut(self.search, self.found.shape[1], self.sigma, loads, centers)
-
-
-def _centers(rows: NDArray[np.float64], k: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return the centres that k-means finds from one start, drawn by greedy k-means++."""
-    n = len(rows)
-    found = run_kmeans(
-        np.ascontiguousarray(rows),
-        min(k, n),
-        np.arange(n, dtype=np.int32)[np.newaxis],
-        rng.integers(2**63, size=1, dtype=np.uint64),
-        centers=True,
-    )
-    assert found.centers is not None
-    return found.centers[0, : found.found[0]]
 
 
 def _components(ties: sp.csr_array) -> NDArray[np.int32]:
@@ -176,12 +160,3 @@ def _components(ties: sp.csr_array) -> NDArray[np.int32]:
     edges = sp.coo_array((np.ones(ends.size), (first.ravel(), ends.ravel())), (p, p))
     found: NDArray[np.int32] = connected_components(edges.tocsr(), directed=False)[1]
     return found
-
-
-def _grouped(parts: NDArray[np.int32], landmarks: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Return the group of each landmark: k groups of components."""
-    sizes = np.bincount(parts)
-    if len(sizes) == k:
-        return parts.astype(np.int64)
-    means = np.stack([np.bincount(parts, feature) for feature in landmarks.T], axis=1)
-    return cut(linkage(pdist(means / sizes[:, None]), method="average"), k)[parts]

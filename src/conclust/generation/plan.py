@@ -28,10 +28,11 @@ from conclust.generation.members import (
     streams,
 )
 from conclust.generation.mixed import TREES, SpectralRecipe, TreeRecipe
+from conclust.generation.multimetric import MultimetricRecipe
 
 __all__ = ["METHODS", "Plan", "make_plan", "refuse_method"]
 
-METHODS = ("kmeans", "mixed", "spectral")
+METHODS = ("kmeans", "mixed", "spectral", "multimetric")
 _OWNER = "EnsembleGenerator"
 _DEFAULT_PARTITIONS = 100
 
@@ -57,11 +58,15 @@ class _Sizes:
     sample_fraction: float
 
     def task(
-        self, recipe: Recipe, columns: Sequence[int], n_clusters: Sequence[int | None], seed: int
+        self,
+        recipe: Recipe,
+        columns: Sequence[int],
+        n_clusters: Sequence[int | None],
+        seed: int,
+        subspace: float = 1.0,
     ) -> Task:
-        return Task(
-            recipe, tuple(columns), tuple(n_clusters), seed, self.n_objects, self.n_features
-        )
+        drawn = max(1, round(subspace * self.n_features))
+        return Task(recipe, tuple(columns), tuple(n_clusters), seed, self.n_objects, drawn)
 
 
 def make_plan(generator: Any, points: NDArray[np.float64]) -> Plan:
@@ -219,9 +224,10 @@ def _plan_mixed(
 def refuse_method(method: Any) -> NoReturn:
     """Raise the error of a `method` that makes no members."""
     names = ", ".join(repr(name) for name in METHODS)
-    some = " and ".join(repr(name) for name in _KINDS)
+    *some, last = (repr(name) for name in _KINDS)
     expected = (
-        f"{names}, a scikit-learn clusterer (an instance) or a non-empty list of clusterers, {some}"
+        f"{names}, a scikit-learn clusterer (an instance) or a non-empty list of clusterers, "
+        f"{', '.join(some)} and {last}"
     )
     refuse("method", _OWNER, expected, method, is_it(method, METHODS))
 
@@ -232,11 +238,14 @@ class _Kind:
 
     recipe: Recipe
     most: int  # members of an ensemble whose number nobody has said
+    subspace: float = 1.0  # share of the features that a member draws of those that all draw
+    largest: int | None = None  # objects that a member can cluster in reasonable time
 
 
 _KINDS = {
     "kmeans": _Kind(KMeansRecipe(), 100),
     "spectral": _Kind(LandmarkSpectralRecipe(), 20),
+    "multimetric": _Kind(MultimetricRecipe(), 30, subspace=0.5, largest=100_000),
 }
 
 
@@ -245,12 +254,13 @@ class _Entry:
     """What makes a member when its turn comes.
 
     ``choices`` None: it keeps the number of clusters that it has. ``random``: two members differ, even
-    of all objects and features.
+    of all objects and features. ``subspace``: see `_Kind`.
     """
 
     recipe: Recipe
     choices: Sequence[int] | None
     random: bool
+    subspace: float = 1.0
 
 
 def _plan_in_turn(
@@ -303,7 +313,7 @@ def _plan_in_turn(
     for u, seed in enumerate(spawn_seeds(root, total)):
         entry = entries[u % len(entries)]
         asked = None if entry.choices is None else _pick(entry.choices, seed)
-        tasks.append(sizes.task(entry.recipe, [u], [asked], seed))
+        tasks.append(sizes.task(entry.recipe, [u], [asked], seed, entry.subspace))
     if named:
         most = max(_extent(entry.choices)[1] for entry in entries if entry.choices is not None)
         return Plan(tuple(tasks), total, _label_type(sizes, [most]), "threads")
@@ -333,11 +343,18 @@ def _entry(
     cached: bool,
 ) -> _Entry:
     if isinstance(method, str):
+        kind = _KINDS[method]
+        if kind.largest is not None and sizes.n_objects > kind.largest:
+            raise ParameterError(
+                f"The 'method' parameter of {_OWNER} must be 'kmeans' or 'spectral' where members draw "
+                f"more than {kind.largest} objects: {method!r} looks for neighbours among all pairs. "
+                f"Got {method!r} and {sizes.n_objects} objects instead. Draw fewer (sample_fraction)."
+            )
         if choices is None:
             wide = _default_choices(sizes.n)
             # Some of the drawn points may be equal: then the recipe finds at most one cluster per distinct one.
             choices = _clip(wide, min(count_distinct(points, wide.stop), sizes.n_objects))
-        return _Entry(_KINDS[method].recipe, choices, random=True)
+        return _Entry(kind.recipe, choices, random=True, subspace=kind.subspace)
     recipe = ClustererRecipe(method, render_clusterer(method) if cached else None)
     own = choices if sole_parameter(method, "n_clusters") else None
     drawn = own is not None and len(own) > 1

@@ -1,0 +1,177 @@
+"""Members by spectral clustering under random metrics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+from tests.naive import multimetric as naive
+
+from conclust import LWEA, ConsensusClustering, EnsembleGenerator
+from conclust.exceptions import InputError, ParameterError
+from conclust.generation import multimetric as module
+from conclust.generation.multimetric import MultimetricRecipe, neighbour_graph
+
+IRIS = load_iris().data
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+# ------------------------------------------------------------------------------------- the graph
+
+
+@pytest.mark.parametrize(
+    ("d", "k", "width"), [(1, 5, 0.2), (3, 7, 0.5), (20, 20, 0.8), (40, 90, 0.3)]
+)
+def test_the_graph_is_the_kernel_on_nearest_neighbours(d, k, width):
+    """By a tree where features are few, by all distances where they are many."""
+    points = rng(d).normal(size=(70, d)) * 100
+    found = neighbour_graph(points, k, width)
+    np.testing.assert_allclose(found.toarray(), naive.graph(points, min(k, 69), width), rtol=1e-10)
+    assert (found - found.T).nnz == 0
+    assert found.data.min() >= np.exp(-3 / width)
+
+
+def test_blocks_of_points_change_nothing(monkeypatch):
+    points = rng(0).normal(size=(60, 4))
+    whole = neighbour_graph(points, 6, 0.5)
+    monkeypatch.setattr(module, "_CELLS", 50)
+    np.testing.assert_array_equal(neighbour_graph(points, 6, 0.5).toarray(), whole.toarray())
+
+
+def test_equal_points_are_tied_by_one():
+    graph = neighbour_graph(np.ones((8, 2)), 3, 0.5)
+    assert (graph.data == 1).all()
+    assert not graph.diagonal().any()
+    twins = np.repeat(rng(0).normal(size=(9, 20)), 2, axis=0)
+    weights = neighbour_graph(twins, 4, 0.5).toarray()
+    assert all(weights[2 * i, 2 * i + 1] == 1 for i in range(9))
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-8, 1e8, 1e150])
+def test_the_unit_of_the_points_does_not_matter(unit):
+    points = rng(0).normal(size=(50, 4))
+    np.testing.assert_allclose(
+        neighbour_graph(points * unit, 5, 0.4).toarray(), neighbour_graph(points, 5, 0.4).toarray()
+    )
+
+
+# ------------------------------------------------------------------------------------- the members
+
+
+def test_members_are_a_spectral_clustering_of_the_graph():
+    X, y = make_blobs(150, 12, centers=5, cluster_std=5.0, random_state=0)
+
+    class Said:  # the numbers that a member draws
+        def integers(self, *arguments, **more):
+            return rng(1).integers(2**63, size=1, dtype=np.uint64) if more else 12
+
+        def uniform(self, low, high):
+            assert (low, high) == (0.2, 0.8)
+            return 0.45
+
+    (found,) = MultimetricRecipe().run(X, [5], Said())
+    W = naive.graph(X, 12, 0.45)
+    assert connected_components(W)[0] == 1
+    best = KMeans(5, n_init=20, random_state=0).fit(naive.embedding(W, 5))
+    assert adjusted_rand_score(found.labels, best.labels_) > 0.95
+    assert adjusted_rand_score(found.labels, y) > 0.8
+    assert found.model is None
+
+
+def test_numbers_of_neighbours_and_widths_are_drawn_from_the_papers_ranges(monkeypatch):
+    drawn = []
+
+    def graph(points, neighbours, width):
+        drawn.append((points.shape, neighbours, width))
+        return neighbour_graph(points, neighbours, width)
+
+    monkeypatch.setattr(module, "neighbour_graph", graph)
+    generator = EnsembleGenerator("multimetric", 300, n_clusters=3, random_state=0)
+    generator.fit(rng(0).normal(size=(40, 7)))
+    assert {shape for shape, _, _ in drawn} == {(40, 4)}  # half of the features
+    assert {neighbours for _, neighbours, _ in drawn} == set(range(5, 21))
+    widths = np.array([width for _, _, width in drawn])
+    assert 0.2 < widths.min() < 0.22
+    assert 0.78 < widths.max() < 0.8
+    assert {len(member.features) for member in generator.members_} == {4}
+    assert len({member.features for member in generator.members_}) == 35  # of 7, 4
+
+
+def test_groups_among_features_that_say_nothing_are_found():
+    X, y = make_blobs(300, 10, centers=4, random_state=0)
+    X = np.hstack([X, rng(0).normal(scale=3, size=(300, 30))])
+    generator = EnsembleGenerator("multimetric", random_state=0)
+    model = ConsensusClustering(LWEA(), generator, n_clusters=4, random_state=0).fit(X)
+    assert model.ensemble_.shape == (300, 30)
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+
+
+def test_groups_that_are_not_round_are_found():
+    X, y = make_moons(600, noise=0.05, random_state=0)
+    X = np.hstack([X, X])  # a member draws two of the four features
+    labels = EnsembleGenerator("multimetric", 12, n_clusters=2, random_state=1).fit_transform(X)
+    scores = [adjusted_rand_score(y, column) for column in labels.T]
+    assert max(scores) > 0.95
+
+
+def test_more_components_than_clusters_are_joined_by_their_means():
+    centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
+    X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
+    X = np.hstack([X, X.sum(axis=1, keepdims=True)])
+    for k, expected in ((1, y * 0), (4, y)):
+        (found,) = MultimetricRecipe().run(X, [k], rng(0))
+        assert adjusted_rand_score(found.labels, expected) == 1
+    (found,) = MultimetricRecipe().run(X[:, :2], [2], rng(0))
+    assert adjusted_rand_score(found.labels, y // 2) == 1
+
+
+def test_few_and_equal_points():
+    assert EnsembleGenerator("multimetric").fit_transform([[0.0], [1.0]]).shape == (2, 30)
+    assert (EnsembleGenerator("multimetric", 3).fit_transform(np.ones((5, 2))) == 0).all()
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]], 30, axis=0)
+    labels = EnsembleGenerator("multimetric", 4, n_clusters=3, random_state=0).fit_transform(X)
+    for column in labels.T:
+        assert adjusted_rand_score(column, X[:, 0]) == 1
+
+
+# --------------------------------------------------------------------------------- the generator
+
+
+def test_members_are_described_and_know_only_their_points():
+    generator = EnsembleGenerator("multimetric", feature_fraction=0.5, random_state=0)
+    labels = generator.fit_transform(IRIS)
+    assert labels.dtype == np.uint8
+    assert {member.method for member in generator.members_} == {"multimetric"}
+    assert {len(member.features) for member in generator.members_} == {1}
+    assert {member.n_clusters for member in generator.members_} <= set(range(2, 13))
+    np.testing.assert_array_equal(generator.transform(IRIS), labels)
+    with pytest.raises(InputError, match=r"new points: 30 of the 30 .*\(multimetric\).*'spectral'"):
+        generator.transform(IRIS[:10])
+
+
+def test_three_kinds_take_turns():
+    generator = EnsembleGenerator(["kmeans", "spectral", "multimetric"], random_state=0)
+    labels = generator.fit_transform(IRIS)
+    assert labels.shape == (150, 60)
+    kinds = [member.method for member in generator.members_]
+    assert kinds == ["kmeans", "spectral", "multimetric"] * 20
+    features = [member.features for member in generator.members_]
+    assert features[0] is features[1] is None
+    assert len(features[2]) == 2
+    # The others are what they are without it.
+    two = EnsembleGenerator(["kmeans", "spectral", "kmeans"], 3, random_state=0).fit_transform(IRIS)
+    np.testing.assert_array_equal(two[:, :2], labels[:, :2])
+
+
+def test_too_many_objects_are_refused_by_name():
+    X = np.zeros((100_001, 1))
+    with pytest.raises(ParameterError, match="looks for neighbours among all pairs") as caught:
+        EnsembleGenerator(["kmeans", "multimetric"]).fit(X)
+    assert "'kmeans' or 'spectral' where members draw more than 100000" in str(caught.value)
+    assert "sample_fraction" in str(caught.value)
