@@ -118,14 +118,16 @@ class Recoding:
 
 
 def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
-    """Merge partitions down to `n_clusters` clusters each; weigh them by how certain they were.
+    """Weigh partitions by how certain their clusters are; merge each down to `n_clusters` clusters.
 
-    The weights are the given ones times :func:`certainty_weights` of the original partitions. A single
-    partition stays as it is.
+    The weights are the given ones times :func:`certainty_weights`, and count when clusters are merged.
+    A single partition stays as it is.
     """
     if ensemble.n_partitions == 1:
         every = np.arange(int(ensemble.cluster_counts[0]))
         return ensemble, Recoding((every,), ensemble.codes.dtype)
+    weights = ensemble.partition_weights * certainty_weights(ensemble)
+    ensemble = ensemble.reweighted(within_range(weights))
     into = _into(ensemble, n_clusters)
     merged = _merged(ensemble, into)
     code_of = tuple(into)
@@ -134,8 +136,7 @@ def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
         for table, before, after in zip(code_of, ensemble.codes.T, merged.codes.T, strict=True):
             known = before < len(table)
             table[before[known]] = after[known]
-    weights = ensemble.partition_weights * certainty_weights(ensemble)
-    return merged.reweighted(within_range(weights)), Recoding(code_of, merged.codes.dtype)
+    return merged, Recoding(code_of, merged.codes.dtype)
 
 
 def _into(members: Ensemble, n_clusters: int) -> list[NDArray[np.int64]]:

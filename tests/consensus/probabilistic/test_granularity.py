@@ -48,9 +48,8 @@ def test_is_the_consensus_of_coarser_weighted_partitions(model, kind):
     labels, _ = uneven(missing=0.2 * (kind == "missing"), noise=0.05 * (kind == "missing"))
     weights = np.linspace(0.5, 2, 8) if kind == "weighted" else None
     ensemble = Ensemble(labels, weights=weights)
-    by_hand = coarsen(ensemble, 3).reweighted(
-        certainty_weights(ensemble) * ensemble.partition_weights
-    )
+    certain = ensemble.reweighted(certainty_weights(ensemble) * ensemble.partition_weights)
+    by_hand = coarsen(certain, 3)
     expected = clone(model).fit(by_hand)
     found = clone(model).set_params(granularity="matched").fit(ensemble)
     np.testing.assert_array_equal(found.membership_, expected.membership_)
@@ -58,6 +57,12 @@ def test_is_the_consensus_of_coarser_weighted_partitions(model, kind):
     assert (
         found.kkt_residual_ == expected.kkt_residual_ if hasattr(found, "kkt_residual_") else True
     )
+
+
+def test_certain_partitions_say_more_on_what_is_merged():
+    ensemble = Ensemble(uneven()[0])
+    merged, _ = matched(ensemble, 3)
+    assert merged != coarsen(ensemble, 3).reweighted(merged.partition_weights)
 
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=NAMES)

@@ -61,9 +61,9 @@ class PEACE(PairObjectiveClusterer):
         share of all pairs, rounded up to whole partners of each object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
     granularity : {"given", "matched"}, default="given"
-        "given": the partitions as they are, as in the paper. "matched": each is merged down to at most
-        `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`), and weighs
-        by how certain its clusters were before (:func:`conclust.weighting.certainty_weights`); for
+        "given": the partitions as they are, as in the paper. "matched": each weighs by how certain
+        its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
+        most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
     n_init : int, default=5
         Runs. Each starts from a least-squares solution of its own random start. All pairs of more than

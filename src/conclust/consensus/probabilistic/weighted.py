@@ -126,9 +126,9 @@ class WeightedPCC(PairObjectiveClusterer):
         partners of each object. A SparseEvidence (:func:`conclust.evidence.sample_pairs`): its
         pairs; its counts are not used. None: all pairs; none of them is formed, which is faster too.
     granularity : {"given", "matched"}, default="given"
-        "given": the partitions as they are, as in the paper. "matched": each is merged down to at most
-        `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`), and weighs
-        by how certain its clusters were before (:func:`conclust.weighting.certainty_weights`); for
+        "given": the partitions as they are, as in the paper. "matched": each weighs by how certain
+        its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
+        most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
     n_init : int, default=5
         Random starts; they are compared, with equal weights, over all pairs of at most 4,000
