@@ -11,9 +11,12 @@ from tests.cases import planted
 from tests.naive import straddling as naive
 
 from conclust import EAC, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
+from conclust.consensus.auto.estimator import _taken
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.exceptions import ParameterError
 from conclust.similarity import cluster_certainty
+
+SHARPEST = "certain, normalized"
 
 
 def members(X, **parameters):
@@ -107,22 +110,49 @@ def test_errors_at_every_border_do_not_hide_what_is_plain():
     assert model.n_clusters_ == truth.max() + 1
 
 
-def test_the_tree_with_the_least_straddled_borders_is_taken():
+def test_no_tree_with_clearly_less_straddled_borders_is_passed_over():
     X, _ = make_blobs(300, centers=4, n_features=2, cluster_std=2.0, random_state=3)
     ensemble = Ensemble(members(X))
     model = AutoConsensus(4).fit(ensemble)
     fine = fine_partitions(ensemble)
     assert model.straddling_ == pytest.approx(straddling(ensemble, model.labels_, fine))
     for other in (EAC(4), LWEA(4), LWEA(4, normalized=True)):
-        assert model.straddling_ <= straddling(ensemble, other.fit(ensemble).labels_, fine) + 0.01
+        assert model.straddling_ <= straddling(ensemble, other.fit(ensemble).labels_, fine) + 0.03
+
+
+@pytest.mark.parametrize(
+    ("across", "taken"),
+    [((0.0, 0.01, 0.03), "all alike"), ((0.3, 0.1, 0.13), "certain"), ((0.0, 0.0, 0.02), SHARPEST)],
+)
+def test_another_tree_must_be_clearly_better_than_the_sharpest(across, taken):
+    names = ("all alike", "certain", SHARPEST)
+    assert _taken(dict(zip(names, across, strict=True))) == taken
+
+
+def test_unequal_blobs_are_not_merged_by_the_sharpest_tree():
+    """Large clusters are cut into many parts, uncertain where the cuts meet: their trees split them."""
+    X, y = make_blobs([500, 60, 60, 60], n_features=10, center_box=(-10, 10), random_state=0)
+    model = AutoConsensus(4).fit(members(X))
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+def test_objects_with_the_same_labels_count_once():
+    X, _ = make_blobs(400, centers=3, n_features=3, random_state=4)
+    labels = np.repeat(members(X, n_partitions=4), 3, axis=0)
+    assert 50 < len(Ensemble(labels).distinct_rows()) <= 400
+    whole = AutoConsensus(3).fit(labels)
+    few = AutoConsensus(3, max_samples=400, random_state=0).fit(labels)
+    np.testing.assert_array_equal(few.membership_, whole.membership_)
+    part = AutoConsensus(3, max_samples=50, random_state=0).fit(labels)
+    assert (part.membership_ != whole.membership_).any()
 
 
 def test_membership_is_mean_similarity_scaled():
     labels, _ = planted(n=60, m=8, flip=0.1)
     ensemble = Ensemble(labels)
     model = AutoConsensus(3).fit(ensemble)
-    assert model.evidence_ == "all alike"
-    tree = EAC(3).fit(ensemble).labels_
+    assert model.evidence_ == SHARPEST
+    tree = LWEA(3, normalized=True).fit(ensemble).labels_
     B = ensemble.indicator.toarray()
     S = B @ np.diag(cluster_certainty(ensemble, normalized=True)) @ B.T
     mean = np.column_stack([S[:, tree == k].mean(axis=1) for k in range(3)])

@@ -15,7 +15,7 @@ from conclust._validation import check_int
 from conclust.consensus.auto.number import Support, best_number
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.linkage.agglomeration import dense_tree
+from conclust.consensus.linkage.agglomeration import dense_tree, starting_clusters
 from conclust.consensus.linkage.dendrogram import cut
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
@@ -24,6 +24,12 @@ from conclust.similarity import cluster_certainty
 __all__ = ["AutoConsensus"]
 
 _ROWS_AT_ONCE = 1 << 14
+_SHARPEST = "certain, normalized"
+# A tree other than the sharpest must straddle this much less, relative to chance. Settled by
+# experiments/default/trees.py.
+_CLEARLY = 0.02
+# Objects of few distinct rows of labels are all taken for the trees up to this many times max_samples.
+_EQUAL_ROWS = 10
 
 
 class AutoConsensus(PlacingClusterer):
@@ -35,8 +41,8 @@ class AutoConsensus(PlacingClusterer):
     lifetime in the first tree, less the share by which clusters of the partitions straddle its borders.
     Every fine partition keeps clusters apart that a gap separates; in the middle of a crowd each
     partition draws the border elsewhere. Where no number has support, the answer is one cluster. The
-    three trees are cut at this number, or the given one, and the tree with the least straddled borders
-    is taken. Then every object goes to the cluster with the highest mean similarity, where clusters
+    three trees are cut at this number, or the given one. The sharpest, of normalized certainty, is
+    taken, unless the borders of another are clearly less straddled. Then every object goes to the cluster with the highest mean similarity, where clusters
     count by their certainty. So do objects that had no part in the trees, and new ones.
 
     Parameters
@@ -49,7 +55,8 @@ class AutoConsensus(PlacingClusterer):
         of clusters of a partition, at least 10 and at most 60.
     max_samples : int, default=3000
         Trees are grown on at most this many objects (four matrices of this size squared, 8 bytes an
-        entry), drawn at random where there are more. At least 2.
+        entry), drawn at random where there are more. Objects with the same labels count once, up to
+        ten times as many objects. At least 2.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -162,16 +169,13 @@ class AutoConsensus(PlacingClusterer):
         fine = fine_partitions(part)
         shown, supports = best_number(part, list(grown.values()), fine, self.max_clusters)
         K = shown if self.n_clusters is None else self.n_clusters
-        best: tuple[float, str, NDArray[np.float64]] | None = None
+        across, votes = {}, {}
         for name, tree in grown.items():
-            votes = _votes(part, cut(tree, min(K, part.n_samples)), certainty)
-            placed = self._shares(part.indicator, votes).argmax(axis=1)
-            across = straddling(part, placed, fine)
-            # A tree of a later kind must be better by more than rounding.
-            if best is None or across < best[0] - 1e-9:
-                best = across, name, votes
-        assert best is not None
-        self._settle(best[1], best[0], shown, supports, best[2])
+            votes[name] = _votes(part, cut(tree, min(K, part.n_samples)), certainty)
+            placed = self._shares(part.indicator, votes[name]).argmax(axis=1)
+            across[name] = straddling(part, placed, fine)
+        taken = _taken(across)
+        self._settle(taken, across[taken], shown, supports, votes[taken])
         if ensemble.is_soft:
             return self._shares(ensemble.indicator, self._votes)
         return self._place(ensemble.codes)
@@ -187,10 +191,15 @@ class AutoConsensus(PlacingClusterer):
             clustered = np.arange(ensemble.n_samples)
         if not len(clustered):
             return None
-        if len(clustered) > self.max_samples:
+        if len(clustered) > self.max_samples and not self._few_rows(ensemble):
             rng = generator(self.random_state, "AutoConsensus")
             clustered = np.sort(rng.permutation(clustered)[: self.max_samples])
         return ensemble if len(clustered) == ensemble.n_samples else ensemble.part(clustered)
+
+    def _few_rows(self, ensemble: Ensemble) -> bool:
+        """Say whether so many objects have the same labels that trees of all cost no more."""
+        few_objects = ensemble.n_samples <= _EQUAL_ROWS * self.max_samples
+        return few_objects and len(starting_clusters(ensemble)) <= self.max_samples
 
     def _settle(
         self,
@@ -223,6 +232,12 @@ class AutoConsensus(PlacingClusterer):
         return shares
 
 
+def _taken(across: dict[str, float]) -> str:
+    """Choose a tree by how far clusters lie across its borders."""
+    least = min(across, key=lambda name: across[name])
+    return least if across[least] < across[_SHARPEST] - _CLEARLY else _SHARPEST
+
+
 def _trees(
     part: Ensemble, normalized: NDArray[np.float64], n_jobs: int | None
 ) -> dict[str, NDArray[np.float64]]:
@@ -233,7 +248,7 @@ def _trees(
     return {
         "all alike": alike,
         "certain": certain.matrix,
-        "certain, normalized": sharper.matrix,
+        _SHARPEST: sharper.matrix,
     }
 
 
