@@ -116,7 +116,8 @@ def certainty_weights(ensemble: Ensemble | ArrayLike, theta: float = 0.4) -> NDA
     sums = noise + np.bincount(
         partition_of, weights=mass * certainty, minlength=members.n_partitions
     )
-    return np.asarray(sums / size)
+    # A part of an ensemble may have partitions that observed none of its objects.
+    return np.divide(sums, size, out=np.zeros_like(sums), where=size > 0)
 
 
 def validity_weights(

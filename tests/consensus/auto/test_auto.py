@@ -15,8 +15,7 @@ from conclust.consensus.auto.estimator import _taken
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.exceptions import ParameterError
 from conclust.similarity import cluster_certainty
-
-SHARPEST = "certain, normalized"
+from conclust.weighting import certainty_weights
 
 
 def members(X, **parameters):
@@ -116,24 +115,26 @@ def test_no_tree_with_clearly_less_straddled_borders_is_passed_over():
     model = AutoConsensus(4).fit(ensemble)
     fine = fine_partitions(ensemble)
     assert model.straddling_ == pytest.approx(straddling(ensemble, model.labels_, fine))
-    for other in (EAC(4), LWEA(4), LWEA(4, normalized=True)):
-        assert model.straddling_ <= straddling(ensemble, other.fit(ensemble).labels_, fine) + 0.03
+    certain = ensemble.reweighted(certainty_weights(ensemble) ** 2)
+    for tree in (EAC(4).fit(ensemble), LWEA(4).fit(certain)):
+        assert model.straddling_ <= straddling(ensemble, tree.labels_, fine) + 0.03
 
 
 @pytest.mark.parametrize(
-    ("across", "taken"),
-    [((0.0, 0.01, 0.03), "all alike"), ((0.3, 0.1, 0.13), "certain"), ((0.0, 0.0, 0.02), SHARPEST)],
+    ("alike", "certain", "taken"),
+    [(0.0, 0.03, "all alike"), (0.3, 0.1, "certain"), (0.1, 0.11, "certain"), (0, 0, "certain")],
 )
-def test_another_tree_must_be_clearly_better_than_the_sharpest(across, taken):
-    names = ("all alike", "certain", SHARPEST)
-    assert _taken(dict(zip(names, across, strict=True))) == taken
+def test_the_plain_tree_must_be_clearly_better(alike, certain, taken):
+    assert _taken({"all alike": alike, "certain": certain}) == taken
 
 
-def test_unequal_blobs_are_not_merged_by_the_sharpest_tree():
-    """Large clusters are cut into many parts, uncertain where the cuts meet: their trees split them."""
+def test_unequal_blobs():
+    """Large ones are cut into many parts, uncertain where cuts meet: LWEA splits one and merges small ones."""
     X, y = make_blobs([500, 60, 60, 60], n_features=10, center_box=(-10, 10), random_state=0)
-    model = AutoConsensus(4).fit(members(X))
+    labels = members(X)
+    model = AutoConsensus(4).fit(labels)
     assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert adjusted_rand_score(y, LWEA(4, normalized=True).fit(labels).labels_) < 0.6
 
 
 def test_objects_with_the_same_labels_count_once():
@@ -151,10 +152,11 @@ def test_membership_is_mean_similarity_scaled():
     labels, _ = planted(n=60, m=8, flip=0.1)
     ensemble = Ensemble(labels)
     model = AutoConsensus(3).fit(ensemble)
-    assert model.evidence_ == SHARPEST
-    tree = LWEA(3, normalized=True).fit(ensemble).labels_
+    assert model.evidence_ == "certain"
+    certain = ensemble.reweighted(certainty_weights(ensemble) ** 2)
+    tree = LWEA(3).fit(certain).labels_
     B = ensemble.indicator.toarray()
-    S = B @ np.diag(cluster_certainty(ensemble, normalized=True)) @ B.T
+    S = B @ np.diag(cluster_certainty(certain) * certain.column_weights) @ B.T
     mean = np.column_stack([S[:, tree == k].mean(axis=1) for k in range(3)])
     expected = mean / mean.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.membership_, expected, atol=1e-12)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._ensemble_input import within_range
 from conclust._labels import indicator_of
 from conclust._random import RandomStateLike, generator
 from conclust._threads import thread_count
@@ -20,13 +21,15 @@ from conclust.consensus.linkage.dendrogram import cut
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
+from conclust.weighting import certainty_weights
 
 __all__ = ["AutoConsensus"]
 
 _ROWS_AT_ONCE = 1 << 14
-_SHARPEST = "certain, normalized"
-# A tree other than the sharpest must straddle this much less, relative to chance. Settled by
-# experiments/default/trees.py.
+_ALIKE, _CERTAIN = "all alike", "certain"
+# Partitions weigh by this power of their certainty. Settled by experiments/default/weights.py.
+_STEEPNESS = 2
+# Borders are clearly less straddled by this much, relative to chance.
 _CLEARLY = 0.02
 # Objects of few distinct rows of labels are all taken for the trees up to this many times max_samples.
 _EQUAL_ROWS = 10
@@ -35,14 +38,14 @@ _EQUAL_ROWS = 10
 class AutoConsensus(PlacingClusterer):
     """Consensus with nothing to choose: the number of clusters and the evidence that show it best.
 
-    Three trees of the objects are grown by average linkage on the similarity of pairs: with all
-    clusters counted alike (:class:`conclust.EAC`), and by their certainty in two ways
-    (:class:`conclust.LWEA`, plain and normalized). The chosen number of clusters has the longest
-    lifetime in the first tree, less the share by which clusters of the partitions straddle its borders.
-    Every fine partition keeps clusters apart that a gap separates; in the middle of a crowd each
-    partition draws the border elsewhere. Where no number has support, the answer is one cluster. The
-    three trees are cut at this number, or the given one. The sharpest, of normalized certainty, is
-    taken, unless the borders of another are clearly less straddled. Then every object goes to the cluster with the highest mean similarity, where clusters
+    Two trees of the objects are grown by average linkage on the similarity of pairs: with all clusters
+    counted alike (:class:`conclust.EAC`), and by how certain they are (:class:`conclust.LWEA`), where
+    partitions weigh by the square of their certainty (:func:`conclust.weighting.certainty_weights`).
+    The chosen number of clusters has the longest lifetime in the first tree, less the share by which
+    clusters of the partitions straddle its borders. Every fine partition keeps clusters apart that a gap
+    separates; in the middle of a crowd each partition draws the border elsewhere. Where no number has
+    support, the answer is one cluster. Both trees are cut at this number, or the given one. The second is
+    taken, unless the borders of the first are clearly less straddled. Then every object goes to the cluster with the highest mean similarity, where clusters
     count by their certainty. So do objects that had no part in the trees, and new ones.
 
     Parameters
@@ -54,7 +57,7 @@ class AutoConsensus(PlacingClusterer):
         Largest number that is looked at where `n_clusters` is None. None: twice the largest number
         of clusters of a partition, at least 10 and at most 60.
     max_samples : int, default=3000
-        Trees are grown on at most this many objects (four matrices of this size squared, 8 bytes an
+        Trees are grown on at most this many objects (two matrices of this size squared, 8 bytes an
         entry), drawn at random where there are more. Objects with the same labels count once, up to
         ten times as many objects. At least 2.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -70,12 +73,11 @@ class AutoConsensus(PlacingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_clusters)
-        Mean similarity with the objects of each cluster (as in ``LWEA(normalized=True)``), rows
-        scaled to sum to 1: a share of the evidence, no probability of being right. Rows of objects
+        Mean similarity with the objects of each cluster (as in the second tree), rows scaled to sum to 1: a share of the evidence, no probability of being right. Rows of objects
         that all partitions took for noise are uniform.
     n_clusters_ : int
         Number of clusters.
-    evidence_ : {"all alike", "certain", "certain, normalized"}
+    evidence_ : {"all alike", "certain"}
         The tree that was taken.
     straddling_ : float
         How far clusters of the finer half of the partitions lie across the borders found, relative
@@ -117,7 +119,6 @@ class AutoConsensus(PlacingClusterer):
     n_clusters_shown_: int
     supports_: list[Support]
     _votes: NDArray[np.float64]
-    _column_weights: NDArray[np.float64]
     _offsets: NDArray[np.int64]
 
     method = Method(
@@ -159,19 +160,28 @@ class AutoConsensus(PlacingClusterer):
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        self._column_weights, self._offsets = ensemble.column_weights, ensemble.offsets
-        part = self._part(ensemble)
-        if part is None:  # all is noise: no two objects are together
-            self._settle("all alike", 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
+        self._offsets = ensemble.offsets
+        objects = self._objects(ensemble)
+        if not len(objects):  # all is noise: no two objects are together
+            self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
-        certainty = cluster_certainty(part, normalized=True)
-        grown = _trees(part, certainty, self.n_jobs)
+        part = _part(ensemble, objects)
+        steep = part.partition_weights * certainty_weights(part) ** _STEEPNESS
+        weighted = _part(ensemble.reweighted(within_range(steep)), objects)
+        certainty = cluster_certainty(weighted)
+        counting = weighted.column_weights * certainty
+        grown = {
+            _ALIKE: dense_tree(part, "average", max_dense=part.n_samples, n_jobs=self.n_jobs)[0],
+            _CERTAIN: certain_tree(
+                weighted, certainty, normalized=False, n_jobs=self.n_jobs
+            ).matrix,
+        }
         fine = fine_partitions(part)
         shown, supports = best_number(part, list(grown.values()), fine, self.max_clusters)
         K = shown if self.n_clusters is None else self.n_clusters
         across, votes = {}, {}
         for name, tree in grown.items():
-            votes[name] = _votes(part, cut(tree, min(K, part.n_samples)), certainty)
+            votes[name] = _votes(part, cut(tree, min(K, part.n_samples)), counting)
             placed = self._shares(part.indicator, votes[name]).argmax(axis=1)
             across[name] = straddling(part, placed, fine)
         taken = _taken(across)
@@ -180,7 +190,7 @@ class AutoConsensus(PlacingClusterer):
             return self._shares(ensemble.indicator, self._votes)
         return self._place(ensemble.codes)
 
-    def _part(self, ensemble: Ensemble) -> Ensemble | None:
+    def _objects(self, ensemble: Ensemble) -> NDArray[np.int64]:
         """Return the objects of which trees are grown: some of those that any partition put somewhere."""
         per_object = ensemble.indicator if ensemble.is_soft else None
         if per_object is not None:
@@ -189,12 +199,10 @@ class AutoConsensus(PlacingClusterer):
             clustered = np.flatnonzero((ensemble.labels >= 0).any(axis=1))
         else:
             clustered = np.arange(ensemble.n_samples)
-        if not len(clustered):
-            return None
         if len(clustered) > self.max_samples and not self._few_rows(ensemble):
             rng = generator(self.random_state, "AutoConsensus")
             clustered = np.sort(rng.permutation(clustered)[: self.max_samples])
-        return ensemble if len(clustered) == ensemble.n_samples else ensemble.part(clustered)
+        return clustered
 
     def _few_rows(self, ensemble: Ensemble) -> bool:
         """Say whether so many objects have the same labels that trees of all cost no more."""
@@ -225,37 +233,29 @@ class AutoConsensus(PlacingClusterer):
 
     def _shares(self, indicator: sp.csr_array, votes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return mean similarities with the clusters, rows scaled to sum to 1."""
-        sums = np.asarray(indicator @ (self._column_weights[:, None] * votes))
+        sums = np.asarray(indicator @ votes)
         total = sums.sum(axis=1, keepdims=True)
         shares = np.full_like(sums, 1.0 / sums.shape[1])
         np.divide(sums, total, out=shares, where=total > 0)
         return shares
 
 
+def _part(ensemble: Ensemble, objects: NDArray[np.int64]) -> Ensemble:
+    return ensemble if len(objects) == ensemble.n_samples else ensemble.part(objects)
+
+
 def _taken(across: dict[str, float]) -> str:
     """Choose a tree by how far clusters lie across its borders."""
-    least = min(across, key=lambda name: across[name])
-    return least if across[least] < across[_SHARPEST] - _CLEARLY else _SHARPEST
-
-
-def _trees(
-    part: Ensemble, normalized: NDArray[np.float64], n_jobs: int | None
-) -> dict[str, NDArray[np.float64]]:
-    """Grow the trees: the linkage matrix of each kind of evidence."""
-    alike, _ = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=n_jobs)
-    certain = certain_tree(part, cluster_certainty(part), normalized=False, n_jobs=n_jobs)
-    sharper = certain_tree(part, normalized, normalized=True, n_jobs=n_jobs)
-    return {
-        "all alike": alike,
-        "certain": certain.matrix,
-        _SHARPEST: sharper.matrix,
-    }
+    return _ALIKE if across[_ALIKE] < across[_CERTAIN] - _CLEARLY else _CERTAIN
 
 
 def _votes(
-    part: Ensemble, labels: NDArray[np.int64], certainty: NDArray[np.float64]
+    part: Ensemble, labels: NDArray[np.int64], counting: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how much membership in each cluster adds to the mean similarity with the clusters found (T, K)."""
+    """Return how much membership in each cluster adds to the mean similarity with the clusters found (T, K).
+
+    `counting` (T,): how much being together in each cluster counts.
+    """
     n, K = len(labels), int(labels.max()) + 1
     mean = sp.csr_array((1.0 / np.bincount(labels)[labels], (np.arange(n), labels)), shape=(n, K))
-    return np.asarray((part.indicator.T @ mean).toarray()) * certainty[:, None]
+    return np.asarray((part.indicator.T @ mean).toarray()) * counting[:, None]
