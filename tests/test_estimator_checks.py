@@ -8,6 +8,7 @@ from tests.registry import public_estimators
 
 from conclust import (
     CSPA,
+    DREC,
     EAC,
     ECCMS,
     ECPCS,
@@ -108,6 +109,7 @@ CHECKED = [
     ECPCS(2),
     ECPCS(consensus="hierarchical"),
     ECCMS(),
+    DREC(2),
     MultiEAC(),
     WeightedEAC(),
     CumulativeVoting(2),

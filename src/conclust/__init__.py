@@ -15,6 +15,7 @@ _HOMES = {
     "CSPA": "conclust.consensus.graph",
     "ConsensusClustering": "conclust.pipeline",
     "CumulativeVoting": "conclust.consensus.voting",
+    "DREC": "conclust.consensus.refinement",
     "DyadicAspect": "conclust.consensus.matrix",
     "EAC": "conclust.consensus.linkage",
     "ECCMS": "conclust.consensus.refinement",

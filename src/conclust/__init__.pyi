@@ -52,6 +52,7 @@ from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
+from conclust.consensus.refinement import DREC as DREC
 from conclust.consensus.refinement import ECCMS as ECCMS
 from conclust.consensus.registry import methods as methods
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
@@ -68,6 +69,7 @@ _HOMES: dict[str, str]
 __version__: str
 __all__ = [
     "CSPA",
+    "DREC",
     "EAC",
     "ECCMS",
     "ECPCS",

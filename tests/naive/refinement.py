@@ -33,3 +33,20 @@ def residual(C, A, H, penalty):
     left = L @ C + C @ L + penalty * np.where(np.isnan(A), 0.0, C - A)
     left[(H > 0) | np.eye(len(A), dtype=bool)] = 0.0
     return left
+
+
+def dense_representation(X, penalty, steps=5):
+    """Return the affinity of DREC: each column of Z solved for, one after the other; X has rows."""
+    n = len(X)
+    K = X @ X.T
+    d = np.ones(n)
+    for _ in range(steps):
+        Z = np.column_stack(
+            [np.linalg.solve(K + penalty / d[j] * np.eye(n), K[:, j]) for j in range(n)]
+        )
+        d = np.array([1 / (2 * np.linalg.norm(X[j] - X.T @ Z[:, j])) for j in range(n)])
+    U, s, _ = np.linalg.svd(Z)
+    kept = s > 1e-4 * s[0]
+    rows = U[:, kept] * np.sqrt(s[kept])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows @ rows.T) ** 4

@@ -1,0 +1,231 @@
+"""DREC: rows of labels that represent each other, cut by what they are represented by."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._labels import over_clusters
+from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
+from conclust._threads import one_library_thread
+from conclust._validation import check_bool, check_int, check_real
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.ensemble import Ensemble, Missing
+from conclust.exceptions import DenseLimitError
+from conclust.spectral import graph_embedding, unit_rows
+
+__all__ = ["DREC", "representation_affinity"]
+
+_STEPS = 5
+# Directions of the labels with a smaller share of the largest eigenvalue are rounding errors.
+_RANK = 1e-12
+# Singular values of the representation, as a share of the largest, that count.
+_KEPT = 1e-4
+# A residual below this counts as this: its inverse weighs the next step.
+_RESIDUAL = 1e-12
+
+
+class DREC(ConsensusClusterer):
+    """Dense representation ensemble clustering.
+
+    The distinct rows of labels, as rows X of cluster indicators, are each represented by a combination of
+    all of them [1]_::
+
+        min over Z of  sum over j of ||x_j - X z_j|| + penalty ||Z||^2
+
+    Rows are alike as the fourth power of the cosine of their coordinates in the leading directions of Z,
+    and a spectral cut divides them.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, K.
+        To be given: ``fit`` refuses None.
+    penalty : float, default=100.0
+        Above 0: lambda of the paper. From about 10 on a row's residual is nearly its length, the
+        weights of the iteration are all but equal, and the method is spectral clustering with the
+        kernel of a ridge regression.
+    weighted : bool, default=False
+        Whether a row of labels counts as often as objects have it, as if each object were a row.
+        As published it counts once, a rare one as much as a frequent one.
+    n_init : int, default=10
+        Starts of k-means on the embedding.
+    max_dense : int, default=10000
+        Most distinct rows of labels: a matrix of all pairs of them is cut, 8 bytes an entry.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters; fewer than K where there are fewer distinct rows of labels.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` distinct rows of labels.
+
+    See Also
+    --------
+    LWGP : cuts the graph of objects and clusters, without a matrix of all pairs.
+
+    Notes
+    -----
+    The authors solve n equations of n unknowns in each of five steps, for n distinct rows. Here all is
+    done in the directions that T clusters have: with the eigenvectors V and values e of X'X, and
+    ``U = X V e^-1/2``, the column j of Z is ``U (f_j o u_j)``, ``f_j = e / (e + 2 penalty r_j)``, where r_j is the
+    residual of the step before. O(n T^2) time a step and O(n^2 T) for the affinity.
+
+    A cluster of a partition that did not observe an object, or took it for noise, does not hold the
+    object; noise is also a cluster of one. Weights of the partitions weigh the columns of X, relative to
+    their mean; soft members are columns of memberships.
+
+    References
+    ----------
+    .. [1] J. Zhou, H. Zheng and L. Pan, "Ensemble clustering based on dense representation",
+       Neurocomputing 357, 2019.
+
+    Examples
+    --------
+    >>> from conclust import DREC
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> DREC(n_clusters=2, random_state=0).fit(labels).labels_
+    array([0, 0, 1, 1])
+    """
+
+    method = Method(
+        title="Dense representation ensemble clustering",
+        n_clusters="exact",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n T^2 + n^2 T",
+        citation="Zhou, Zheng and Pan 2019, Neurocomputing 357",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        penalty: float = 100.0,
+        weighted: bool = False,
+        n_init: int = 10,
+        max_dense: int = 10000,
+        missing: Missing = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.penalty = penalty
+        self.weighted = weighted
+        self.n_init = n_init
+        self.max_dense = max_dense
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_real(self.penalty, "penalty", "DREC", closed="neither")
+        check_bool(self.weighted, "weighted", "DREC")
+        check_int(self.n_init, "n_init", "DREC")
+        check_int(self.max_dense, "max_dense", "DREC")
+
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        embedding, starts = spawn_sequences(seed_sequence(self.random_state, "DREC"), 2)
+        if ensemble.weights is not None and not ensemble.weights.all():
+            # What does not count makes no rows different.
+            ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
+        start = ensemble.distinct_rows(noise="apart")
+        n, k = len(start), int(self.n_clusters)
+        if n <= k:
+            return start.inverse
+        if n > self.max_dense:
+            raise DenseLimitError(
+                f"DREC cuts a matrix of all pairs of the {n} distinct rows of labels ({8 * n * n / 1e9:.1f} GB), "
+                f"more than max_dense={self.max_dense} allows. Use LWGP or HBGF, which need no such matrix, or "
+                "a larger max_dense."
+            )
+        masses = start.masses if self.weighted else np.ones(n)
+        with one_library_thread():
+            graph = representation_affinity(_features(start.ensemble), self.penalty, masses)
+            graph *= masses[:, None]
+            graph *= masses
+            if not graph.any():  # objects that no partition of positive weight observed
+                return np.zeros(ensemble.n_samples, dtype=np.int64)
+            rows = graph_embedding(graph, k, generator(embedding))
+            return kmeans_labels(Points(rows, masses), k, starts, n_init=self.n_init)[start.inverse]
+
+
+def _features(rows: Ensemble) -> sp.csr_array:
+    """Return X: the indicator, weighed, and a column for each row that is noise somewhere."""
+    weights = rows.partition_weights / rows.partition_weights.mean()
+    X = sp.csr_array(rows.indicator @ sp.diags_array(np.sqrt(over_clusters(weights, rows.offsets))))
+    if not rows.has_noise:
+        return X
+    # Clusters of one object in several partitions are one column of the same product X X'.
+    alone = np.sqrt(rows.noise @ weights)
+    noisy = np.flatnonzero(alone)
+    own = sp.csr_array(
+        (alone[noisy], (noisy, np.arange(len(noisy)))), shape=(rows.n_samples, len(noisy))
+    )
+    return sp.csr_array(sp.hstack([X, own]))
+
+
+def representation_affinity(
+    X: sp.csr_array, penalty: float, masses: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return how alike rows are by what represents them: cosines to the fourth power.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, T)
+        The rows to represent.
+    penalty : float
+        lambda.
+    masses : ndarray of shape (n,)
+        How often each row occurs among those that are represented and represent.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        Symmetric, in [0, 1]; 0 for rows of zeros.
+    """
+    root = np.sqrt(masses)
+    e, U = _directions(sp.csr_array(sp.diags_array(root) @ X))
+    if len(e) == 0:
+        return np.zeros((X.shape[0], X.shape[0]))
+    weights = np.full(len(root), penalty)  # penalty / d of each column; d is 1 at first
+    for _ in range(_STEPS):
+        lost = weights[:, None] / (e + weights[:, None])  # 1 - f
+        residuals = np.sqrt(((U * lost) ** 2) @ e) / root
+        weights = 2.0 * penalty * np.maximum(residuals, _RESIDUAL)
+    Z = U * (1.0 - lost)  # its transpose, in the directions U
+    squares, P = scipy.linalg.eigh(Z.T @ Z)
+    s = np.sqrt(np.maximum(squares, 0.0))
+    kept = s > _KEPT * s[-1]
+    rows = unit_rows((U @ P[:, kept]) * np.sqrt(s[kept]))
+    affinity = rows @ rows.T
+    affinity = 0.5 * (affinity + affinity.T)
+    np.square(affinity, out=affinity)
+    np.square(affinity, out=affinity)
+    return np.minimum(affinity, 1.0, out=affinity)
+
+
+def _directions(X: sp.csr_array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the positive eigenvalues of X X' and its eigenvectors, by the smaller of X'X and X X'."""
+    n, T = X.shape
+    if n >= T:
+        e, V = scipy.linalg.eigh((X.T @ X).toarray())
+        kept = e > _RANK * e.max(initial=0.0)
+        return e[kept], np.asarray(X @ (V[:, kept] / np.sqrt(e[kept])))
+    e, U = scipy.linalg.eigh((X @ X.T).toarray())
+    kept = e > _RANK * e.max(initial=0.0)
+    return e[kept], U[:, kept]
