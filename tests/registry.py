@@ -69,6 +69,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "ECCMS complete": ("ECCMS", {"alpha": 0.6, "linkage": "complete"}),
     "DREC": ("DREC", {"random_state": 0}),
     "DREC weighted": ("DREC", {"weighted": True, "random_state": 0}),
+    "SPCE": ("SPCE", {"random_state": 0}),
     "MCLA": ("MCLA", {"random_state": 0}),
     "MCLA spectral": ("MCLA", {"partitioner": "spectral", "random_state": 0}),
     "CSPA": ("CSPA", {"random_state": 0}),

@@ -44,6 +44,7 @@ _HOMES = {
     "PositionalVoting": "conclust.consensus.voting",
     "QMI": "conclust.consensus.label_vectors",
     "SEC": "conclust.consensus.label_vectors",
+    "SPCE": "conclust.consensus.refinement",
     "Voting": "conclust.consensus.voting",
     "WeightedEAC": "conclust.consensus.linkage",
     "WeightedNMF": "conclust.consensus.matrix",

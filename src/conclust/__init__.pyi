@@ -54,6 +54,7 @@ from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.refinement import DREC as DREC
 from conclust.consensus.refinement import ECCMS as ECCMS
+from conclust.consensus.refinement import SPCE as SPCE
 from conclust.consensus.registry import methods as methods
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
 from conclust.consensus.voting import PositionalVoting as PositionalVoting
@@ -84,6 +85,7 @@ __all__ = [
     "PEACE",
     "QMI",
     "SEC",
+    "SPCE",
     "AddRemAdd",
     "AutoConsensus",
     "BaumEagon",

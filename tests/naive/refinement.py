@@ -50,3 +50,45 @@ def dense_representation(X, penalty, steps=5):
     rows = U[:, kept] * np.sqrt(s[kept])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows @ rows.T) ** 4
+
+
+def self_paced(labels, k, gamma, floor):
+    """Return S of SPCE on all objects with complete labels, eigenvectors by a plain eigh; Zhou et al. 2021."""
+    labels = np.asarray(labels)
+    m = labels.shape[1]
+    A = [(column[:, None] == column).astype(float) for column in labels.T]
+    S = CA = sum(A) / m
+
+    def smallest(S):
+        return np.linalg.eigh(np.diag(S.sum(axis=1)) - S)
+
+    (values, F), p, strength = smallest(S), np.full(m, 1 / m), 1.0
+    F = F[:, :k]
+    if values[:k].sum() < 1e-9:
+        return S
+    for q in (0.9, 0.8, 0.7, 0.6, 0.5):
+        spread = 2 * sum((S - A[u]) ** 2 / p[u] for u in range(m))
+        rho = 2 * ((q - 1) ** 2 * q + q**2 * (1 - q)) * m**2
+        with np.errstate(divide="ignore"):
+            W = np.minimum(1.0, rho / spread)
+        for step in range(20 if q == 0.5 else 5):
+            distances = ((F[:, None, :] - F[None, :, :]) ** 2).sum(axis=2)
+            total = sum(1 / p)
+            S = (sum(A[u] / p[u] for u in range(m)) - strength * distances / (2 * W**2)) / total
+            S[np.sqrt(gamma) / (W * np.sqrt(total)) > S] = 0.0
+            S = np.minimum(S, 1.0)
+            S[CA == 1] = 1.0
+            S[CA == 0] = 0.0
+            S = (S + S.T) / 2
+            before = F
+            values, F = smallest(S)
+            F = F[:, :k]
+            phi = np.array([np.linalg.norm((S - A[u]) * W) for u in range(m)])
+            p = np.maximum(phi / phi.sum(), floor)
+            if values[:k].sum() > 1e-9:
+                strength *= 2
+            elif values[: k + 1].sum() < 1e-11:
+                strength, F = strength / 2, before
+            elif step > 0:
+                break
+    return S

@@ -1,0 +1,291 @@
+"""SPCE: a graph near all partitions that falls apart into the clusters, learned from sure pairs first."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from conclust._equal_rows import EqualRows
+from conclust._labels import over_partitions
+from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
+from conclust._threads import one_library_thread
+from conclust._validation import check_int, check_real
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.consensus.linkage.agglomeration import linkage_of
+from conclust.consensus.linkage.dendrogram import cut
+from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.evidence import evidence
+from conclust.exceptions import DenseLimitError
+from conclust.spectral import graph_embedding
+
+__all__ = ["SPCE", "learned_graph"]
+
+# Pairs count in full from a co-association at least as far from 1/2 as this, stage by stage.
+_STAGES = (0.9, 0.8, 0.7, 0.6, 0.5)
+_STEPS, _LAST_STEPS = 5, 20
+# Least share of the disagreement of a partition, in units of an equal one: without it the graph becomes the
+# first partition that it equals.
+_LEAST_SHARE = 1e-3
+_ROUNDING = 1e-12
+
+
+class SPCE(ConsensusClusterer):
+    """Self-paced clustering ensemble.
+
+    A sparse graph S of the objects is learned that is near the co-membership matrices A_u of all
+    partitions and has K connected components, from pairs that most partitions agree on first, and all
+    pairs later [1]_. Pairs that all partitions put together stay joined, pairs that none does stay apart;
+    a partition counts by the inverse of its disagreement with S.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, K.
+        To be given: ``fit`` refuses None.
+    gamma : float, default=0.5
+        0 or more: what an edge costs. The larger, the sparser S is.
+    n_init : int, default=10
+        Starts of k-means, where S has to be cut.
+    max_dense : int, default=3000
+        Most distinct rows of labels. Eigenvectors of matrices of all pairs of them are found up to 40
+        times.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of those starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters; fewer than K where there are fewer distinct rows of labels.
+    n_components_ : int
+        Components that S ended with (of no more than K distinct rows each is one). Where they are not K,
+        the clusters are not these: see Notes.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` distinct rows of labels.
+
+    See Also
+    --------
+    LWEA : reaches more on published ensembles, in less time.
+
+    Notes
+    -----
+    All is done on the distinct rows of labels with their counts, and equal to the same on objects. The
+    search may end with a number of components that is not K: fewer are cut into K by the normalised cut of
+    S; more (no partition puts objects of them together) are joined by average linkage on the
+    co-association. As published a partition that S equals gets an infinite weight and wins for good; here
+    none counts more than 1,000 times an equal share.
+
+    Missing labels: disagreement, must and cannot are over the partitions that observed both objects. Weights
+    of the partitions multiply theirs here, relative to the mean. O(n^3) time for n distinct rows, up to 40
+    times.
+
+    References
+    ----------
+    .. [1] P. Zhou, L. Du, X. Liu, Y.-D. Shen, M. Fan and X. Li, "Self-paced clustering ensemble", IEEE
+       Transactions on Neural Networks and Learning Systems 32(4), 2021.
+
+    Examples
+    --------
+    >>> from conclust import SPCE
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = SPCE(n_clusters=2, random_state=0).fit(labels)
+    >>> model.labels_, model.n_components_
+    (array([0, 0, 1, 1]), 2)
+    """
+
+    n_components_: int
+
+    method = Method(
+        title="Self-paced clustering ensemble",
+        n_clusters="exact",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=False,
+        cost="n^3",
+        citation="Zhou, Du, Liu, Shen, Fan and Li 2021, IEEE TNNLS 32",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        gamma: float = 0.5,
+        n_init: int = 10,
+        max_dense: int = 3000,
+        missing: Missing = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.gamma = gamma
+        self.n_init = n_init
+        self.max_dense = max_dense
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_real(self.gamma, "gamma", "SPCE")
+        check_int(self.n_init, "n_init", "SPCE")
+        check_int(self.max_dense, "max_dense", "SPCE")
+
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        embedding, starts = spawn_sequences(seed_sequence(self.random_state, "SPCE"), 2)
+        if ensemble.weights is not None and not ensemble.weights.all():
+            # What does not count makes no rows different.
+            ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
+        start = ensemble.distinct_rows(noise="apart")
+        n, k = len(start), int(self.n_clusters)
+        if n <= k:
+            self.n_components_ = n
+            return start.inverse
+        if n > self.max_dense:
+            raise DenseLimitError(
+                f"SPCE finds eigenvectors of matrices of all pairs of the {n} distinct rows of labels, more than "
+                f"max_dense={self.max_dense} allows. Use LWEA or LWGP, which need no such matrix, or a larger "
+                "max_dense."
+            )
+        with one_library_thread():
+            pairs = _Pairs(start)
+            S = learned_graph(pairs, k, self.gamma)
+            self.n_components_, parts = _components(S)
+            if self.n_components_ == k:
+                return parts[start.inverse]
+            if self.n_components_ > k:
+                return _joined(pairs, parts, k)
+            graph = S * pairs.masses[:, None] * pairs.masses
+            rows = graph_embedding(graph, k, generator(embedding))
+            points = Points(rows, pairs.masses)
+            return kmeans_labels(points, k, starts, n_init=self.n_init)[start.inverse]
+
+
+class _Pairs:
+    """Pairs of distinct rows: who was together in which partition, each counted by its objects."""
+
+    def __init__(self, start: DistinctRows) -> None:
+        self.start, self.rows = start, start.ensemble
+        self.masses = start.masses
+        weights = self.rows.partition_weights
+        self.weights = weights / weights.mean()
+        self.both = np.outer(self.masses, self.masses)
+        np.fill_diagonal(self.both, 0.0)  # a row and itself always agree
+        self.present = self.rows.present.astype(np.float64) if self.rows.has_missing else None
+        observed = self._observed(self.both) / (self.both.sum() or 1.0)
+        self.shares = np.zeros(
+            len(observed)
+        )  # a partition that observed no pair disagrees with none
+        np.divide(1.0, np.sqrt(observed), out=self.shares, where=observed > 0)
+        counts, copresence = self.evidence(self.weights)
+        self.apart = counts == 0.0
+        self.together = (counts >= copresence * (1.0 - _ROUNDING)) & ~self.apart
+        self.coassociation = np.divide(counts, copresence, out=counts, where=~self.apart)
+
+    def evidence(
+        self, weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the sums over the partitions that put a pair together, and that observed it."""
+        counts, copresence = evidence(self.rows.reweighted(weights), max_dense=None)
+        own = np.arange(len(counts))
+        copresence[own, own] = counts[own, own] = float(weights.sum())
+        return counts, copresence
+
+    def disagreements(self, S: NDArray[np.float64], W: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the norms of (S - A_u) o W over the objects, as if all partitions observed all."""
+        weighed = W * W * self.both
+        total = self._observed(weighed * S * S)
+        B = self.rows.indicator
+        inside = B.multiply((B.T @ (weighed * (1.0 - 2.0 * S))).T).sum(axis=0)
+        total += over_partitions(np.asarray(inside).ravel(), self.rows.offsets)
+        return np.sqrt(np.maximum(total, 0.0)) * self.shares
+
+    def _observed(self, M: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of M over the pairs that each partition observed."""
+        if self.present is None:
+            return np.full(len(self.weights), M.sum())
+        return np.asarray((self.present * (M @ self.present)).sum(axis=0))
+
+
+def learned_graph(pairs: _Pairs, k: int, gamma: float) -> NDArray[np.float64]:
+    """Return S of the distinct rows, with k components if the search ends there.
+
+    Parameters
+    ----------
+    pairs : _Pairs
+        The partitions.
+    k : int
+        Components looked for.
+    gamma : float
+        What an edge costs.
+    """
+    S, weights = pairs.coassociation.copy(), pairs.weights
+    total = float(weights.sum())
+    shares = np.full(len(weights), 1.0 / total)
+    if _components(S)[0] >= k:  # what no partition puts together stays apart
+        return S
+    F, strength, cost = _smoothest(S, pairs.masses, k), 1.0, np.sqrt(gamma)
+    for q in _STAGES:
+        Q, R = pairs.evidence(weights / shares)
+        spread = S * S * R - 2.0 * S * Q + Q
+        W = np.ones_like(S)
+        pace = q * (1.0 - q) * total**2
+        np.divide(pace, spread, out=W, where=spread > pace)
+        for step in range(_LAST_STEPS if q == _STAGES[-1] else _STEPS):
+            Q, R = pairs.evidence(weights / shares)
+            squares = (F * F).sum(axis=1)
+            distances = np.maximum(squares[:, None] + squares - 2.0 * (F @ F.T), 0.0)
+            S = Q - strength * distances / (2.0 * W * W)
+            np.divide(S, R, out=S, where=R > 0)
+            S[np.sqrt(R) * W * S < cost] = 0.0
+            S = np.clip(0.5 * (S + S.T), 0.0, 1.0)
+            S[pairs.together] = 1.0
+            S[pairs.apart] = 0.0
+            before, F = F, _smoothest(S, pairs.masses, k)
+            disagreements = pairs.disagreements(S, W)
+            least = _LEAST_SHARE / total
+            shares = np.full(len(weights), 1.0 / total)
+            if disagreements.any():
+                shares = np.maximum(disagreements / float(weights @ disagreements), least)
+            found = _components(S)[0]
+            if found < k:
+                strength *= 2.0
+            elif found > k:
+                strength, F = strength / 2.0, before
+            elif step:
+                break
+    return S
+
+
+def _components(S: NDArray[np.float64]) -> tuple[int, NDArray[np.int64]]:
+    count, parts = connected_components(sp.csr_array(S), directed=False)
+    return int(count), parts.astype(np.int64)
+
+
+def _smoothest(S: NDArray[np.float64], masses: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Return the k eigenvectors of the Laplacian of all objects that change least along S, on the rows."""
+    root = np.sqrt(masses)
+    L = np.diag(S @ masses) - S * root[:, None] * root
+    vectors = scipy.linalg.eigh(L, subset_by_index=(0, k - 1))[1]
+    if vectors.shape[1] < k:  # LAPACK may find nothing where many eigenvalues are equal
+        vectors = scipy.linalg.eigh(L)[1][:, :k]
+    return np.asarray(vectors / root[:, None])
+
+
+def _joined(pairs: _Pairs, parts: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Join components into k clusters of objects by average linkage on the co-association."""
+    groups = EqualRows.of(parts[pairs.start.inverse][:, None])
+    member = np.eye(len(groups))[groups.inverse[pairs.start.first]] * pairs.masses[:, None]
+    sums = member.T @ pairs.coassociation @ member
+    D = 1.0 - sums / np.outer(groups.masses, groups.masses)
+    np.fill_diagonal(D, 0.0)
+    return cut(linkage_of(D, groups, "average"), k)
