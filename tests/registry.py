@@ -47,6 +47,10 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "HBGF transfer cut": ("HBGF", {"joint": False, "random_state": 0}),
     "HBGF balanced": ("HBGF", {"partitioner": "internal", "balance": 0.5, "random_state": 0}),
     "LWGP": ("LWGP", {"random_state": 0}),
+    "USENC": ("USENC", {"random_state": 0}),
+    "MDEC": ("MDEC", {}),
+    "MDEC spectral": ("MDEC", {"consensus": "spectral", "random_state": 0}),
+    "MDEC bipartite": ("MDEC", {"consensus": "bipartite", "random_state": 0}),
     "LCE": ("LCE", {"random_state": 0}),
     "LCE wtq": ("LCE", {"similarity": "wtq", "random_state": 0}),
     **{

@@ -30,7 +30,7 @@ from conclust.exceptions import (
 
 EXEMPT = exemptions()
 # What makes average linkage from rows of similarities where a matrix is too large.
-BY_ROWS = ("LWEA", "LCE", "ECPCS")
+BY_ROWS = ("LWEA", "LCE", "ECPCS", "MDEC")
 
 
 def planted(seed=0, n=90, m=15, k=3, flip=0.1):

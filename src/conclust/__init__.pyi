@@ -21,6 +21,8 @@ from conclust.consensus.graph import HBGF as HBGF
 from conclust.consensus.graph import HGPA as HGPA
 from conclust.consensus.graph import LWGP as LWGP
 from conclust.consensus.graph import MCLA as MCLA
+from conclust.consensus.graph import MDEC as MDEC
+from conclust.consensus.graph import USENC as USENC
 from conclust.consensus.graph import best_by_anmi as best_by_anmi
 from conclust.consensus.label_vectors import KCC as KCC
 from conclust.consensus.label_vectors import QMI as QMI
@@ -81,11 +83,13 @@ __all__ = [
     "LWEA",
     "LWGP",
     "MCLA",
+    "MDEC",
     "PCC",
     "PEACE",
     "QMI",
     "SEC",
     "SPCE",
+    "USENC",
     "AddRemAdd",
     "AutoConsensus",
     "BaumEagon",

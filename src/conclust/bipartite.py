@@ -45,6 +45,9 @@ class Edges(Protocol):
     def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B values, (n,)."""
 
+    def squares(self) -> NDArray[np.float64]:
+        """Return the squared length of each row of B, (n,)."""
+
     def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return B' values, (T,); None: of 1."""
 
@@ -97,6 +100,10 @@ class LabelEdges:
     def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B values, (n,)."""
         return self.rows(values[:, None], slice(None))[:, 0]
+
+    def squares(self) -> NDArray[np.float64]:
+        """Return the squared length of each row of B, (n,)."""
+        return self.times(self.weights)
 
     def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return B' values, (T,); None: of 1."""
@@ -179,6 +186,10 @@ class MatrixEdges:
     def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B values, (n,)."""
         return np.asarray(self.B @ values)
+
+    def squares(self) -> NDArray[np.float64]:
+        """Return the squared length of each row of B, (n,)."""
+        return np.asarray(self.B.power(2).sum(axis=1), dtype=np.float64).ravel()
 
     def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return B' values, (T,); None: of 1."""

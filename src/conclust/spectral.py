@@ -32,6 +32,7 @@ __all__ = [
     "components_of",
     "graph_embedding",
     "is_sparse",
+    "leading_eigenvectors",
     "transfer_cut",
     "unit_rows",
 ]
@@ -205,6 +206,27 @@ def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -
     found[~some] = -1
     found[some] = np.argsort(order)[inverse]
     return found
+
+
+def leading_eigenvectors(
+    product: Callable[[NDArray[np.float64]], NDArray[np.float64]], n: int, k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the k largest eigenvalues, falling, and their vectors, of a symmetric matrix.
+
+    Parameters
+    ----------
+    product : callable
+        Multiplies the matrix by a vector.
+    n : int
+        Its size; up to 1,500 the matrix is made.
+    k : int
+        How many, at most n.
+    """
+    if n <= _WHOLE:
+        E = np.column_stack([product(unit) for unit in np.eye(n)])
+        return _leading(0.5 * (E + E.T), k)
+    operator = LinearOperator((n, n), matvec=lambda v: product(v.ravel()), dtype=float)
+    return _lanczos(operator, n, k, np.random.default_rng(n).standard_normal(n))
 
 
 def graph_embedding(

@@ -5,8 +5,10 @@ from conclust.consensus.graph.hbgf import HBGF
 from conclust.consensus.graph.hgpa import HGPA
 from conclust.consensus.graph.lwgp import LWGP
 from conclust.consensus.graph.mcla import MCLA
+from conclust.consensus.graph.mdec import MDEC
 from conclust.consensus.graph.partition import GraphPartition, partition_graph
 from conclust.consensus.graph.supra import Supraconsensus, best_by_anmi
+from conclust.consensus.graph.usenc import USENC
 
 __all__ = [
     "CSPA",
@@ -14,6 +16,8 @@ __all__ = [
     "HGPA",
     "LWGP",
     "MCLA",
+    "MDEC",
+    "USENC",
     "GraphPartition",
     "Supraconsensus",
     "best_by_anmi",

@@ -37,8 +37,7 @@ class HBGF(ConsensusClusterer):
         published (extra ``graph``: ``pip install 'conclust[graph]'``).
     joint : bool, default=True
         Spectral only. True: k-means on objects and clusters, as published. False: on the objects
-        only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [4]_, whose members
-        ``EnsembleGenerator("spectral", n_clusters=range(20, 61))`` makes.
+        only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [4]_, :class:`conclust.USENC`.
     balance : float, default=0.05
         How many more objects than the mean a part may have; unused by the spectral cut. That
         clusters are about equally large is an assumption of the model: where it is wrong, the balanced

@@ -11,8 +11,9 @@ two smallest first: that puts the fewest pairs of objects together that no parti
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +28,9 @@ from conclust.exceptions import EnsembleWarning
 from conclust.spectral import ClusterSide
 from conclust.spectral import transfer_cut as solve
 
-__all__ = ["cut_of", "transfer_cut"]
+__all__ = ["cut_of", "of_objects", "part_components", "transfer_cut"]
+
+Parts: TypeAlias = NDArray[np.int64]
 
 
 def transfer_cut(
@@ -74,32 +77,70 @@ def transfer_cut(
     with one_library_thread():
         side = solve(graph, k, mixing=mixing)
         if side.n_components == 1:
-            points = _embedded(graph, side, slice(None), joint)
+            points = _embedded(graph, side, np.arange(len(side.values)), joint)
             return kmeans_labels(points, k, seed, n_init=n_init), side.values
-        component = _of_objects(graph, side.components)
-        if side.n_components < k:
-            seeds = spawn_sequences(seed, side.n_components)
-            labels = np.full(len(component), -1, dtype=np.int64)
-            for c, own_seed in enumerate(seeds):
-                objects, own = np.flatnonzero(component == c), side.component_of == c
-                points = _embedded(graph.part(objects), side, np.flatnonzero(own), joint)
-                found = kmeans_labels(points, int(own.sum()), own_seed, n_init=n_init)
-                labels[objects] = labels.max() + 1 + found
-        else:
-            sizes = np.bincount(component[component >= 0], minlength=side.n_components)
-            labels = np.append(_joined(sizes, k), -1)[component]
-            if 1 < k < side.n_components:
-                warn(
-                    f"The graph of objects and clusters falls into {side.n_components} components: no "
-                    f"partition puts objects of two of them together. {owner} joined the smallest until "
-                    f"n_clusters={k} were left, which the partitions do not speak for. Use "
-                    f"n_clusters={side.n_components} to keep them apart.",
-                    EnsembleWarning,
-                )
-        alone = labels < 0
-        if alone.any():  # objects in no cluster: with the fewest others
-            labels[alone] = np.bincount(labels[~alone]).argmin()
-        return labels, side.values
+
+        def parted(c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence) -> Parts:
+            own = np.flatnonzero(side.component_of == c)
+            points = _embedded(graph.part(objects), side, own, joint)
+            return kmeans_labels(points, len(own), own_seed, n_init=n_init)
+
+        component = of_objects(graph, side.components)
+        mass = np.ones(len(component))
+        return part_components(component, mass, k, seed, parted, owner), side.values
+
+
+def part_components(
+    component: NDArray[np.int64],
+    mass: NDArray[np.float64],
+    k: int,
+    seed: np.random.SeedSequence,
+    parted: Callable[[int, NDArray[np.int64], np.random.SeedSequence], Parts],
+    owner: str,
+) -> Parts:
+    """Part objects whose graph falls into components; or join these, if there are more than parts.
+
+    Parameters
+    ----------
+    component : ndarray of int64 of shape (n,)
+        The component of each object, -1 of those in no cluster, which go with the fewest others.
+    mass : ndarray of shape (n,)
+        How many each counts as.
+    k : int
+        Number of parts.
+    seed : SeedSequence
+        A child of it is given to each component.
+    parted : callable
+        Parts a component: of its number, its objects and a seed it makes their labels.
+    owner : str
+        Who asks, for the warning.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n,)
+        The part of each object.
+    """
+    count = int(component.max()) + 1
+    labels = np.full(len(component), -1, dtype=np.int64)
+    if count < k:
+        for c, own_seed in enumerate(spawn_sequences(seed, count)):
+            objects = np.flatnonzero(component == c)
+            labels[objects] = labels.max() + 1 + parted(c, objects, own_seed)
+    else:
+        some = component >= 0
+        sizes = np.bincount(component[some], mass[some])
+        labels[some] = _joined(sizes.astype(np.float64), k)[component[some]]
+        if 1 < k < count:
+            warn(
+                f"The graph of objects and clusters falls into {count} components: no partition puts "
+                f"objects of two of them together. {owner} joined the smallest until n_clusters={k} were "
+                f"left, which the partitions do not speak for. Use n_clusters={count} to keep them apart.",
+                EnsembleWarning,
+            )
+    alone = labels < 0
+    if alone.any():
+        labels[alone] = np.bincount(labels[~alone], mass[~alone]).argmin()
+    return labels
 
 
 def cut_of(edges: sp.csr_array | Edges, labels: NDArray[np.int64]) -> float:
@@ -138,7 +179,7 @@ class _Embedding:
         return np.vstack([objects, others]) if len(others) else objects
 
 
-def _embedded(edges: Edges, side: ClusterSide, some: slice | NDArray[Any], joint: bool) -> Points:
+def _embedded(edges: Edges, side: ClusterSide, some: NDArray[np.int64], joint: bool) -> Points:
     """Return the points of k-means: objects by some of the triplets, and clusters if `joint`."""
     loads, values = side.loads[:, some], side.values[some]
     clusters = side.clusters[:, some]
@@ -147,7 +188,7 @@ def _embedded(edges: Edges, side: ClusterSide, some: slice | NDArray[Any], joint
     return Points(rows, np.broadcast_to(1.0, rows.shape[0]), len(clusters))
 
 
-def _of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]:
+def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the component of each object; -1 of those in no cluster."""
     found = np.empty(edges.shape[0], dtype=np.int64)
     begin = 0
@@ -162,12 +203,12 @@ def _of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64
     return found
 
 
-def _joined(sizes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def _joined(sizes: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Join the two smallest of some groups until k are left; return the group that each is in.
 
     Of equally small ones those that come last.
     """
-    heap = [(int(size), -i, [i]) for i, size in enumerate(sizes)]
+    heap = [(float(size), -i, [i]) for i, size in enumerate(sizes)]
     heapq.heapify(heap)
     while len(heap) > k:
         (a, first, some), (b, second, others) = heapq.heappop(heap), heapq.heappop(heap)

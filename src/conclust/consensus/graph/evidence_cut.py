@@ -1,0 +1,124 @@
+"""The normalised cut of weighted evidence, by its leading eigenvectors and without a matrix of objects.
+
+S = A A' has a row for each two objects, A = diag(z) B diag(sqrt w) one for each object: products with S are
+two products with A. Objects with the same labels are one vertex, weighted by their number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._threads import one_library_thread
+from conclust.bipartite import Edges, edges_of, unit_rows
+from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.consensus.graph.transfer import of_objects, part_components
+from conclust.consensus.linkage.agglomeration import starting_clusters
+from conclust.ensemble import Ensemble
+from conclust.spectral import components_of, leading_eigenvectors
+
+__all__ = ["evidence_cut"]
+
+
+def evidence_cut(
+    ensemble: Ensemble,
+    cluster_weights: NDArray[np.float64],
+    k: int,
+    seed: np.random.SeedSequence,
+    *,
+    n_init: int,
+    owner: str,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Part the objects by the leading eigenvectors of D^-1/2 S D^-1/2, D the degrees of S.
+
+    S_ij is the weight of the clusters of both objects / the geometric mean of the weights of the partitions
+    that observed i and of those that observed j; S_ii = 1. The graph is cut component by component, as
+    `transfer_cut` does.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The observed objects.
+    cluster_weights : ndarray of shape (T,)
+        Of each cluster, beside the weight of its partition.
+    k : int
+        Number of parts.
+    seed : SeedSequence
+        Of the starts of k-means.
+    n_init : int
+        Starts of k-means.
+    owner : str
+        Who asks, for the warning.
+
+    Returns
+    -------
+    tuple of ndarray
+        The part of each object, and the leading eigenvalues, falling.
+    """
+    start = starting_clusters(ensemble)
+    distinct = start.ensemble
+    weights = distinct.column_weights
+    # edges_of multiplies by the weights of the partitions once; their root is wanted.
+    root = np.sqrt(
+        np.divide(cluster_weights, weights, out=np.zeros(len(weights)), where=weights > 0)
+    )
+    edges = edges_of(distinct, root)
+    if not edges.sums().any():  # noise only: no two objects are together
+        return np.zeros(len(start.inverse), dtype=np.int64), np.ones(1)
+    observed = np.sqrt(distinct.observed_weights)
+    scale = np.divide(1.0, observed, out=np.zeros(len(observed)), where=observed > 0)
+    with one_library_thread():
+        component = of_objects(edges, components_of(edges))
+        count = int(component.max()) + 1
+        graph = _Evidence(edges, scale, start.masses)
+        found = [
+            graph.part(np.flatnonzero(component == c)).leading(max(1, k - count + 1))
+            for c in range(count)
+        ]
+        values = np.concatenate([own for own, _ in found])
+        place = np.concatenate([np.arange(len(own)) for own, _ in found])
+        of = np.repeat(np.arange(count), [len(own) for own, _ in found])
+        # The first ones of components before others that are 1 but for rounding.
+        chosen = np.lexsort((of, place > 0, -values.round(9)))[:k]
+
+        def parted(
+            c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence
+        ) -> NDArray[np.int64]:
+            vectors = found[c][1][:, : np.count_nonzero(of[chosen] == c)]
+            points = Points(unit_rows(np.ascontiguousarray(vectors)), start.masses[objects])
+            return kmeans_labels(points, vectors.shape[1], own_seed, n_init=n_init)
+
+        labels = part_components(component, start.masses, k, seed, parted, owner)
+    return labels[start.inverse], values[chosen]
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """S of some distinct rows: A is diag(scale) times the edges, and each counts by its mass."""
+
+    edges: Edges
+    scale: NDArray[np.float64]
+    mass: NDArray[np.float64]
+
+    def part(self, some: NDArray[np.int64]) -> _Evidence:
+        """Return the graph of some rows."""
+        return _Evidence(self.edges.part(some), self.scale[some], self.mass[some])
+
+    def leading(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the leading eigenvalues of a connected graph, from 1 on, and their vectors."""
+        own = 1.0 - self.edges.squares() * self.scale**2  # what S_ii lacks to 1
+        sums = self.edges.sums(self.scale * self.mass)
+        degrees = self.scale * self.edges.times(sums) + own
+        factor = self.scale * np.sqrt(self.mass / degrees)
+        loops = own / degrees
+
+        def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+            across = self.edges.sums(factor * v)
+            return np.asarray(factor * self.edges.times(across) + loops * v)
+
+        values, vectors = leading_eigenvectors(product, len(factor), min(k, len(factor)))
+        values = np.minimum(values, 1.0)
+        values[0] = 1.0
+        return values, vectors

@@ -1,0 +1,183 @@
+"""MDEC: multi-diversified ensemble clustering, three consensus functions of clusters weighed by certainty."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._random import RandomStateLike, seed_sequence
+from conclust._validation import check_int, check_option, check_real
+from conclust.bipartite import edges_of
+from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
+from conclust.consensus.graph.evidence_cut import evidence_cut
+from conclust.consensus.graph.transfer import transfer_cut
+from conclust.consensus.linkage.lwea import certain_tree
+from conclust.ensemble import Ensemble, Missing
+from conclust.similarity import cluster_certainty
+
+__all__ = ["MDEC"]
+
+Consensus: TypeAlias = Literal["hierarchical", "spectral", "bipartite"]
+
+
+class MDEC(ConsensusClusterer):
+    """Multi-diversified ensemble clustering: linkage or cuts of clusters weighed by their certainty.
+
+    Clusters count by their certainty [1]_ (:func:`conclust.similarity.cluster_certainty`), with a mild
+    `theta`: the paper's ensembles, members with their own metrics in random subspaces, are less uneven than
+    those of LWEA. "hierarchical" is :class:`conclust.LWEA`, "bipartite" :class:`conclust.LWGP`. "spectral"
+    parts the objects by the leading eigenvectors of the weighted evidence S, normalised by its degrees::
+
+        S_ij = sum of the certainty over the clusters of both / number of partitions
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, K. None: for "hierarchical" the one with the longest lifetime in the
+        dendrogram, from 2 on; the others must be given it, and give fewer where objects cannot be told apart.
+    consensus : {"hierarchical", "spectral", "bipartite"}, default="hierarchical"
+        Average linkage on 1 - S, the spectral cut of S, or the transfer cut of the graph of objects and
+        clusters: MDEC-HC, MDEC-SC, MDEC-BG.
+    theta : float, default=1.0
+        Above 0. A small one makes less of uncertain clusters.
+    n_init : int, default=10
+        Restarts of k-means for the two cuts (on 5,000 of the objects; the best is finished on all).
+    max_dense : int, default=20000
+        Most distinct rows of labels for which "hierarchical" may make a matrix of all pairs; of more it
+        finds similarities row by row.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of the restarts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    certainty_ : ndarray of shape (n_clusters_of_all_partitions,)
+        Certainty of each cluster, in the order of ``Ensemble.indicator``.
+    linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
+        The dendrogram in SciPy's form. Of "hierarchical" only.
+    lifetimes_ : ndarray of shape (n_observed - 1,)
+        Entry k is the lifetime of k + 2 clusters. Of "hierarchical" only.
+    eigenvalues_ : ndarray of shape (at most n_clusters,)
+        Leading eigenvalues of the normalised S, falling from 1. Of "spectral" only.
+    singular_values_ : ndarray of shape (at most n_clusters,)
+        Leading singular values of the degree-normalised graph, falling from 1. Of "bipartite" only, and
+        absent where all objects are noise.
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    EvidenceWarning
+        Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
+    EnsembleWarning
+        If a graph that is cut falls into more components than `n_clusters`: the smallest are joined. See
+        HBGF.
+
+    See Also
+    --------
+    LWEA : "hierarchical" with theta=0.4, other linkages and NWCA.
+    LWGP : "bipartite" with theta=0.4.
+
+    Notes
+    -----
+    S_ii is 1 for "spectral". It is never made: S = B W B' / N with the indicator B and the certainties W,
+    and Lanczos multiplies by B and B'. Objects with the same labels are one vertex. Missing labels: S_ij of
+    "spectral" is divided by the geometric mean of how many partitions observed i and how many observed
+    j, so that it stays such a product; the others as LWEA and LWGP. Weights of the partitions count in S,
+    in edges and in the certainties; soft members count by their memberships. "spectral" takes O(n N^2) time for
+    the certainties and O(n N) each step of Lanczos, and memory of the labels and 2 K + 30 vectors of n
+    numbers.
+
+    The paper's members, in random subspaces with kernels of their own, are not made here: any ensemble will do.
+
+    References
+    ----------
+    .. [1] D. Huang, C.-D. Wang, J.-H. Lai and C.-K. Kwoh, "Toward multidiversified ensemble clustering of
+       high-dimensional data: from subspaces to metrics and beyond", IEEE Transactions on Cybernetics
+       52(11), 2022.
+
+    Examples
+    --------
+    >>> from conclust import MDEC
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> MDEC(n_clusters=2).fit(labels).labels_
+    array([0, 0, 1, 1])
+    >>> model = MDEC(n_clusters=2, consensus="spectral", random_state=0).fit(labels)
+    >>> model.labels_, model.eigenvalues_.round(4)
+    (array([0, 0, 1, 1]), array([1.    , 0.8361]))
+    """
+
+    certainty_: NDArray[np.float64]
+    linkage_matrix_: NDArray[np.float64]
+    lifetimes_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
+    singular_values_: NDArray[np.float64]
+
+    method = Method(
+        title="Multi-diversified ensemble clustering",
+        n_clusters="optional",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n^2 N; cuts n N^2 + T^3",
+        citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        consensus: Consensus = "hierarchical",
+        theta: float = 1.0,
+        n_init: int = 10,
+        max_dense: int = 20000,
+        missing: Missing = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.consensus = consensus
+        self.theta = theta
+        self.n_init = n_init
+        self.max_dense = max_dense
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_option(self.consensus, "consensus", "MDEC", Consensus)
+        check_real(self.theta, "theta", "MDEC", closed="neither")
+        check_int(self.n_init, "n_init", "MDEC")
+        check_int(self.max_dense, "max_dense", "MDEC")
+
+    def _number_needed(self) -> NumberNeeded:
+        return "optional" if self.consensus == "hierarchical" else "exact"
+
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        seed = seed_sequence(self.random_state, "MDEC")
+        self.certainty_ = cluster_certainty(ensemble, self.theta)
+        if self.consensus == "hierarchical":
+            tree = certain_tree(
+                ensemble, self.certainty_, normalized=False, max_dense=self.max_dense, tell=True
+            )
+            self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
+            return tree.cut(self.n_clusters)
+        k = self.n_clusters
+        if self.consensus == "spectral":
+            labels, self.eigenvalues_ = evidence_cut(
+                ensemble, self.certainty_, k, seed, n_init=self.n_init, owner="MDEC"
+            )
+            return labels
+        edges = edges_of(ensemble, self.certainty_)
+        if not edges.sums().any():  # noise only: no two objects are together
+            return np.zeros(ensemble.n_samples, dtype=np.int64)
+        labels, self.singular_values_ = transfer_cut(
+            edges, k, seed, n_init=self.n_init, owner="MDEC"
+        )
+        return labels

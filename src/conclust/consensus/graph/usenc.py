@@ -1,0 +1,122 @@
+"""U-SENC: ultra-scalable ensemble clustering, the transfer cut of the graph of objects and clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._random import RandomStateLike, seed_sequence
+from conclust._validation import check_int
+from conclust.bipartite import edges_of
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.graph.transfer import cut_of, transfer_cut
+from conclust.ensemble import Ensemble, Missing
+
+__all__ = ["USENC"]
+
+
+class USENC(ConsensusClusterer):
+    """Ultra-scalable ensemble clustering: the transfer cut of the graph of objects and clusters.
+
+    The consensus of U-SENC [1]_: objects are embedded by the leading eigenvectors of their graph with the
+    clusters of all partitions, found on the side of the clusters [2]_, and parted by k-means. It is
+    :class:`conclust.HBGF` with ``joint=False``. The paper's members come from spectral clustering on
+    landmarks, 20 of 20 to 60 clusters: ``EnsembleGenerator("spectral", 20, n_clusters=range(20, 61))``.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, K. Fewer are found where objects cannot be told apart.
+        To be given: ``fit`` refuses None.
+    n_init : int, default=10
+        Restarts of k-means (on 5,000 of the objects; the best is finished on all).
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of the restarts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    objective_ : float
+        The cut: weight of the edges between an object and a cluster of different parts, every
+        cluster being on the side of most of its objects.
+    singular_values_ : ndarray of shape (at most n_clusters,)
+        Leading singular values of the degree-normalised graph, falling from 1. Absent where all objects are
+        noise.
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    EnsembleWarning
+        If the graph falls into more components than `n_clusters`: the smallest are joined. See HBGF.
+
+    See Also
+    --------
+    HBGF : the same, with the clusters among the points of k-means.
+    LWGP : the same, with clusters weighed by their certainty.
+
+    Notes
+    -----
+    Missing labels, noise, weights and soft members are read as by HBGF. O(n N^2 + T^3 + n N K) time for T
+    clusters of all partitions; memory of the labels, of T^2 and of n numbers.
+
+    References
+    ----------
+    .. [1] D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai and C.-K. Kwoh, "Ultra-scalable spectral clustering
+       and ensemble clustering", IEEE Transactions on Knowledge and Data Engineering 32(6), 2020.
+    .. [2] Z. Li, X.-M. Wu and S.-F. Chang, "Segmentation using superpixels: a bipartite graph
+       partitioning approach", CVPR 2012.
+
+    Examples
+    --------
+    >>> from conclust import USENC
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> USENC(n_clusters=2, random_state=0).fit(labels).labels_
+    array([0, 0, 1, 1])
+    """
+
+    objective_: float
+    singular_values_: NDArray[np.float64]
+
+    method = Method(
+        title="Ultra-scalable ensemble clustering",
+        n_clusters="exact",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n N^2 + T^3",
+        citation="Huang, Wang, Wu, Lai and Kwoh 2020, IEEE TKDE 32",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_init: int = 10,
+        missing: Missing = "unobserved",
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.missing = missing
+        self.random_state = random_state
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_int(self.n_init, "n_init", "USENC")
+
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        seed = seed_sequence(self.random_state, "USENC")
+        edges = edges_of(ensemble)
+        labels = np.zeros(ensemble.n_samples, dtype=np.int64)
+        if edges.sums().any():  # else noise only: no two objects are together
+            labels, self.singular_values_ = transfer_cut(
+                edges, self.n_clusters, seed, n_init=self.n_init, owner="USENC"
+            )
+        self.objective_ = cut_of(edges, labels)
+        return labels
