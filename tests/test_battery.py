@@ -29,8 +29,8 @@ from conclust.exceptions import (
 )
 
 EXEMPT = exemptions()
-# What makes average linkage from rows of similarities where a matrix is too large.
-BY_ROWS = ("LWEA", "LCE", "ECPCS", "MDEC")
+# What does without a matrix where it is too large: average linkage from rows of similarities, and walks.
+WITHOUT_MATRIX = ("LWEA", "LCE", "ECPCS", "MDEC", "PTGP")
 
 
 def planted(seed=0, n=90, m=15, k=3, flip=0.1):
@@ -539,8 +539,11 @@ def test_too_large_for_all_pairs_names_a_way_out(form):
         return
     estimator.set_params(max_dense=10)
     parameters = FORMS[form][1]
-    by_rows = FORMS[form][0] in BY_ROWS and "complete" not in parameters.values()
-    if by_rows or parameters.get("linkage") == "single" or "pairs" in parameters:
+    name = FORMS[form][0]
+    without = name in WITHOUT_MATRIX and "complete" not in parameters.values()
+    # PTA's similarities are of all pairs, whatever the linkage.
+    tree = parameters.get("linkage") == "single" and name != "PTA"
+    if without or tree or "pairs" in parameters:
         assert same(estimator.fit(labels).labels_, fit(form, labels, 3).labels_)
         return
     with pytest.raises(DenseLimitError, match="max_dense") as caught:

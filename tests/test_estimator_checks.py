@@ -22,6 +22,8 @@ from conclust import (
     MDEC,
     PCC,
     PEACE,
+    PTA,
+    PTGP,
     QMI,
     SEC,
     SPCE,
@@ -118,6 +120,9 @@ CHECKED = [
     ECCMS(),
     DREC(2),
     SPCE(2),
+    PTA(n_steps=3),  # with fewer than 16 distinct rows they warn otherwise
+    PTGP(2, n_steps=3),
+    PTGP(2, n_steps=3, max_dense=1),
     MultiEAC(),
     WeightedEAC(),
     CumulativeVoting(2),

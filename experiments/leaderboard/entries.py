@@ -26,6 +26,7 @@ _SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "LWEA": ({"theta": 0.2}, {"normalized": True}),
     "MDEC": ({"consensus": "spectral"}, {"consensus": "bipartite"}),
     "PCC": ({"divergence": "l2"}, {"divergence": "l2", "granularity": "matched"}),
+    "PTA": ({"linkage": "complete"}, {"linkage": "single"}),
     "WeightedPCC": ({"granularity": "matched"},),
 }
 

@@ -42,6 +42,8 @@ _HOMES = {
     "NonparametricBayesianEnsemble": "conclust.consensus.mixture",
     "PCC": "conclust.consensus.probabilistic",
     "PEACE": "conclust.consensus.probabilistic",
+    "PTA": "conclust.consensus.trajectories",
+    "PTGP": "conclust.consensus.trajectories",
     "PositionalVoting": "conclust.consensus.voting",
     "QMI": "conclust.consensus.label_vectors",
     "SEC": "conclust.consensus.label_vectors",

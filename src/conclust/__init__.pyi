@@ -58,6 +58,8 @@ from conclust.consensus.refinement import DREC as DREC
 from conclust.consensus.refinement import ECCMS as ECCMS
 from conclust.consensus.refinement import SPCE as SPCE
 from conclust.consensus.registry import methods as methods
+from conclust.consensus.trajectories import PTA as PTA
+from conclust.consensus.trajectories import PTGP as PTGP
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
 from conclust.consensus.voting import PositionalVoting as PositionalVoting
 from conclust.consensus.voting import Voting as Voting
@@ -86,6 +88,8 @@ __all__ = [
     "MDEC",
     "PCC",
     "PEACE",
+    "PTA",
+    "PTGP",
     "QMI",
     "SEC",
     "SPCE",

@@ -26,6 +26,8 @@ __all__ = ["Edges", "LabelEdges", "MatrixEdges", "edges_of"]
 
 # Objects of a block.
 _BLOCK = 1 << 14
+# A matrix with one entry in so many, or more, is multiplied as a full one.
+_FULL = 4
 # Numbers that differ by less, relatively, are equal but for rounding.
 _EQUAL = 1e-12
 
@@ -200,6 +202,10 @@ class MatrixEdges:
     def inner(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B' diag(mass) B, (T, T)."""
         scaled = sp.csr_array(sp.diags_array(np.sqrt(mass)) @ self.B)
+        n, T = self.shape
+        if _FULL * scaled.nnz > n * T:
+            whole = scaled.toarray()
+            return np.asarray(whole.T @ whole)
         return np.asarray((scaled.T @ scaled).toarray())
 
     def shares(self, parts: NDArray[np.int64], k: int) -> NDArray[np.float64]:

@@ -33,6 +33,7 @@ __all__ = [
     "graph_embedding",
     "is_sparse",
     "leading_eigenvectors",
+    "spectrum_of_products",
     "transfer_cut",
     "unit_rows",
 ]
@@ -47,6 +48,9 @@ _RANK = 1e-6
 _ONE = 1.0 - 1e-5
 # Numbers with these digits in common are equal but for rounding.
 _DIGITS = 9
+# Blocks of vectors that are multiplied with products, at most, and the error that ends them.
+_BLOCKS = 8
+_CLOSE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -227,6 +231,74 @@ def leading_eigenvectors(
         return _leading(0.5 * (E + E.T), k)
     operator = LinearOperator((n, n), matvec=lambda v: product(v.ravel()), dtype=float)
     return _lanczos(operator, n, k, np.random.default_rng(n).standard_normal(n))
+
+
+def spectrum_of_products(
+    forth: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    back: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    start: NDArray[np.float64],
+    k: int,
+) -> BipartiteSpectrum:
+    """Find the triplets of `bipartite_spectrum` for a graph A that is known by its products only.
+
+    Products of several columns at once are cheaper than one after the other: a block of vectors is
+    multiplied with S'S again and again, and the triplets are the best of all that was spanned (block
+    Lanczos with full orthogonalisation), until their residuals are below 1e-2: enough to part objects by.
+
+    Parameters
+    ----------
+    forth, back : callable
+        The products A V of V (T, w), and A' U of U (n, w).
+    start : ndarray of shape (T, w)
+        What to start from, w >= k: right singular vectors of a graph that resembles A.
+    k : int
+        How many triplets; fewer where the rank is lower.
+
+    Returns
+    -------
+    BipartiteSpectrum
+        The triplets.
+    """
+    T = len(start)
+    x = _inverse_root(np.maximum(forth(np.ones((T, 1)))[:, 0], 0.0))
+    y = _inverse_root(np.maximum(back((x > 0).astype(np.float64)[:, None])[:, 0], 0.0))
+    # The first triplet is known: the roots of the degrees.
+    trivial = np.divide(1.0, y, out=np.zeros(T), where=y > 0)[:, None]
+    block = _orthonormal(np.hstack([trivial, start * (y > 0)[:, None]]), None)
+    bases: list[NDArray[np.float64]] = []
+    images: list[NDArray[np.float64]] = []
+    across: list[NDArray[np.float64]] = []
+    values, combined = np.empty(0), np.empty((0, 0))
+    while block.shape[1]:
+        S_block = forth(block * y[:, None]) * x[:, None]
+        bases.append(block)
+        across.append(S_block)
+        images.append(back(S_block * x[:, None]) * y[:, None])
+        Q, EQ = np.hstack(bases), np.hstack(images)
+        H = Q.T @ EQ
+        values, combined = _leading(0.5 * (H + H.T), k)
+        errors = EQ @ combined - (Q @ combined) * values
+        worst = float(np.sqrt((errors**2).sum(axis=0)).max())
+        if worst <= _CLOSE or len(bases) == _BLOCKS:
+            break
+        block = _orthonormal(images[-1], Q)
+    roots = np.sqrt(np.maximum(values, 0.0))
+    kept = roots > _RANK
+    roots, combined = roots[kept], combined[:, kept]
+    objects = np.hstack(across) @ combined / roots
+    return BipartiteSpectrum(np.minimum(roots, 1.0), objects, np.hstack(bases) @ combined)
+
+
+def _orthonormal(
+    vectors: NDArray[np.float64], others: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return an orthonormal basis of vectors, less what others span; directions that vanish are left out."""
+    scale = np.sqrt((vectors**2).sum(axis=0)).max(initial=0.0)
+    if others is not None:
+        for _ in range(2):  # once leaves rounding errors
+            vectors = vectors - others @ (others.T @ vectors)
+    U, sizes, _ = scipy.linalg.svd(vectors, full_matrices=False)
+    return np.ascontiguousarray(U[:, sizes > 1e-10 * max(scale, 1e-300)])
 
 
 def graph_embedding(

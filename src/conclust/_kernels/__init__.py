@@ -15,6 +15,7 @@ from conclust._kernels._core import (
     KMeansSearch,
     LabelView,
     LandmarkTable,
+    NearestPairs,
     PairCounts,
     PairSample,
     PairwiseSolver,
@@ -62,6 +63,8 @@ from conclust._kernels._core import (
     sparse_average,
     sparse_single,
     squared_evidence,
+    walk_gram_step,
+    walk_step,
     weighted_gram,
 )
 
@@ -76,6 +79,7 @@ __all__ = [
     "KMeansSearch",
     "LabelView",
     "LandmarkTable",
+    "NearestPairs",
     "PairCounts",
     "PairSample",
     "PairwiseSolver",
@@ -123,5 +127,7 @@ __all__ = [
     "sparse_average",
     "sparse_single",
     "squared_evidence",
+    "walk_gram_step",
+    "walk_step",
     "weighted_gram",
 ]

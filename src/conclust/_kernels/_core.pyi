@@ -153,6 +153,12 @@ def add_rem_add(
 # pairs: float64 sums with weights, uint32 counts without
 Sums = NDArray[np.uint32] | NDArray[np.float64]
 
+class NearestPairs:
+    def __init__(self, labels: LabelView, k: int, n_threads: int) -> None: ...
+    @property
+    def n_entries(self) -> int: ...
+    def read(self, indptr: NDArray[np.int64], indices: NDArray[np.int32]) -> None: ...
+
 class PairSample:
     def __init__(self, n_samples: int, per_object: int, seed: int, n_threads: int) -> None: ...
     @property
@@ -583,4 +589,20 @@ def fill_parts(
     vertex_weights: NDArray[np.float64],
     capacity: float,
     labels: NDArray[np.int64],
+) -> None: ...
+def walk_step(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    chances: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    n_threads: int,
+) -> None: ...
+def walk_gram_step(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    chances: NDArray[np.float64],
+    M: NDArray[np.float64],
+    between: NDArray[np.float64],
+    n_threads: int,
 ) -> None: ...

@@ -19,6 +19,7 @@ from conclust.evidence.dense import (
     evidence,
     frequencies,
 )
+from conclust.evidence.nearest import nearest_pairs
 from conclust.evidence.pairs import SparseEvidence, pair_counts, sample_pairs
 from conclust.evidence.tree import SpanningTree, spanning_tree
 
@@ -34,6 +35,7 @@ __all__ = [
     "copresence",
     "evidence",
     "frequencies",
+    "nearest_pairs",
     "pair_counts",
     "sample_pairs",
     "spanning_tree",

@@ -19,7 +19,7 @@ from conclust.evidence.dense import frequencies, unsigned, weighted_indicator
 from conclust.evidence.form import check_form
 from conclust.exceptions import InputError
 
-__all__ = ["SparseEvidence", "pair_counts", "sample_pairs"]
+__all__ = ["SparseEvidence", "evidence_of_pattern", "pair_counts", "sample_pairs"]
 
 # Soft pairs formed at once.
 _SOFT_PAIRS = 1 << 18
@@ -251,10 +251,24 @@ def sample_pairs(
     indices = np.empty(sample.n_entries, dtype=np.int32)
     sample.read(indptr, indices, threads)
     del sample
+    return evidence_of_pattern(ensemble, indptr, indices, n_jobs=n_jobs)
+
+
+def evidence_of_pattern(
+    ensemble: Ensemble,
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    *,
+    n_jobs: int | None,
+) -> SparseEvidence:
+    """Count the evidence of a symmetric pattern of pairs; those with N_ij = 0 are left out."""
     c, N = _sums(ensemble, len(indices))
-    _kernels.graph_counts(ensemble.label_view, indptr, indices, unsigned(c), unsigned(N), threads)
+    _kernels.graph_counts(
+        ensemble.label_view, indptr, indices, unsigned(c), unsigned(N), thread_count(n_jobs)
+    )
     if ensemble.is_soft:
-        c = _soft_counts(ensemble, np.repeat(np.arange(n), np.diff(indptr)), indices)
+        rows = np.repeat(np.arange(ensemble.n_samples), np.diff(indptr))
+        c = _soft_counts(ensemble, rows, indices)
     known = N > 0
     if not known.all():
         kept = np.concatenate([[0], np.cumsum(known)])

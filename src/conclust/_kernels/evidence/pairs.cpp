@@ -196,6 +196,15 @@ void draw_partners(std::size_t n, std::size_t i, std::size_t count, std::uint64_
 }  // namespace
 
 template <class Index, class Sum>
+void few_pair_counts(const LabelView& labels, std::span<const Index> i, std::span<const Index> j,
+                     std::span<Sum> c, std::span<Sum> present) {
+    with_codes(labels, [&](const auto* codes) {
+        count_pairs(codes, labels.m, labels.weights.data(), i.data(), j.data(), i.size(), c.data(),
+                    present.data());
+    });
+}
+
+template <class Index, class Sum>
 void pair_counts(const LabelView& labels, std::span<const Index> i, std::span<const Index> j,
                  std::span<Sum> c, std::span<Sum> present, [[maybe_unused]] int threads) {
     const std::size_t count = i.size();
@@ -205,10 +214,8 @@ void pair_counts(const LabelView& labels, std::span<const Index> i, std::span<co
     for (std::ptrdiff_t task = 0; task < tasks; ++task) {
         const std::size_t begin = static_cast<std::size_t>(task) * chunk;
         const std::size_t size = std::min(begin + chunk, count) - begin;
-        with_codes(labels, [&](const auto* codes) {
-            count_pairs(codes, labels.m, labels.weights.data(), i.data() + begin, j.data() + begin, size,
-                        c.data() + begin, present.data() + begin);
-        });
+        few_pair_counts(labels, i.subspan(begin, size), j.subspan(begin, size), c.subspan(begin, size),
+                        present.subspan(begin, size));
     }
 }
 
@@ -244,6 +251,8 @@ void graph_counts(const LabelView& labels, std::span<const std::int64_t> indptr,
 }
 
 #define CONCLUST_INSTANTIATE(Sum)                                                                  \
+    template void few_pair_counts(const LabelView&, std::span<const std::int32_t>,                 \
+                                  std::span<const std::int32_t>, std::span<Sum>, std::span<Sum>);  \
     template void pair_counts(const LabelView&, std::span<const std::int32_t>,                     \
                               std::span<const std::int32_t>, std::span<Sum>, std::span<Sum>, int); \
     template void pair_counts(const LabelView&, std::span<const std::int64_t>,                     \

@@ -20,6 +20,11 @@ template <class Index, class Sum>
 void pair_counts(const LabelView& labels, std::span<const Index> i, std::span<const Index> j,
                  std::span<Sum> c, std::span<Sum> present, int threads);
 
+// The same for few pairs, on the calling thread.
+template <class Index, class Sum>
+void few_pair_counts(const LabelView& labels, std::span<const Index> i, std::span<const Index> j,
+                     std::span<Sum> c, std::span<Sum> present);
+
 // The same for the entries of a CSR pattern: entry e of row i is the pair (i, indices[e]).
 // Preconditions: indptr has n + 1 rising places, 0 <= indices[e] < n.
 template <class Sum>

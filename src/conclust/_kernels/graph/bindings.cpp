@@ -1,6 +1,7 @@
 #include "graph/partition.h"
 
 #include "base/bindings.h"
+#include "graph/walks.h"
 
 using conclust::Parts;
 
@@ -19,9 +20,31 @@ struct PartRefiner {
     }
 };
 
+void bind_walks(nb::module_& m) {
+    m.def("walk_step",
+          [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
+             Vector<const double> chances, Matrix<const double> x, Matrix<double> y, int n_threads) {
+        const nb::gil_scoped_release release;
+        conclust::walk_step({span_of(starts), span_of(columns), span_of(chances)}, span_of(x),
+                            x.shape(1), span_of(y), n_threads);
+    },
+          nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("chances").noconvert(),
+          nb::arg("x").noconvert(), nb::arg("y").noconvert(), nb::arg("n_threads"));
+    m.def("walk_gram_step",
+          [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
+             Vector<const double> chances, Matrix<double> M, Matrix<double> between, int n_threads) {
+        const nb::gil_scoped_release release;
+        conclust::walk_gram_step({span_of(starts), span_of(columns), span_of(chances)}, span_of(M),
+                                 span_of(between), n_threads);
+    },
+          nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("chances").noconvert(),
+          nb::arg("M").noconvert(), nb::arg("between").noconvert(), nb::arg("n_threads"));
+}
+
 }  // namespace
 
 void bind_graph(nb::module_& m) {
+    bind_walks(m);
     nb::class_<PartRefiner>(m, "PartRefiner")
         .def("__init__",
              [](PartRefiner* self, Vector<const double> vertex_weights, std::size_t k, double capacity,

@@ -1,0 +1,37 @@
+// The pairs of objects with the most evidence: those of each object with the objects as similar to it as
+// its k-th most similar one.
+//
+// Two objects are as similar as p = c / N, their shared clusters by the partitions that observed both.
+// Candidates come from the clusters of the object, the smallest first, and each is compared once. Who was
+// in none of the clusters so far shares at most the others: once that cannot bring p to the k-th largest, the
+// search ends. Where members agree most clusters of most partitions are never gone through.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "labels/label_view.h"
+
+namespace conclust {
+
+// For each object all others with p >= its k-th largest p, ties included, and p > 0: fewer than k where
+// fewer share a cluster with it. Rows are sorted. Sums of weights are rounded to 2^-40 of all weights, so that
+// what is equal on paper is a tie in whatever order weights were added.
+//
+// Preconditions: 1 <= n < 2^31, k >= 1, hard labels with offsets, codes below the number of clusters.
+class NearestPairs {
+  public:
+    NearestPairs(const LabelView& labels, std::size_t k, int threads);
+
+    std::size_t n_entries() const { return static_cast<std::size_t>(indptr_.back()); }
+    // Precondition: indptr has n + 1 places, indices n_entries().
+    void read(std::span<std::int64_t> indptr, std::span<std::int32_t> indices) const;
+
+  private:
+    std::vector<std::int64_t> indptr_;
+    std::vector<std::vector<std::int32_t>> parts_;  // the rows of one task after the other
+};
+
+}  // namespace conclust

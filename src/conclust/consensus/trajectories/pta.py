@@ -1,0 +1,198 @@
+"""PTA: agglomeration by the probability trajectories of random walks."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._threads import one_library_thread, thread_count
+from conclust._validation import check_bool, check_int, check_option
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.linkage.agglomeration import (
+    dense_tree,
+    expand,
+    merges_of,
+    starting_clusters,
+)
+from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
+from conclust.consensus.trajectories.walks import (
+    saying_something,
+    too_few,
+    walks_of,
+)
+from conclust.ensemble import Ensemble, Missing
+from conclust.exceptions import DenseLimitError
+
+__all__ = ["PTA"]
+
+TrajectoryLinkage: TypeAlias = Literal["average", "complete", "single"]
+
+
+class PTA(ConsensusClusterer):
+    """Probability trajectory accumulation: linkage of objects by where random walks from them lead.
+
+    Objects with the same labels are one. A walk goes from it to its elite neighbours, those that it
+    shares clusters with the most often, and its trajectory is where it is after 1, 2, ... `n_steps` steps.
+    The similarity of two objects is the cosine of their trajectories [1]_; linkage works on 1 minus that.
+    Weak evidence is left out, and objects that share no cluster are alike if their neighbours are.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, at most the number of objects. None: the one with the longest lifetime
+        in the dendrogram, from 2 on; of equal lifetimes the smallest number.
+    linkage : {"average", "complete", "single"}, default="average"
+        Dissimilarity of two clusters.
+    n_neighbors : int, default=None
+        Elite neighbours of a distinct row of labels. Ties with the last one are kept, and a row is the
+        neighbour of its neighbours. None: half the root of the number of distinct rows, from 1 to 20.
+    n_steps : int, default=None
+        Length of the walks. None: the same number.
+    lazy : bool, default=None
+        Whether a walk stays where it is with probability 1/2 in each step. None: in the parts of the
+        graph that are bipartite, as two rows that are neighbours of nobody else, where neighbours never
+        meet otherwise. The paper's walks are not lazy.
+    weighted : bool, default=False
+        Whether linkage counts a distinct row of labels as often as objects have it. The paper's does not;
+        walks do in any case.
+    max_dense : int, default=10000
+        Most distinct rows of labels for which the matrix of all pairs is made.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    n_jobs : int, default=None
+        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
+        The dendrogram in SciPy's form.
+    lifetimes_ : ndarray of shape (n_observed - 1,)
+        Entry k is the lifetime of k + 2 clusters.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than `max_dense` distinct rows of labels.
+
+    Warns
+    -----
+    EvidenceWarning
+        There are fewer than 16 distinct rows, and neither `n_neighbors` nor `n_steps` is given: walks
+        over so few rows tell nothing, and the dendrogram is EAC's.
+
+    See Also
+    --------
+    PTGP : the same similarities, cut as a graph of objects and clusters; for many objects.
+    ECPCS : trajectories of clusters.
+
+    Notes
+    -----
+    Two objects share clusters as often as c_ij / N_ij, by the weights of the partitions, over those that
+    observed both; noise shares none. Partitions with one cluster, of all objects, and those of weight 0 are
+    left out. Objects that share no cluster with any other are joined last.
+
+    The elite neighbours are found without comparing all pairs. With q of them in all, for n distinct
+    rows, similarities take O(n_steps q n) time and two matrices of n^2 doubles.
+
+    References
+    ----------
+    .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Robust ensemble clustering using probability trajectories",
+       IEEE Transactions on Knowledge and Data Engineering 28(5), 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import PTA
+    >>> position = np.arange(40) % 20  # on two lines, which four partitions cut at other places
+    >>> labels = [(position + shift) // 5 + 10 * (np.arange(40) // 20) for shift in range(4)]
+    >>> PTA(n_clusters=2, n_steps=20).fit(np.column_stack(labels)).labels_
+    array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1,
+           1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+    """
+
+    linkage_matrix_: NDArray[np.float64]
+    lifetimes_: NDArray[np.float64]
+
+    method = Method(
+        title="Probability trajectory accumulation",
+        n_clusters="optional",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=False,
+        cost="n^2",
+        citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        linkage: TrajectoryLinkage = "average",
+        n_neighbors: int | None = None,
+        n_steps: int | None = None,
+        lazy: bool | None = None,
+        weighted: bool = False,
+        max_dense: int = 10000,
+        missing: Missing = "unobserved",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.n_neighbors = n_neighbors
+        self.n_steps = n_steps
+        self.lazy = lazy
+        self.weighted = weighted
+        self.max_dense = max_dense
+        self.missing = missing
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_option(self.linkage, "linkage", "PTA", TrajectoryLinkage)
+        check_int(self.n_neighbors, "n_neighbors", "PTA", none=True)
+        check_int(self.n_steps, "n_steps", "PTA", none=True)
+        if self.lazy is not None:
+            check_bool(self.lazy, "lazy", "PTA")
+        check_bool(self.weighted, "weighted", "PTA")
+        check_int(self.max_dense, "max_dense", "PTA")
+        thread_count(self.n_jobs, "PTA")
+
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        self.linkage_matrix_ = self._tree(saying_something(ensemble))
+        self.lifetimes_ = lifetimes(self.linkage_matrix_)
+        k = self.n_clusters
+        return cut(self.linkage_matrix_, longest_lifetime(self.linkage_matrix_) if k is None else k)
+
+    def _tree(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        asked = self.n_neighbors is not None or self.n_steps is not None
+        if too_few(ensemble, asked, "PTA", f"EAC(linkage={self.linkage!r})"):
+            few = ensemble.n_samples
+            return dense_tree(ensemble, self.linkage, max_dense=few, n_jobs=self.n_jobs)[0]
+        rows = len(starting_clusters(ensemble))
+        if rows > self.max_dense:
+            raise DenseLimitError(
+                f"PTA needs a matrix of all pairs of the {rows} distinct rows of labels "
+                f"({8 * rows * rows / 1e9:.1f} GB), more than max_dense={self.max_dense} allows. Use PTGP or "
+                "LWEA, which need no such matrix, or a larger max_dense."
+            )
+        walks = walks_of(
+            ensemble,
+            n_neighbors=self.n_neighbors,
+            n_steps=self.n_steps,
+            lazy=self.lazy,
+            n_jobs=self.n_jobs,
+        )
+        start = walks.start
+        with one_library_thread():
+            D = walks.similarity()
+            np.subtract(1.0, D, out=D)
+            sizes = start.masses if self.weighted else np.ones(len(start))
+            return expand(start, merges_of(D, sizes, self.linkage))

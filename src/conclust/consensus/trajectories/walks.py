@@ -1,0 +1,247 @@
+"""Random walks over the distinct rows of labels, and how alike their trajectories are.
+
+A walk goes from a row to its elite neighbours, the rows that it shares clusters with the most often, and
+to one of them as often as they share clusters and as many objects have its row: P. With P^s for s steps
+
+    M = sum over s from 1 to n_steps of P^s (P^s)',   R_ij = M_ij / sqrt(M_ii M_jj)
+
+is the cosine of trajectories. A step more makes M into P (I + M) P', two products of the sparse P with a matrix:
+the published program multiplies matrices of all pairs twice. P = D^-1 A with a symmetric A, so that P' = D P D^-1
+and M X for a few columns X takes walks there and back, without M.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from conclust._kernels import walk_gram_step, walk_step
+from conclust._threads import thread_count
+from conclust._warnings import warn
+from conclust.consensus.linkage.agglomeration import starting_clusters
+from conclust.ensemble import DistinctRows, Ensemble
+from conclust.evidence import nearest_pairs
+from conclust.exceptions import EvidenceWarning
+
+__all__ = ["Walks", "saying_something", "too_few", "walks_of"]
+
+# With fewer distinct rows the neighbours are all others or the next one, and trajectories tell nothing.
+_FEWEST_ROWS = 16
+# The most neighbours and steps that are taken unasked.
+_MOST = 20
+# A cosine below this is the rounding error of trajectories that never meet.
+_NEVER = 1e-12
+# Doubles of all steps of the columns that are walked with at once: 256 MB.
+_STEPS_HELD = 1 << 25
+# Random signs that the norms of trajectories are estimated from.
+_SIGNS = 64
+
+
+@dataclass(frozen=True)
+class Walks:
+    """Walks over distinct rows of labels.
+
+    Attributes
+    ----------
+    start : DistinctRows
+        The rows, and which objects have which.
+    steps : csr_array of shape (n_rows, n_rows)
+        P: where a walk goes from each row. Isolated rows go nowhere: their rows are empty.
+    degrees : ndarray of shape (n_rows,)
+        The diagonal of D; 0 of isolated rows. D P is symmetric.
+    n_steps : int
+        Length of the walks.
+    n_jobs : int or None
+        Threads.
+    """
+
+    start: DistinctRows
+    steps: sp.csr_array
+    degrees: NDArray[np.float64]
+    n_steps: int
+    n_jobs: int | None
+
+    def __len__(self) -> int:
+        return len(self.degrees)
+
+    @cached_property
+    def isolated(self) -> NDArray[np.bool_]:
+        """Which rows share no cluster with another."""
+        return np.asarray(self.degrees == 0)
+
+    def gram(self) -> NDArray[np.float64]:
+        """Return M of all pairs of rows."""
+        M = np.ascontiguousarray((self.steps @ self.steps.T).toarray(), dtype=np.float64)
+        M = 0.5 * (M + M.T)
+        between = np.empty_like(M)
+        for _ in range(1, self.n_steps):
+            walk_gram_step(*self._arrays, M, between, self._threads)
+        return M
+
+    def similarity(self) -> NDArray[np.float64]:
+        """Return R of all pairs of rows: in [0, 1], 1 on the diagonal; isolated rows are like none."""
+        R = self.gram()
+        scale = _inverse_roots(np.diag(R))
+        for row, own in zip(R, scale, strict=True):
+            row *= own * scale
+            np.minimum(row, 1.0, out=row)
+            row[row < _NEVER] = 0.0
+        np.fill_diagonal(R, 1.0)
+        return R
+
+    def gram_times(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return M X without M: there are few columns."""
+        n, width = X.shape
+        at_once = max(8, _STEPS_HELD // max(1, n * self.n_steps))
+        found = np.empty_like(X)
+        for begin in range(0, width, at_once):
+            some = slice(begin, min(begin + at_once, width))
+            found[:, some] = self._there_and_back(X[:, some])
+        return found
+
+    def norms(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Estimate the diagonal of M: its first step is counted, the others are from random signs.
+
+        The squares of P^s x, with a vector x of signs, have the sums of the squares of the rows of P^s as
+        their mean.
+        """
+        squared = self.steps.copy()
+        squared.data **= 2
+        found = np.asarray(squared.sum(axis=1), dtype=np.float64).ravel()
+        if self.n_steps > 1:
+            signs = rng.integers(0, 2, (len(self), _SIGNS)).astype(np.float64)
+            reached = self._step(2.0 * signs - 1.0)
+            for _ in range(1, self.n_steps):
+                reached = self._step(reached)
+                found += np.einsum("ij,ij->i", reached, reached) / _SIGNS
+        return found
+
+    def _there_and_back(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        # P'^s = D P^s D^-1.
+        inverse = np.divide(1.0, self.degrees, out=np.zeros(len(self)), where=self.degrees > 0)
+        there = []
+        reached = X * inverse[:, None]
+        for _ in range(self.n_steps):
+            reached = self._step(reached)
+            there.append(reached)
+        back = np.zeros_like(X)
+        while there:
+            back = self._step(there.pop() * self.degrees[:, None] + back)
+        return back
+
+    def _step(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.empty(X.shape)
+        walk_step(*self._arrays, np.ascontiguousarray(X), found, self._threads)
+        return found
+
+    @property
+    def _threads(self) -> int:
+        return thread_count(self.n_jobs)
+
+    @cached_property
+    def _arrays(
+        self,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        P = self.steps
+        return (
+            P.indptr.astype(np.int64),
+            P.indices.astype(np.int32),
+            np.ascontiguousarray(P.data, dtype=np.float64),
+        )
+
+
+def walks_of(
+    ensemble: Ensemble,
+    *,
+    n_neighbors: int | None,
+    n_steps: int | None,
+    lazy: bool | None,
+    n_jobs: int | None,
+) -> Walks:
+    """Find the elite neighbours of the distinct rows, and with what probability a walk goes to them.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Hard partitions, each of positive weight.
+    n_neighbors, n_steps : int or None
+        None: half the root of the number of distinct rows, at most 20.
+    lazy : bool or None
+        Whether a walk stays where it is with probability 1/2. None: in the parts of the graph that are
+        bipartite, where neighbours never meet otherwise.
+    n_jobs : int or None
+        Threads.
+    """
+    start = _ordered(starting_clusters(ensemble))
+    n = len(start)
+    usual = max(1, min(_MOST, int(np.sqrt(n) / 2)))
+    near = nearest_pairs(start.ensemble, n_neighbors or usual, n_jobs=n_jobs).to_scipy()
+    masses = start.masses
+    A = sp.csr_array(sp.diags_array(masses) @ near @ sp.diags_array(masses))
+    degrees = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
+    inverse = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+    P = sp.csr_array(sp.diags_array(inverse) @ A)
+    staying = (degrees > 0) if lazy else np.zeros(n, dtype=np.bool_)
+    if lazy is None:
+        staying = _bipartite(P) & (degrees > 0)
+    if staying.any():
+        share = np.where(staying, 0.5, 0.0)
+        P = sp.csr_array(sp.diags_array(1.0 - share) @ P + sp.diags_array(share))
+        P.eliminate_zeros()
+    P.sort_indices()
+    return Walks(start, P, degrees, n_steps or usual, n_jobs)
+
+
+def saying_something(ensemble: Ensemble) -> Ensemble:
+    """Return the ensemble of the partitions that tell objects apart: of those with a weight.
+
+    A partition with one cluster, of all objects, would make all pairs a little more alike.
+    """
+    unlabelled = ensemble.missing_counts + ensemble.noise_counts
+    telling = (ensemble.cluster_counts > 1) | (unlabelled > 0)
+    if ensemble.weights is not None:
+        telling &= ensemble.weights > 0
+    if telling.all() or not telling.any():
+        return ensemble
+    return ensemble.subset(partitions=np.flatnonzero(telling))
+
+
+def too_few(ensemble: Ensemble, asked: bool, owner: str, instead: str) -> bool:
+    """Say whether there are too few distinct rows for walks, with a warning; not if settings are given."""
+    n = len(starting_clusters(ensemble))
+    if asked or n >= _FEWEST_ROWS:
+        return False
+    if n > 2:
+        warn(
+            f"{n} distinct rows of labels are too few for trajectories, which need {_FEWEST_ROWS}: {owner} "
+            f"gives the result of {instead}. Set n_neighbors or n_steps to have walks all the same.",
+            EvidenceWarning,
+        )
+    return True
+
+
+def _ordered(start: DistinctRows) -> DistinctRows:
+    """Put rows with the same clusters near each other: what a walk reads is in the cache more often."""
+    codes = start.ensemble.codes
+    finest = np.argsort(start.ensemble.cluster_counts, kind="stable")
+    return start.reordered(np.lexsort(codes[:, finest].T))
+
+
+def _bipartite(P: sp.csr_array) -> NDArray[np.bool_]:
+    """Return which vertices are in a component without a cycle of odd length.
+
+    In the graph with two copies of each vertex and edges between copies, these copies are apart.
+    """
+    double = sp.block_array([[None, P], [P, None]], format="csr")
+    number = connected_components(double, directed=False)[1]
+    return np.asarray(number[: P.shape[0]] != number[P.shape[0] :])
+
+
+def _inverse_roots(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    roots = np.sqrt(np.maximum(values, 0.0))
+    return np.divide(1.0, roots, out=np.zeros(len(roots)), where=roots > 0)

@@ -1,0 +1,321 @@
+"""PTA and PTGP, against worked examples, twins with all matrices made, and what must not matter."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.cluster.hierarchy as hierarchy
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.spatial.distance import squareform
+from sklearn.metrics import adjusted_rand_score
+from tests.cases import E1, E2, planted, random_labels
+from tests.naive import trajectories as naive
+from tests.naive.graph import singular_triplets
+
+from conclust import EAC, HBGF, PTA, PTGP, Ensemble
+from conclust._kernels import walk_step
+from conclust.consensus.trajectories.walks import walks_of
+from conclust.exceptions import DenseLimitError, EvidenceWarning, UnsupportedEnsembleError
+from conclust.spectral import bipartite_spectrum, spectrum_of_products
+
+CASES = [
+    (missing, noise, weighted)
+    for missing in (0.0, 0.2)
+    for noise in (0.0, 0.1)
+    for weighted in (False, True)
+]
+
+
+def walks(labels, n_neighbors=None, n_steps=None, lazy=False, weights=None):
+    return walks_of(
+        Ensemble(labels, weights=weights),
+        n_neighbors=n_neighbors,
+        n_steps=n_steps,
+        lazy=lazy,
+        n_jobs=None,
+    )
+
+
+def by_first(found):
+    """Return R with the rows by first appearance."""
+    order = np.argsort(found.start.first)
+    return found.similarity()[np.ix_(order, order)]
+
+
+def sample(missing, noise, weighted, n=70, m=7):
+    labels = random_labels(4, n, m, 5, missing, noise)
+    labels[n // 2 :] = labels[np.arange(n - n // 2) % 11]  # rows that some objects have
+    return labels, np.random.default_rng(5).random(m) + 0.1 if weighted else None
+
+
+# -- similarities
+
+
+def test_trajectories_of_worked_examples():
+    for n_steps in (1, 2, 5):
+        R = by_first(walks(E1, 1, n_steps))
+        np.testing.assert_allclose(R, [[1, 0, 1], [0, 1, 0], [1, 0, 1]], atol=1e-12)
+    # The distinct rows of the second example: 000, 001, 111, 101.
+    R = by_first(walks(E2, 2, 2))
+    expected = {
+        (0, 1): 0.286326,
+        (0, 3): 0.707250,
+        (0, 2): 0.883165,
+        (1, 3): 0.668832,
+        (1, 2): 0.524805,
+        (3, 2): 0.605283,
+    }
+    for (i, j), value in expected.items():
+        assert R[i, j] == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+@pytest.mark.parametrize(("n_neighbors", "n_steps"), [(None, None), (3, 6), (1000, 1)])
+def test_similarity_is_that_of_the_twin(missing, noise, weighted, n_neighbors, n_steps):
+    labels, weights = sample(missing, noise, weighted)
+    R, _ = naive.trajectories(labels, weights, n_neighbors, n_steps)
+    found = walks(labels, n_neighbors, n_steps, weights=weights)
+    np.testing.assert_allclose(by_first(found), R, atol=1e-12)
+
+
+def test_four_ways_to_the_sum_over_the_steps():
+    found = walks(random_labels(2, 150, 6, 5), 4, 20)
+    P, d = found.steps.toarray(), found.degrees
+    M = found.gram()
+    np.testing.assert_allclose(M, naive.gram(P, 20), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(M, M.T)
+    doubled, power, steps = P @ P.T, P, {}
+    for s in (1, 2, 4, 8, 16):
+        steps[s] = doubled, power
+        doubled, power = doubled + power @ doubled @ power.T, power @ power
+    sixteen, through = steps[16]
+    np.testing.assert_allclose(M, sixteen + through @ steps[4][0] @ through.T, rtol=0, atol=1e-12)
+    root = np.sqrt(d)
+    values, U = scipy.linalg.eigh(P * root[:, None] / root)
+    x = values[:, None] * values
+    sums = sum(x**s for s in range(1, 21))
+    closed = (U / root[:, None]) @ (((U.T * d) @ U) * sums) @ (U / root[:, None]).T
+    np.testing.assert_allclose(M, closed, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [1, 8, 17, 40])
+@pytest.mark.parametrize("n", [50, 3000, 9000])
+def test_step_is_the_product(n, width):
+    # Panels of 8, 16 and 32 columns.
+    P = sp.csr_array(sp.random_array((n, n), density=0.002, rng=np.random.default_rng(n)))
+    x = np.random.default_rng(1).random((n, width))
+    arrays = P.indptr.astype(np.int64), P.indices.astype(np.int32), P.data
+    one, two = np.empty_like(x), np.empty_like(x)
+    walk_step(*arrays, x, one, 1)
+    walk_step(*arrays, x, two, 3)
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(one, P @ x, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_products_without_the_matrix(lazy):
+    labels = random_labels(6, 200, 6, 8, 0.1)
+    labels = np.vstack([labels, np.arange(100, 106)])  # together with nobody
+    found = walks(labels, lazy=lazy)
+    assert found.isolated.sum() == 1
+    X = np.random.default_rng(0).random((len(found), 11))
+    np.testing.assert_allclose(found.gram_times(X), found.gram() @ X, rtol=1e-12, atol=1e-14)
+
+
+def test_lengths_are_estimated():
+    found = walks(planted(n=600, m=8, k=6, flip=0.3)[0])
+    exact = np.diag(found.gram())
+    ratios = np.array([found.norms(np.random.default_rng(s)) / exact for s in range(40)])
+    assert abs(ratios.mean() - 1) < 0.005
+    assert ratios.std(axis=0).max() < 0.15
+    one = walks(E2, 2, 1)
+    np.testing.assert_allclose(one.norms(np.random.default_rng(0)), np.diag(one.gram()))
+
+
+def test_similarities_are_cosines_and_have_no_unit():
+    labels = random_labels(7, 80, 6, 5, 0.1)
+    R = walks(labels).similarity()
+    np.testing.assert_array_equal(np.diag(R), 1)
+    np.testing.assert_array_equal(R, R.T)
+    assert R.min() >= 0
+    assert R.max() <= 1
+    for scale in (1e-20, 3.0):
+        scaled = walks(labels, weights=np.full(6, scale)).similarity()
+        np.testing.assert_allclose(scaled, R, atol=1e-12)
+
+
+def test_as_many_neighbours_as_rows_are_all_links():
+    labels = random_labels(8, 60, 5, 4)
+    rows, counts, _ = naive.distinct(labels)
+    everybody = walks(labels, n_neighbors=len(rows))
+    links = naive.similarity(rows)
+    order = np.argsort(everybody.start.first)
+    np.testing.assert_allclose(
+        everybody.steps.toarray()[np.ix_(order, order)], naive.walk(links, counts), atol=1e-14
+    )
+    np.testing.assert_array_equal(
+        walks(labels, n_neighbors=10_000).similarity(), everybody.similarity()
+    )
+
+
+def test_objects_with_a_row_draw_walks_to_it():
+    labels = random_labels(9, 40, 5, 3)
+    once, twice = walks(labels, 3), walks(np.vstack([labels, labels[:1]]), 3)
+    assert len(once) == len(twice)
+    assert np.abs(by_first(once) - by_first(twice)).max() > 1e-3
+
+
+def test_walks_are_lazy_where_neighbours_never_meet():
+    # A triangle of rows, and two rows that are together twice and with nobody else.
+    labels = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [3, 3, 3], [3, 3, 4]])
+    published, mended = by_first(walks(labels, 5, 4)), by_first(walks(labels, 5, 4, lazy=None))
+    assert published[3, 4] == 0
+    assert mended[3, 4] > 0.9
+    np.testing.assert_array_equal(published[:3, :3], mended[:3, :3])
+    lazy = by_first(walks(labels, 5, 4, lazy=True))
+    np.testing.assert_array_equal(lazy[3:, 3:], mended[3:, 3:])
+    assert np.abs(lazy[:3, :3] - mended[:3, :3]).max() > 1e-3
+
+
+# -- PTA
+
+
+@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+def test_tree_is_that_of_scipy(linkage, missing, noise, weighted):
+    labels, weights = sample(missing, noise, weighted)
+    R, (_, counts, _) = naive.trajectories(labels, weights)
+    D = squareform(np.clip(1 - R, 0, 1), checks=False)
+    expected = hierarchy.linkage(D, linkage)[:, 2]
+    model = PTA(linkage=linkage, lazy=False).fit(Ensemble(labels, weights=weights))
+    heights = model.linkage_matrix_[:, 2]
+    assert (heights[: len(labels) - len(counts)] == 0).all()
+    np.testing.assert_allclose(heights[len(labels) - len(counts) :], expected, atol=1e-10)
+    np.testing.assert_allclose(model.lifetimes_[::-1], np.diff(heights, prepend=0))
+
+
+def test_linkage_counts_rows_as_often_as_objects_have_them_if_asked():
+    labels, _ = sample(0.0, 0.0, False)
+    R, (_, _, inverse) = naive.trajectories(labels)
+    D = squareform(np.clip(1 - R[np.ix_(inverse, inverse)], 0, 1), checks=False)
+    expected = hierarchy.linkage(D, "average")[:, 2]
+    heights = PTA(weighted=True, lazy=False).fit(labels).linkage_matrix_[:, 2]
+    np.testing.assert_allclose(heights, expected, atol=1e-10)
+    assert np.abs(PTA(lazy=False).fit(labels).linkage_matrix_[:, 2] - expected).max() > 1e-3
+
+
+def test_number_by_lifetime():
+    labels, truth = planted(n=80, m=10, k=4, flip=0.1)
+    model = PTA().fit(labels)
+    np.testing.assert_array_equal(model.labels_, truth)
+    assert model.lifetimes_.argmax() == 2
+
+
+def test_many_rows_are_refused_with_a_way_out():
+    labels = random_labels(0, 60, 5, 4)
+    with pytest.raises(DenseLimitError, match=r"distinct rows of labels .* Use PTGP or LWEA"):
+        PTA(3, max_dense=20).fit(labels)
+
+
+# -- PTGP
+
+
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+def test_singular_values_are_those_of_the_graph(missing, noise, weighted):
+    labels, weights = sample(missing, noise, weighted)
+    R, (rows, _, _) = naive.trajectories(labels, weights)
+    A = naive.graph(R, rows, weights)
+    A = A[:, A.any(axis=0)][A.any(axis=1)]
+    _, values, _ = singular_triplets(A)
+    model = PTGP(6, lazy=False, random_state=0).fit(Ensemble(labels, weights=weights))
+    np.testing.assert_allclose(model.singular_values_, values[:6], atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_walking_finds_what_the_matrix_does(seed):
+    labels, _ = planted(seed=seed, n=1500, m=10, k=6, flip=0.3)
+    exact = PTGP(6, max_dense=1500, random_state=0).fit(labels)
+    walked = PTGP(6, max_dense=100, random_state=0).fit(labels)
+    np.testing.assert_allclose(walked.singular_values_, exact.singular_values_, atol=0.03)
+    assert adjusted_rand_score(walked.labels_, exact.labels_) > 0.97
+
+
+def test_many_distinct_rows_in_little_memory():
+    labels, truth = planted(n=12_000, m=12, k=5, flip=0.4)
+    assert len(Ensemble(labels).distinct_rows()) > 11_000
+    model = PTGP(5, random_state=0).fit(labels)
+    assert adjusted_rand_score(model.labels_, truth) > 0.85
+
+
+# -- both
+
+
+@pytest.mark.parametrize("model", [PTA(3), PTGP(3, random_state=0)])
+def test_few_rows_are_left_to_others_with_a_word(model):
+    labels, truth = planted(n=30, m=5, k=3, flip=0.0)
+    labels[:4, 0] = 2
+    with pytest.warns(EvidenceWarning, match=r"distinct rows of labels are too few .* n_neighbors"):
+        found = model.fit(labels)
+    other = EAC(3) if isinstance(model, PTA) else HBGF(3, joint=False, random_state=0)
+    np.testing.assert_array_equal(found.labels_, other.fit(labels).labels_)
+    np.testing.assert_array_equal(found.labels_, truth)
+    for asked in ({"n_neighbors": 2}, {"n_steps": 2}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            type(model)(3, **asked).fit(labels)
+
+
+@pytest.mark.parametrize("make", [PTA, lambda: PTGP(4, random_state=0)])
+def test_partitions_that_tell_nothing_change_nothing(make):
+    labels = random_labels(1, 100, 8, 4, 0.1)
+    expected = make().fit(Ensemble(labels, weights=np.ones(8)))
+    constant = np.insert(labels, 3, 0, axis=1)
+    other = np.insert(labels, 3, np.arange(100) % 9, axis=1)
+    weightless = Ensemble(other, weights=np.insert(np.ones(8), 3, 0.0))
+    for given in (constant, weightless):
+        found = make().fit(given)
+        np.testing.assert_array_equal(found.labels_, expected.labels_)
+        if isinstance(found, PTA):
+            np.testing.assert_array_equal(found.linkage_matrix_, expected.linkage_matrix_)
+
+
+def test_objects_together_with_nobody():
+    labels, truth = planted(n=90, m=12, k=3, flip=0.2)
+    labels = np.vstack([labels, np.full((2, 12), -2)])
+    model = PTA(3 + 2).fit(labels)
+    np.testing.assert_array_equal(model.labels_[:90], truth)
+    assert model.labels_[90:].tolist() == [3, 4]
+    np.testing.assert_array_equal(model.linkage_matrix_[-2:, 2], 1.0)
+    cut = PTGP(3, random_state=0).fit(labels)
+    assert adjusted_rand_score(cut.labels_[:90], truth) == 1.0
+    singletons = np.column_stack([np.arange(40)] * 3)
+    assert PTA().fit(singletons).n_clusters_ >= 1
+    assert (PTGP(3).fit(singletons).labels_ == 0).all()
+
+
+@pytest.mark.parametrize("kind", [PTA, PTGP])
+def test_soft_members_are_refused_by_name(kind):
+    soft = Ensemble.from_memberships([np.full((30, 2), 0.5)])
+    with pytest.raises(UnsupportedEnsembleError, match=f"{kind.__name__} takes no soft members"):
+        kind(2).fit(soft)
+
+
+# -- spectra
+
+
+def test_spectrum_from_products():
+    rng = np.random.default_rng(4)
+    groups = np.arange(300) % 5
+    A = rng.random((300, 80)) ** 4 + 0.5 * (groups[:, None] == np.arange(80) % 5)
+    A[7] = 0.0  # a row without edges
+    inside = np.delete(A, 7, axis=0)
+    _, values, _ = singular_triplets(inside)
+    found = spectrum_of_products(
+        lambda V: A @ V, lambda U: A.T @ U, rng.standard_normal((80, 9)), 6
+    )
+    np.testing.assert_allclose(found.values[:5], values[:5], atol=1e-4)
+    assert not found.objects[7].any()
+    exact = bipartite_spectrum(sp.csr_array(inside), 5).objects
+    overlap = np.delete(found.objects, 7, axis=0)[:, :5].T @ exact
+    np.testing.assert_allclose(np.linalg.svd(overlap)[1], 1, atol=1e-2)

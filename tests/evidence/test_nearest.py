@@ -1,0 +1,71 @@
+"""The nearest pairs, against the naive twin that looks at all."""
+
+import numpy as np
+import pytest
+from tests.cases import random_labels
+from tests.naive import trajectories as naive
+
+from conclust import Ensemble
+from conclust.evidence import SparseEvidence, evidence, nearest_pairs
+from conclust.exceptions import ParameterError, UnsupportedEnsembleError
+
+SHAPES = [(30, 5, 3), (60, 9, 4), (40, 70, 3), (120, 4, 90), (400, 12, 350)]
+
+
+@pytest.mark.parametrize(("missing", "noise"), [(0.0, 0.0), (0.3, 0.0), (0.0, 0.2), (0.2, 0.1)])
+@pytest.mark.parametrize(("n", "m", "k"), SHAPES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_nearest_pairs_are_those_of_all_pairs(n, m, k, missing, noise, weighted):
+    labels = random_labels(n + m, n, m, k, missing, noise)
+    # Clusters of very different sizes: the search ends early for some objects.
+    labels[:, 0] = np.where(labels[:, 0] > 1, labels[:, 0], np.minimum(labels[:, 0], 0))
+    weights = np.random.default_rng(0).integers(1, 4, m) / 7.0 if weighted else None
+    e = Ensemble(labels, weights=weights)
+    c, N = (np.asarray(x, dtype=float) for x in evidence(e))
+    S = np.divide(c, N, out=np.zeros_like(c), where=N > 0)
+    np.fill_diagonal(S, 0.0)
+    for per_object in (1, 3, n):
+        expected = naive.elite(S, per_object)
+        found = nearest_pairs(e, per_object)
+        np.testing.assert_allclose(found.to_scipy().toarray(), expected, rtol=1e-12)
+        assert found.n_pairs == np.count_nonzero(expected) // 2
+
+
+def test_similarity_is_the_twin_of_the_evidence():
+    labels = random_labels(3, 25, 6, 3, 0.2, 0.1)
+    weights = np.random.default_rng(1).random(6)
+    found = nearest_pairs(Ensemble(labels, weights=weights), 25).to_scipy().toarray()
+    np.testing.assert_allclose(found, naive.similarity(labels, weights), rtol=1e-12)
+
+
+def test_form_and_counts():
+    e = Ensemble(random_labels(0, 50, 8, 4, 0.2))
+    found = nearest_pairs(e, 4)
+    SparseEvidence(found.indptr, found.indices, found.counts, found.copresence)  # checks the form
+    c, N = evidence(e)
+    rows = np.repeat(np.arange(50), found.lengths)
+    np.testing.assert_array_equal(found.counts, c[rows, found.indices])
+    np.testing.assert_array_equal(found.copresence, N[rows, found.indices])
+
+
+def test_ties_are_kept_whatever_the_order_of_the_weights():
+    # 0.1 + 0.2 and 0.3 are equal on paper: object 0 has two nearest ones.
+    labels = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [2, 2, 2]])
+    found = nearest_pairs(Ensemble(labels, weights=[0.1, 0.2, 0.3]), 1).to_scipy().toarray()
+    assert (found[0] > 0).tolist() == [False, True, True, False]
+    assert not found[3].any()
+
+
+def test_threads_change_no_bit():
+    e = Ensemble(random_labels(5, 3000, 10, 20, 0.1))
+    one, two = (nearest_pairs(e, 10, n_jobs=jobs) for jobs in (1, 3))
+    for name in ("indptr", "indices", "counts", "copresence"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_what_is_refused():
+    with pytest.raises(ParameterError, match="'per_object'"):
+        nearest_pairs([[0], [1]], 0)
+    soft = Ensemble.from_memberships([np.full((3, 2), 0.5)])
+    with pytest.raises(UnsupportedEnsembleError, match="sample_pairs and evidence do"):
+        nearest_pairs(soft)
