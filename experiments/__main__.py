@@ -17,6 +17,7 @@ NAMES = (
     "usenc2020.members",
     "default.suite",
     "default.number",
+    "default.members",
     "selection.number",
     "confidence.ranking",
 )

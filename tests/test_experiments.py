@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from experiments import __main__ as everything
 from experiments.confidence import ranking
+from experiments.default import members as kinds
 from experiments.default import number as rules
 from experiments.default import suite
 from experiments.fca2016 import comparison
@@ -59,6 +60,19 @@ def test_rules_for_the_number_are_compared(tmp_path, capsys):
     (line,) = rows_of(tmp_path / "numbers.csv")
     assert [line[rule] for rule in rules.RULES] == [line["K"]] * 3
     assert "CPU seconds" in capsys.readouterr().out
+
+
+def test_members_of_the_default_are_compared(tmp_path, capsys):
+    kinds.main(["--quick", "--kinds", "kmeans", "both", "--out", str(tmp_path)])
+    rows = {(row["members"], row["method"]): row for row in rows_of(tmp_path / "members.csv")}
+    assert len(rows) == 1 + 2 * len(kinds.METHODS)
+    assert rows["-", "k-means, true K"]["NMI found"] == ""
+    for kind in ("kmeans", "both"):
+        assert 0.5 < float(rows[kind, "EAC"]["ARI told"]) < 1
+        found = {rows[kind, method]["K found"] for method in kinds.METHODS if method[0] != "A"}
+        assert found == {rows[kind, "EAC"]["K found"]}
+    assert {row["set"] for row in rows_of(tmp_path / "members_sets.csv")} == {"iris"}
+    assert "CPU s a member" in capsys.readouterr().out
 
 
 def test_random_partitions_lose_their_weight(tmp_path, capsys):
