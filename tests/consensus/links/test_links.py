@@ -1,5 +1,7 @@
 """LCE and ECPCS, against worked examples and twins with all matrices made."""
 
+import itertools
+
 import numpy as np
 import pytest
 from tests.cases import E1, E2, planted
@@ -9,6 +11,7 @@ from tests.naive.linkage import random_labels
 
 from conclust import EAC, ECPCS, HBGF, LCE, Ensemble, spectral
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
+from conclust.metrics import adjusted_rand_index
 from conclust.similarity import connected_triples, trajectory_similarity
 from conclust.spectral import bipartite_spectrum, graph_embedding
 
@@ -42,15 +45,29 @@ def test_transfer_cut_of_worked_examples(labels, eigenvalues, two):
     assert LCE(2, random_state=0).fit(labels).labels_.tolist() == two
 
 
+def refined(e, W):
+    """B W; objects without a cluster have what others have beside their own one, on average.
+
+    Of partitions with such objects one more column follows: the similarity of all objects to them.
+    """
+    rows, columns = e.indicator.toarray() * e.column_weights @ W, []
+    for u, (begin, end) in enumerate(itertools.pairwise(e.offsets)):
+        own, B = slice(begin, end), e.indicator.toarray()[:, begin:end]
+        inside, weight = B.any(axis=1), e.partition_weights[u]
+        beside = (B @ (W[own, own] - np.eye(end - begin)))[inside].mean(axis=0)
+        rows[~inside, own] = weight * beside
+        if not inside.all() and beside.any():
+            columns.append(weight * np.where(inside, B @ beside, B[inside].mean(axis=0) @ beside))
+    return np.column_stack([rows, *columns])
+
+
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
 @pytest.mark.parametrize("similarity", ["cts", "wtq"])
 def test_graph_is_the_refined_matrix(missing, noise, weighted, similarity):
     labels, weights = sample(missing, noise, weighted)
     e = Ensemble(labels, weights=weights)
     W = naive.triples(labels, weights, 0.7, quality=similarity == "wtq")
-    RM = e.indicator.toarray() * e.column_weights @ W
-    rows = RM.sum(axis=1) > 0
-    _, values, _ = singular_triplets(RM[rows])
+    _, values, _ = singular_triplets(refined(e, W))
     model = LCE(4, similarity=similarity, decay=0.7, random_state=0).fit(e)
     np.testing.assert_allclose(model.singular_values_, values[:4], atol=1e-8)
 
@@ -76,12 +93,23 @@ def test_spectrum_without_the_matrix(monkeypatch, held, n):
     same_spaces(found.clusters, Vt[:4].T, values[:4])
 
 
-def test_without_decay_it_is_the_plain_transfer_cut():
+@pytest.mark.parametrize("absent", [0.0, 0.2])
+def test_without_decay_it_is_the_plain_transfer_cut(absent):
     labels, _ = planted(n=80, m=8, k=4, flip=0.2)
+    labels[np.random.default_rng(0).random(labels.shape) < absent] = -1
     linked = LCE(4, decay=0.0, random_state=0).fit(labels)
     plain = HBGF(4, joint=False, random_state=0).fit(labels)
     np.testing.assert_allclose(linked.singular_values_, plain.singular_values_, atol=1e-9)
     np.testing.assert_array_equal(linked.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize("code", [-1, -2], ids=["missing", "noise"])
+@pytest.mark.parametrize("similarity", ["cts", "wtq"])
+def test_absences_are_not_what_is_cut(similarity, code):
+    labels, truth = planted(n=300, m=12, k=4, flip=0.1)
+    labels[np.random.default_rng(0).random(labels.shape) < 0.2] = code
+    model = LCE(4, similarity=similarity, random_state=0).fit(labels)
+    assert adjusted_rand_index(truth, model.labels_) > 0.95
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._validation import check_int, check_option, check_real, refuse
-from conclust.bipartite import edges_of
+from conclust.bipartite import Edges, MatrixEdges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.transfer import transfer_cut
 from conclust.consensus.linkage.clusterwise import (
@@ -115,8 +116,9 @@ class LCE(ConsensusClusterer):
 
     Notes
     -----
-    An object that a partition did not observe, or took for noise, has no edge into it; clusters are
-    compared over the objects that both partitions observed. Weights of the partitions weigh edges and
+    An object that a partition did not observe, or took for noise, has no edge into it; what the clusters of
+    the partition resemble on average stands in the place of its row in RM, or the pattern of absences would
+    be cut. Clusters are compared over the objects that both partitions observed. Weights of the partitions weigh edges and
     triples; soft members spread an object over clusters by its memberships.
 
     Linkage: "cts" and "wtq" compare objects over the partitions that observed both, and average linkage
@@ -222,6 +224,8 @@ class LCE(ConsensusClusterer):
         edges = edges_of(ensemble)
         if not edges.sums().any():  # noise only: no two objects are together
             return np.zeros(ensemble.n_samples, dtype=np.int64)
+        if ensemble.has_missing or ensemble.has_noise:
+            edges, W = _with_absence(ensemble, edges, W)
         labels, self.singular_values_ = transfer_cut(
             edges, self.n_clusters, seed, n_init=self.n_init, owner="LCE", mixing=W
         )
@@ -235,3 +239,23 @@ class LCE(ConsensusClusterer):
             C = simrank(ensemble, decay=self.decay, n_iter=self.n_iter)
             return pairs_of(ensemble, self.decay * C, mean="pairs")
         return pairs_of(ensemble, approximate_simrank(ensemble, decay=self.decay), mean="pairs")
+
+
+def _with_absence(ensemble: Ensemble, edges: Edges, W: sp.csr_array) -> tuple[Edges, sp.csr_array]:
+    """Give each partition one more cluster, of the objects that it put into none.
+
+    It is as similar to the other clusters of the partition as these are to each other, on average over their
+    objects. Without it, objects would be told apart by which partitions know them: entries of W are far
+    larger than their differences.
+    """
+    of = ensemble.column_partitions
+    n_partitions, sizes = ensemble.n_partitions, ensemble.cluster_sizes
+    shares = sizes / np.bincount(of, weights=sizes, minlength=n_partitions)[of]
+    mean = sp.csr_array((shares, (of, np.arange(len(of)))), shape=(n_partitions, len(of)))
+    to_others = sp.csr_array(mean @ (W - sp.eye_array(len(of))))
+    own = (to_others @ mean.T).diagonal()
+    absent = (~ensemble.present | ensemble.noise) * ensemble.partition_weights
+    some = np.flatnonzero(own > 0)
+    B = sp.hstack([edges.matrix(), sp.csr_array(absent[:, some])])
+    blocks: list[list[Any]] = [[W, to_others[some].T], [to_others[some], sp.diags_array(own[some])]]
+    return MatrixEdges(sp.csr_array(B)), sp.csr_array(sp.block_array(blocks))
