@@ -18,6 +18,7 @@ NAMES = (
     "default.suite",
     "default.number",
     "default.members",
+    "default.weights",
     "selection.number",
     "confidence.ranking",
 )

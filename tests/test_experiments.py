@@ -9,7 +9,7 @@ from experiments import __main__ as everything
 from experiments.confidence import ranking
 from experiments.default import members as kinds
 from experiments.default import number as rules
-from experiments.default import suite
+from experiments.default import suite, weights
 from experiments.fca2016 import comparison
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
@@ -167,6 +167,17 @@ def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
     assert sum(float(rank) for rank in ranks.values() if rank) == 1 + 2 + 3 + 4
     assert ranks[f"MedianPartition{tables.FINDS}"] == ""
     assert (tmp_path / "board.png").stat().st_size > 10_000
+
+
+def test_certain_partitions_weigh_more(made_up_pool, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(weights, "available", board.available)
+    weights.main(["--quick", "--out", str(tmp_path)])
+    rows = rows_of(tmp_path / "weights.csv")
+    assert len(rows) == len(weights.METHODS) * len(weights.POWERS) + 1
+    assert rows[-1]["method"] == "AutoConsensus"
+    assert all(0 < float(row["NMI, all"]) <= 1 for row in rows)
+    assert all(row["NMI, settled on"] == "" for row in rows)  # mfeat was not among them
+    assert "powers of their certainty" in capsys.readouterr().out
 
 
 def test_a_run_that_was_stopped_goes_on(made_up_pool, tmp_path, monkeypatch):

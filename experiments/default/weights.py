@@ -30,7 +30,7 @@ from conclust import (
     AutoConsensus,
     CumulativeVoting,
 )
-from conclust.datasets import available
+from conclust.datasets import available, load
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from conclust.weighting import certainty_weights
 from experiments.leaderboard.pools import POOLS, PREFIX, draws, read
@@ -52,6 +52,8 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
 
 def run(arguments: argparse.Namespace) -> None:
     here = [name for name in arguments.pools if PREFIX + name in available()]
+    if not here:
+        load(PREFIX + arguments.pools[0])  # says where it is published
     if arguments.quick:
         here, arguments.draws = here[:1], 1
     scores: dict[tuple[str, int | None, str], list[tuple[float, float]]] = {}
