@@ -181,7 +181,9 @@ class _Embedding:
 
 def _embedded(edges: Edges, side: ClusterSide, some: NDArray[np.int64], joint: bool) -> Points:
     """Return the points of k-means: objects by some of the triplets, and clusters if `joint`."""
-    loads, values = side.loads[:, some], side.values[some]
+    # Rows of a length about 1, whatever the scale of the weights: shorter ones are taken for rounding errors.
+    scale = np.sqrt(edges.shape[0] / edges.sums().sum())
+    loads, values = side.loads[:, some] * scale, side.values[some]
     clusters = side.clusters[:, some]
     clusters = unit_rows(clusters[clusters.any(axis=1)]) if joint else clusters[:0]
     rows = _Embedding(edges, loads if joint else loads * values, clusters)
