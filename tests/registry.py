@@ -126,9 +126,9 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
-def asked_for() -> list[str]:
-    """Return the forms that the battery runs: all, or with CONCLUST_FORMS=first one of each class."""
-    if os.environ.get("CONCLUST_FORMS") != "first":
+def asked_for(*, of_each_class: bool = False) -> list[str]:
+    """Return the forms that a law is tried on: all, or one of each class, as with CONCLUST_FORMS=first."""
+    if not of_each_class and os.environ.get("CONCLUST_FORMS") != "first":
         return sorted(FORMS)
     first: dict[str, str] = {}
     for form, (name, _) in FORMS.items():

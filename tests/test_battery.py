@@ -57,7 +57,19 @@ def fit(form, labels, k):
         return make(form, k).fit(labels)
 
 
-@pytest.fixture(params=asked_for())
+def of_each_class(test):
+    """Mark a law that holds by what all forms of a class share: it is tried on one of them."""
+    test.of_each_class = True
+    return test
+
+
+def pytest_generate_tests(metafunc):
+    if "form" in metafunc.fixturenames:
+        once = hasattr(metafunc.function, "of_each_class")
+        metafunc.parametrize("form", asked_for(of_each_class=once), indirect=True)
+
+
+@pytest.fixture
 def form(request):
     test = request.function.__name__.removeprefix("test_")
     reason = EXEMPT.get((request.param, test))
@@ -226,6 +238,7 @@ def test_duplicated_objects_stay_together(form):
 
 
 # 300 clusters where 3 are asked for.
+@of_each_class
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.EnsembleWarning")
 def test_more_than_255_clusters_and_partitions(form):
     truth = np.arange(300)
@@ -237,6 +250,7 @@ def test_more_than_255_clusters_and_partitions(form):
     np.testing.assert_array_equal(fit(form, wide, 2).labels_, np.repeat([0, 1], 10))
 
 
+@of_each_class
 def test_missing_everywhere_is_minus_one_and_said(form):
     labels, _ = planted()
     labels[[5, 40]] = -1
@@ -250,6 +264,7 @@ def test_missing_everywhere_is_minus_one_and_said(form):
         np.testing.assert_array_equal(model.membership_[[5, 40]], 1 / k)
 
 
+@of_each_class
 def test_warnings_name_the_line_that_called(form):
     labels, _ = planted(seed=5)
     labels[[4, 40]] = -1
@@ -266,6 +281,7 @@ def test_warnings_name_the_line_that_called(form):
         assert {one.lineno for one in caught} == {line}
 
 
+@of_each_class
 def test_refuses_more_clusters_than_objects(form):
     with pytest.raises(
         ParameterError, match=r"'n_clusters' parameter of \w+ must be .*Got 9 instead"
@@ -335,6 +351,7 @@ def test_memberships_have_a_column_for_each_cluster_that_holds_anything(form):
             assert model.predict(labels).max() < Y.shape[1]
 
 
+@of_each_class
 def test_every_kind_of_input_gives_the_same_answer(form):
     labels, _ = planted()
     expected = fit(form, labels, 3).labels_
@@ -369,6 +386,7 @@ def test_every_kind_of_input_gives_the_same_answer(form):
         np.testing.assert_array_equal(fit(form, given, 3).labels_, expected, err_msg=kind)
 
 
+@of_each_class
 def test_input_is_left_alone(form):
     labels, _ = planted()
     before = labels.copy()
@@ -422,6 +440,7 @@ def test_the_trace_goes_from_the_start_to_the_objective(form):
         assert (model.residuals_[1:] >= 0).all()
 
 
+@of_each_class
 def test_clone_pickle_and_parameters(form):
     labels, _ = planted()
     model = make(form, 3)
@@ -444,12 +463,14 @@ def test_refit_forgets_the_first_fit(form):
     assert model.n_features_in_ == labels.shape[1]
 
 
+@of_each_class
 def test_first_parameter_is_the_number_of_clusters(form):
     cls = type(make(form, 2))
     assert next(iter(inspect.signature(cls).parameters)) == "n_clusters"
     assert clone(cls()).get_params() == cls().get_params()  # constructs without arguments
 
 
+@of_each_class
 def test_ground_truth_is_ignored(form):
     labels, truth = planted()
     model = make(form, 3)
@@ -480,6 +501,7 @@ BAD = {
 }
 
 
+@of_each_class
 @pytest.mark.parametrize("case", BAD)
 def test_bad_labels_are_refused_with_a_sentence(form, case):
     given, message = BAD[case]
@@ -487,6 +509,7 @@ def test_bad_labels_are_refused_with_a_sentence(form, case):
         make(form, 1).fit(given)
 
 
+@of_each_class
 def test_sparse_labels_are_refused(form):
     import scipy.sparse as sp
 
@@ -494,6 +517,7 @@ def test_sparse_labels_are_refused(form):
         make(form, 2).fit(sp.csr_array(np.eye(4)))
 
 
+@of_each_class
 @pytest.mark.parametrize("k", [0, -1, 2.5, "two", True])
 def test_bad_numbers_of_clusters_are_refused(form, k):
     labels, _ = planted()
@@ -504,12 +528,14 @@ def test_bad_numbers_of_clusters_are_refused(form, k):
         make(form, k).fit(labels)
 
 
+@of_each_class
 def test_unknown_meaning_of_missing_is_refused(form):
     labels, _ = planted()
     with pytest.raises(ParameterError, match="'missing'"):
         make(form, 2).set_params(missing="huh").fit(labels)
 
 
+@of_each_class
 def test_prediction_before_fit_is_refused(form):
     model = make(form, 2)
     if hasattr(model, "predict"):
@@ -552,6 +578,7 @@ def test_too_large_for_all_pairs_names_a_way_out(form):
     assert "pairs=" in str(caught.value) or any(name in str(caught.value) for name in others)
 
 
+@of_each_class
 def test_errors_are_of_one_family(form):
     with pytest.raises(ConclustError):
         make(form, 2).fit([[0.5]])
