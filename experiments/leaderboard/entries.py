@@ -25,7 +25,12 @@ _SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "LWEA": ({"theta": 0.2}, {"normalized": True}),
     "MDEC": ({"consensus": "spectral"}, {"consensus": "bipartite"}),
-    "PCC": ({"divergence": "l2"}, {"divergence": "l2", "granularity": "matched"}),
+    "PCC": (
+        {"granularity": "matched"},
+        {"divergence": "l2"},
+        {"divergence": "l2", "granularity": "matched"},
+    ),
+    "PEACE": ({"granularity": "matched"},),
     "PTA": ({"linkage": "complete"}, {"linkage": "single"}),
     "WeightedPCC": ({"granularity": "matched"},),
 }
