@@ -52,6 +52,8 @@ from experiments.leaderboard.tables import (
 from experiments.output import Row, options, show, stopwatch, write
 
 SETTINGS = ("draws", "few", "limit", "seed")
+# Of what is kept: far less than draws differ by.
+_DECIMALS = 5
 
 
 @dataclass
@@ -79,7 +81,7 @@ class Tally:
         ]
         kept = (self.nmi, self.nmi_max, self.ari, self.clusters)
         for scores, mean in zip(kept, np.mean(of_each, axis=0).tolist(), strict=True):
-            scores.append(mean)
+            scores.append(round(mean, _DECIMALS))
 
     def row(self, pool: Pool, entry: str, *, told: bool) -> Row:
         """Return a line of the long table."""
@@ -133,8 +135,13 @@ class Scores:
         self.found[f"{pool}/{entry}"] = asdict(tally)
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({"settings": self.settings, "found": self.found}, indent=1)
-            self.path.write_text(text + "\n", encoding="utf-8")
+            self.path.write_text(self._text(), encoding="utf-8")
+
+    def _text(self) -> str:
+        """Return what is kept as JSON, a line for each result."""
+        lines = (f"{json.dumps(key)}: {json.dumps(tally)}" for key, tally in self.found.items())
+        found = ",\n".join(lines)
+        return f'{{"settings": {json.dumps(self.settings)}, "found": {{\n{found}\n}}}}\n'
 
 
 def members(pool: Pool, ensembles: list[Ensemble]) -> Tally:
@@ -162,7 +169,7 @@ def measure(
                 print(f"  {entry.name} left out of {pool.name}: {why}", flush=True)
                 return Tally(left_out=str(why))
         tally.not_converged += any(issubclass(one.category, ConvergenceWarning) for one in caught)
-        tally.seconds.append(taken.cpu)
+        tally.seconds.append(round(taken.cpu, _DECIMALS))
         tally.score(pool, [model.labels_])
     return tally
 
