@@ -131,8 +131,8 @@ def _add_cluster(commands: Any) -> None:
         "--partitions",
         type=whole(1),
         metavar="M",
-        help="how many clusterings to make [100; spectral: 20; multimetric: 30; several: 20 of each, 30 without spectral; mixed: all that "
-        "it has]",
+        help="how many clusterings to make [100; spectral: 20; multimetric: 30; several: 20 of each, "
+        "30 without spectral; mixed: all that it has]",
     )
     group.add_argument(
         "--sample-fraction",

@@ -58,8 +58,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
           makes an ensemble of both kinds.
     n_partitions : int, default=None
         How many partitions. None: 100; 30 with "multimetric"; 20 for each entry with "spectral", or where
-        it is in a list of names; one of each with a list that holds clusterers; with "mixed" the number of algorithms
-        times the numbers of clusters (no other number is allowed).
+        it is in a list of names; one of each with a list that holds clusterers; with "mixed" the number
+        of algorithms times the numbers of clusters (no other number is allowed).
     n_clusters : int, range or list of int, default=None
         The numbers of clusters to choose from. None: from 2 to min(50, max(10, square root
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
@@ -112,9 +112,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     ``transform`` labels all. Other members cannot label new points; ``transform`` then returns the
     labels of the very points given to ``fit``, and raises for others.
 
-    Labels of members that have a name ("kmeans", "mixed", ...) are uint8 if every member takes all objects (up to 254 clusters),
-    int8 with -1 for objects that were not drawn (up to 127 clusters): ensembles use both as they are,
-    without a copy. All others are int32, with -2 for noise. The clusters of each partition are numbered
+    Labels of members that have a name ("kmeans", "mixed", ...) are uint8 if every member takes all
+    objects (up to 254 clusters), int8 with -1 for objects that were not drawn (up to 127 clusters):
+    ensembles use both as they are, without a copy. All others are int32, with -2 for noise. The clusters of each partition are numbered
     by first appearance.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory

@@ -45,8 +45,9 @@ class AutoConsensus(PlacingClusterer):
     clusters of the partitions straddle its borders. Every fine partition keeps clusters apart that a gap
     separates; in the middle of a crowd each partition draws the border elsewhere. Where no number has
     support, the answer is one cluster. Both trees are cut at this number, or the given one. The second is
-    taken, unless the borders of the first are clearly less straddled. Then every object goes to the cluster with the highest mean similarity, where clusters
-    count by their certainty. So do objects that had no part in the trees, and new ones.
+    taken, unless the borders of the first are clearly less straddled. Then every object goes to the
+    cluster with the highest mean similarity, where clusters count by their certainty. So do objects that
+    had no part in the trees, and new ones.
 
     Parameters
     ----------
@@ -73,8 +74,9 @@ class AutoConsensus(PlacingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_clusters)
-        Mean similarity with the objects of each cluster (as in the second tree), rows scaled to sum to 1: a share of the evidence, no probability of being right. Rows of objects
-        that all partitions took for noise are uniform.
+        Mean similarity with the objects of each cluster (as in the second tree), rows scaled to sum to
+        1: a share of the evidence, no probability of being right. Rows of objects that all partitions
+        took for noise are uniform.
     n_clusters_ : int
         Number of clusters.
     evidence_ : {"all alike", "certain"}

@@ -118,12 +118,13 @@ class LCE(ConsensusClusterer):
     -----
     An object that a partition did not observe, or took for noise, has no edge into it; what the clusters of
     the partition resemble on average stands in the place of its row in RM, or the pattern of absences would
-    be cut. Clusters are compared over the objects that both partitions observed. Weights of the partitions weigh edges and
-    triples; soft members spread an object over clusters by its memberships.
+    be cut. Clusters are compared over the objects that both partitions observed. Weights of the partitions
+    weigh edges and triples; soft members spread an object over clusters by its memberships.
 
     Linkage: "cts" and "wtq" compare objects over the partitions that observed both, and average linkage
     weighs pairs by the number of these; "srs" and "asrs" compare all clusters of one object with all
-    of the other. O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n;
+    of the other. Noise is similar to nobody in its partition, where clusters are all much alike: with a fifth
+    of the labels noise, trees part objects by their noise. Give it as missing, or use "spectral". O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n;
     linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them but for "complete".
 
     References
