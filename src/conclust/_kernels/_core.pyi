@@ -267,7 +267,27 @@ class FactoredSolver:
         negligible: float,
         threads: int,
         relaxation: float = 1.0,
+        watched: bool = True,
     ) -> tuple[float, float, int]: ...
+    def steps(
+        self,
+        before: NDArray[np.float64],
+        after: NDArray[np.float64],
+        first: NDArray[np.float64],
+        second: NDArray[np.float64],
+        powers: NDArray[np.float64],
+        threads: int,
+    ) -> None: ...
+    def step(
+        self,
+        sums: NDArray[np.float64],
+        first: NDArray[np.float64],
+        second: NDArray[np.float64],
+        powers: NDArray[np.float64],
+        most: float = 1.0,
+    ) -> float: ...
+    squares: float
+    fourths: float
     def residual(self, Y: NDArray[np.float64], threads: int) -> float: ...
     def assign(self, Y: NDArray[np.float64], tol: float, threads: int) -> None: ...
     def take_sums(self, other: FactoredSolver) -> None: ...

@@ -44,16 +44,36 @@ void bind_factored(nb::module_& m) {
         .def("objective", [](const BoundSolver& self) { return self.solver.objective(); })
         .def("sweep",
              [](BoundSolver& self, Matrix<double> Y, double tol, double negligible, int threads,
-                double relaxation) {
+                double relaxation, bool watched) {
         conclust::SweepResult result{};
         {
             const nb::gil_scoped_release release;
-            result = self.solver.sweep(span_of(Y), tol, negligible, relaxation, threads);
+            result = self.solver.sweep(span_of(Y), tol, negligible, relaxation, threads, watched);
         }
         return nb::make_tuple(result.change, result.residual, result.shortened);
     },
              nb::arg("Y").noconvert(), nb::arg("tol"), nb::arg("negligible"), nb::arg("threads"),
-             nb::arg("relaxation") = 1.0)
+             nb::arg("relaxation") = 1.0, nb::arg("watched") = true)
+        .def("steps",
+             [](BoundSolver& self, Matrix<const double> before, Matrix<const double> after,
+                Vector<double> first, Vector<double> second, Vector<double> powers, int threads) {
+        const nb::gil_scoped_release release;
+        self.solver.steps(span_of(before), span_of(after), span_of(first), span_of(second),
+                          span_of(powers), threads);
+    },
+             nb::arg("before").noconvert(), nb::arg("after").noconvert(), nb::arg("first").noconvert(),
+             nb::arg("second").noconvert(), nb::arg("powers").noconvert(), nb::arg("threads"))
+        .def("step",
+             [](BoundSolver& self, Vector<const double> sums, Vector<const double> first,
+                Vector<const double> second, Vector<const double> powers, double most) {
+        return self.solver.step(span_of(sums), span_of(first), span_of(second), span_of(powers), most);
+    },
+             nb::arg("sums").noconvert(), nb::arg("first").noconvert(), nb::arg("second").noconvert(),
+             nb::arg("powers").noconvert(), nb::arg("most") = 1.0)
+        .def_prop_rw("squares", [](BoundSolver& self) { return self.solver.squares(); },
+                     [](BoundSolver& self, double value) { self.solver.squares() = value; })
+        .def_prop_rw("fourths", [](BoundSolver& self) { return self.solver.fourths(); },
+                     [](BoundSolver& self, double value) { self.solver.fourths() = value; })
         .def("residual",
              [](BoundSolver& self, Matrix<double> Y, int threads) {
         const nb::gil_scoped_release release;

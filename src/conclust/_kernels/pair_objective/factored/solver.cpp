@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "pair_objective/factored/grams.h"
+#include "pair_objective/factored/step.h"
 #include "pair_objective/factored/visit.h"
 
 namespace conclust {
@@ -55,28 +57,6 @@ double lane_dot(const double* a, const double* b, std::size_t count) {
     return total;
 }
 
-// The step in [0, 1] that minimises c1 e + c2 e^2 + c3 e^3 + c4 e^4.
-double best_step(double c1, double c2, double c3, double c4) {
-    const auto value = [=](double e) { return e * (c1 + e * (c2 + e * (c3 + e * c4))); };
-    const auto slope = [=](double e) { return c1 + e * (2.0 * c2 + e * (3.0 * c3 + e * 4.0 * c4)); };
-    double best = 0.0;
-    constexpr int pieces = 64;  // a cubic slope has at most three roots: bracket them, then bisect
-    for (int p = 0; p < pieces; ++p) {
-        double left = static_cast<double>(p) / pieces;
-        double right = static_cast<double>(p + 1) / pieces;
-        if (slope(left) < 0.0 && slope(right) >= 0.0) {
-            for (int halving = 0; halving < 60; ++halving) {
-                const double middle = 0.5 * (left + right);
-                (slope(middle) < 0.0 ? left : right) = middle;
-            }
-            if (value(left) < value(best)) {
-                best = left;
-            }
-        }
-    }
-    return value(1.0) < value(best) ? 1.0 : best;
-}
-
 // Groups of a set: a number that keeps the tables in a fast cache.
 std::size_t groups_per_set(const FactoredInput& in) {
     constexpr std::size_t most_bytes = std::size_t{1} << 21;
@@ -114,17 +94,21 @@ void FactoredSolver::see_fields() {
                  fields_.data());
 }
 
+// As many partial sums as a round has blocks: fixed by n, merged in order.
+std::size_t FactoredSolver::n_parts() const {
+    return in_.labels.n <= in_.serial_limit ? 1 : blocks_per_round;
+}
+
 void FactoredSolver::rebuild(std::span<const double> rows, int threads) {
     const double* Y = rows.data();
-    // As many partial sums as a round has blocks: fixed by n, merged in order.
-    const std::size_t parts = in_.labels.n <= in_.serial_limit ? 1 : blocks_per_round;
+    const std::size_t parts = n_parts();
     const std::size_t chunk = (in_.labels.n + parts - 1) / parts;
     const std::size_t width = sums_.size() + fields_.size() + 1;
     std::vector<double> partial(parts * width, 0.0);
-    const auto n_parts = static_cast<std::ptrdiff_t>(parts);
+    const auto count = static_cast<std::ptrdiff_t>(parts);
 #pragma omp parallel for num_threads(threads) schedule(static) default(none) \
-    shared(partial, Y, chunk, width, n_parts)
-    for (std::ptrdiff_t p = 0; p < n_parts; ++p) {
+    shared(partial, Y, chunk, width, count)
+    for (std::ptrdiff_t p = 0; p < count; ++p) {
         const std::size_t begin = std::min(in_.labels.n, static_cast<std::size_t>(p) * chunk);
         double* base = partial.data() + static_cast<std::size_t>(p) * width;
         sum_block({&in_, column_weights_.data(), &presence_, stride_, begin,
@@ -185,14 +169,14 @@ struct FactoredSolver::Round {
 };
 
 SweepResult FactoredSolver::sweep(std::span<double> rows, double tol, double negligible,
-                                  double relaxation, int threads) {
+                                  double relaxation, int threads, bool watched) {
     double* Y = rows.data();
     Block all = block(Y, 0, in_.labels.n, Mode::sweep, tol);
     all.negligible = negligible;
     all.relaxation = relaxation;
     Round round(in_, sums_.size(), fields_.size());
     SweepResult result{0.0, 0.0, 0};
-    const double start = objective();
+    const double start = watched ? objective() : 0.0;
     double current = start;
     for (; round.begin < in_.labels.n; round.begin = round.end) {
         round.end = std::min(in_.labels.n, round.begin + round.size * round.blocks);
@@ -203,6 +187,9 @@ SweepResult FactoredSolver::sweep(std::span<double> rows, double tol, double neg
         } else {
             work_together(round, all, threads);
         }
+        if (!watched) {
+            continue;
+        }
         double now = objective();
         if (now - current > rounding * std::abs(current)) {
             shorten(Y, round);
@@ -212,7 +199,7 @@ SweepResult FactoredSolver::sweep(std::span<double> rows, double tol, double neg
         current = now;
     }
     result.residual = round.residual;
-    result.change = current - start;
+    result.change = watched ? current - start : std::numeric_limits<double>::quiet_NaN();
     return result;
 }
 
@@ -303,99 +290,117 @@ void FactoredSolver::finish(const Block& block, Round& round) {
 // exact quartic in the step length, is least.
 void FactoredSolver::shorten(double* Y, const Round& round) {
     const std::size_t s = stride_;
-    const std::size_t k = in_.k;
-    const std::size_t n_sums = sums_.size();
-    const std::size_t n_grams = grams_.size();
-    // Along y + e d: the sums change by e A, the Grams by e P + e^2 Q.
-    std::vector<double> A(n_sums, 0.0), P(n_grams, 0.0), Q(n_grams, 0.0);
-    std::vector<double> P_moves(fields_.size(), 0.0), Q_moves(fields_.size(), 0.0);
-    double sq1 = 0.0, sq2 = 0.0;                      // squares: sq1 e + sq2 e^2
-    double f1 = 0.0, f2 = 0.0, f3 = 0.0, f4 = 0.0;    // fourths
-    Row row(in_);
-    Entries entries = all_entries(presence_);
-    std::vector<double> d(s), p(width_), q(width_);
-    for (std::size_t i = round.begin; i < round.end; ++i) {
-        const double* y = round.before.data() + (i - round.begin) * s;
-        double yy = 0.0, yd = 0.0, dd = 0.0;
-        for (std::size_t c = 0; c < s; ++c) {
-            d[c] = Y[i * s + c] - y[c];
-            yy += y[c] * y[c];
-            yd += y[c] * d[c];
-            dd += d[c] * d[c];
-        }
-        if (dd == 0.0) {
-            continue;
-        }
-        read_row(in_, column_weights_.data(), i, row);
-        for (std::size_t e = 0; e < row.n_clusters; ++e) {
-            const double x = row.unit ? 1.0 : row.values[e];
-            double* a = A.data() + static_cast<std::size_t>(row.columns[e]) * s;
-            for (std::size_t c = 0; c < s; ++c) {
-                a[c] += x * d[c];
-            }
-        }
-        read_entries(in_, presence_, i, entries);
-        add_entries(fields_.data(), width_, entries, p.data());
-        const double present = p[gram_weight(k)];
-        std::fill(p.begin(), p.end(), 0.0);
-        for (std::size_t a = 0, at = 0; a < k; ++a) {
-            for (std::size_t c = a; c < k; ++c, ++at) {
-                p[at] = y[a] * d[c] + d[a] * y[c];
-                q[at] = d[a] * d[c];
-            }
-        }
-        move_entries(P_moves.data(), width_, entries, p.data());
-        move_entries(Q_moves.data(), width_, entries, q.data());
-        sq1 += 2.0 * row.self * yd;
-        sq2 += row.self * dd;
-        // |y + e d|^4 = (yy + 2 e yd + e^2 dd)^2
-        f1 += present * 4.0 * yy * yd;
-        f2 += present * (4.0 * yd * yd + 2.0 * yy * dd);
-        f3 += present * 4.0 * yd * dd;
-        f4 += present * dd * dd;
-    }
-    gather_moves(presence_, width_, P_moves.data(), P.data());
-    gather_moves(presence_, width_, Q_moves.data(), Q.data());
+    Step step(sums_.size(), grams_.size());
+    std::vector<double> moves(2 * fields_.size(), 0.0);
+    // The copy begins with the round's first object.
+    const double* before = round.before.data() - round.begin * s;
+    step_block({&in_, column_weights_.data(), &presence_, fields_.data(), s, round.begin, round.end,
+                before, Y, step.sums.data(), moves.data(), moves.data() + fields_.size(), &step.powers});
+    gather_moves(presence_, width_, moves.data(), step.first.data());
+    gather_moves(presence_, width_, moves.data() + fields_.size(), step.second.data());
     // The sums as they were before the step.
-    for (std::size_t c = 0; c < n_sums; ++c) {
-        sums_[c] -= A[c];
+    for (std::size_t c = 0; c < sums_.size(); ++c) {
+        sums_[c] -= step.sums[c];
     }
-    for (std::size_t c = 0; c < n_grams; ++c) {
-        grams_[c] -= P[c] + Q[c];
+    for (std::size_t c = 0; c < grams_.size(); ++c) {
+        grams_[c] -= step.first[c] + step.second[c];
     }
-    squares_ -= sq1 + sq2;
-    fourths_ -= f1 + f2 + f3 + f4;
-    double c1 = sq1 - 0.5 * f1, c2 = sq2 - 0.5 * f2, c3 = -0.5 * f3, c4 = -0.5 * f4;
-    for (std::size_t g = 0; g < in_.groups.count; ++g) {
-        const double w = group_weights_[g];
-        const double* G = grams_.data() + g * width_;
-        const double* first = P.data() + g * width_;
-        const double* second = Q.data() + g * width_;
-        c1 += w * gram_dot(G, first, k);
-        c2 += w * (gram_dot(G, second, k) + 0.5 * gram_dot(first, first, k));
-        c3 += w * gram_dot(first, second, k);
-        c4 += 0.5 * w * gram_dot(second, second, k);
-    }
-    for (std::size_t u = 0; u < in_.labels.m; ++u) {
-        const double w = in_.labels.weight(u);
-        const auto from = in_.labels.first_cluster(u) * s;
-        const auto count = in_.labels.first_cluster(u + 1) * s - from;
-        c1 -= 2.0 * w * lane_dot(sums_.data() + from, A.data() + from, count);
-        c2 -= w * lane_sum(A.data() + from, count);
-    }
-    const double e = best_step(c1, c2, c3, c4);
-    for (std::size_t c = 0; c < n_sums; ++c) {
-        sums_[c] += e * A[c];
-    }
-    for (std::size_t c = 0; c < n_grams; ++c) {
-        grams_[c] += e * (P[c] + e * Q[c]);
-    }
-    squares_ += e * (sq1 + e * sq2);
-    fourths_ += e * (f1 + e * (f2 + e * (f3 + e * f4)));
+    squares_ -= squares_along(step.powers, 1.0);
+    fourths_ -= fourths_along(step.powers, 1.0);
+    const double e = best_step(quartic(step), 1.0);
+    go(step, e);
     double* moved = Y + round.begin * s;
     for (std::size_t c = 0; c < round.before.size(); ++c) {
         moved[c] = round.before[c] + e * (moved[c] - round.before[c]);
     }
+}
+
+// F along a step, less F before it: the coefficients of e, e^2, e^3, e^4.
+std::array<double, 4> FactoredSolver::quartic(const Step& step) const {
+    const std::size_t k = in_.k;
+    const Powers& p = step.powers;
+    std::array<double, 4> c{p[square_1] - 0.5 * p[fourth_1], p[square_2] - 0.5 * p[fourth_2],
+                            -0.5 * p[fourth_3], -0.5 * p[fourth_4]};
+    for (std::size_t g = 0; g < in_.groups.count; ++g) {
+        const double w = group_weights_[g];
+        const double* G = grams_.data() + g * width_;
+        const double* first = step.first.data() + g * width_;
+        const double* second = step.second.data() + g * width_;
+        c[0] += w * gram_dot(G, first, k);
+        c[1] += w * (gram_dot(G, second, k) + 0.5 * gram_dot(first, first, k));
+        c[2] += w * gram_dot(first, second, k);
+        c[3] += 0.5 * w * gram_dot(second, second, k);
+    }
+    for (std::size_t u = 0; u < in_.labels.m; ++u) {
+        const double w = in_.labels.weight(u);
+        const auto from = in_.labels.first_cluster(u) * stride_;
+        const auto count = in_.labels.first_cluster(u + 1) * stride_ - from;
+        c[0] -= 2.0 * w * lane_dot(sums_.data() + from, step.sums.data() + from, count);
+        c[1] -= w * lane_sum(step.sums.data() + from, count);
+    }
+    return c;
+}
+
+// The sums go along a step.
+void FactoredSolver::go(const Step& step, double e) {
+    for (std::size_t c = 0; c < sums_.size(); ++c) {
+        sums_[c] += e * step.sums[c];
+    }
+    for (std::size_t c = 0; c < grams_.size(); ++c) {
+        grams_[c] += e * (step.first[c] + e * step.second[c]);
+    }
+    squares_ += squares_along(step.powers, e);
+    fourths_ += fourths_along(step.powers, e);
+}
+
+void FactoredSolver::steps(std::span<const double> before, std::span<const double> after,
+                           std::span<double> first, std::span<double> second, std::span<double> powers,
+                           int threads) {
+    see_fields();
+    const std::size_t parts = n_parts();
+    const std::size_t chunk = (in_.labels.n + parts - 1) / parts;
+    const std::size_t table = fields_.size();
+    std::vector<double> moves(parts * 2 * table, 0.0);
+    std::vector<Powers> sums(parts, Powers{});
+    const auto count = static_cast<std::ptrdiff_t>(parts);
+#pragma omp parallel for num_threads(threads) schedule(static) default(none) \
+    shared(moves, sums, before, after, chunk, table, count)
+    for (std::ptrdiff_t part = 0; part < count; ++part) {
+        const auto p = static_cast<std::size_t>(part);
+        const std::size_t begin = std::min(in_.labels.n, p * chunk);
+        double* mine = moves.data() + p * 2 * table;
+        step_block({&in_, column_weights_.data(), &presence_, fields_.data(), stride_, begin,
+                    std::min(in_.labels.n, begin + chunk), before.data(), after.data(), nullptr, mine,
+                    mine + table, &sums[p]});
+    }
+    for (std::size_t p = 1; p < parts; ++p) {
+        for (std::size_t c = 0; c < 2 * table; ++c) {
+            moves[c] += moves[p * 2 * table + c];
+        }
+        for (std::size_t c = 0; c < n_powers; ++c) {
+            sums[0][c] += sums[p][c];
+        }
+    }
+    std::vector<double> grams(grams_.size(), 0.0);
+    gather_moves(presence_, width_, moves.data(), grams.data());
+    unpack(grams, first);
+    std::fill(grams.begin(), grams.end(), 0.0);
+    gather_moves(presence_, width_, moves.data() + table, grams.data());
+    unpack(grams, second);
+    std::copy(sums[0].begin(), sums[0].end(), powers.begin());
+}
+
+double FactoredSolver::step(std::span<const double> sums, std::span<const double> first,
+                            std::span<const double> second, std::span<const double> powers,
+                            double most) {
+    Step along(sums_.size(), grams_.size());
+    std::copy(sums.begin(), sums.end(), along.sums.begin());
+    pack(first, along.first);
+    pack(second, along.second);
+    std::copy(powers.begin(), powers.end(), along.powers.begin());
+    const double e = best_step(quartic(along), most);
+    go(along, e);
+    return e;
 }
 
 namespace {
@@ -436,11 +441,12 @@ void FactoredSolver::assign(std::span<double> rows, double tol, int threads) {
     visit_all(block(rows.data(), 0, in_.labels.n, Mode::assign, tol), threads);
 }
 
-void FactoredSolver::read_grams(std::span<double> grams) const {
-    double* G = grams.data();
+// Whole matrices from triangles, and back.
+void FactoredSolver::unpack(const std::vector<double>& grams, std::span<double> matrices) const {
+    double* G = matrices.data();
     const std::size_t k = in_.k;
     for (std::size_t g = 0; g < in_.groups.count; ++g, G += k * k) {
-        const double* gram = grams_.data() + g * width_;
+        const double* gram = grams.data() + g * width_;
         for (std::size_t a = 0; a < k; ++a) {
             for (std::size_t c = a; c < k; ++c) {
                 G[a * k + c] = G[c * k + a] = *gram++;
@@ -449,16 +455,20 @@ void FactoredSolver::read_grams(std::span<double> grams) const {
     }
 }
 
-void FactoredSolver::write_grams(std::span<const double> grams) {
-    const double* G = grams.data();
+void FactoredSolver::pack(std::span<const double> matrices, std::vector<double>& grams) const {
+    const double* G = matrices.data();
     const std::size_t k = in_.k;
     for (std::size_t g = 0; g < in_.groups.count; ++g, G += k * k) {
-        double* gram = grams_.data() + g * width_;
+        double* gram = grams.data() + g * width_;
         for (std::size_t a = 0; a < k; ++a) {
             gram = std::copy(G + a * k + a, G + (a + 1) * k, gram);
         }
     }
 }
+
+void FactoredSolver::read_grams(std::span<double> grams) const { unpack(grams_, grams); }
+
+void FactoredSolver::write_grams(std::span<const double> grams) { pack(grams, grams_); }
 
 void FactoredSolver::take_sums(const FactoredSolver& other) {
     sums_ = other.sums_;

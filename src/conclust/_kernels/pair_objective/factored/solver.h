@@ -18,18 +18,20 @@
 // the exact quartic in its length, so F never rises.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "pair_objective/factored/rows.h"
+#include "pair_objective/factored/step.h"
 #include "pair_objective/factored/visit.h"
 
 namespace conclust {
 
 struct SweepResult {
-    double change;  // of F, never positive but for rounding
+    double change;  // of F, never positive but for rounding; NaN if the sweep was not watched
     double residual;  // largest gap per unit of evidence met at the visits
     std::int64_t shortened;  // rounds that shortened their step
 };
@@ -51,9 +53,20 @@ class FactoredSolver {
 
     // One sweep over all objects; Y and the sums move together. An object is left as it is if its
     // gap per unit of evidence is at most `tol`, or if it can lower F by at most `negligible`; else it
-    // goes `relaxation` (in [1, 2)) times as far as to its minimiser.
+    // goes `relaxation` (in [1, 2)) times as far as to its minimiser. A sweep that is not watched looks at F
+    // nowhere: F may rise in it, where blocks move at the same time.
     SweepResult sweep(std::span<double> rows, double tol, double negligible, double relaxation,
-                      int threads);
+                      int threads, bool watched = true);
+
+    // The step of the objects from the rows `before` to the rows `after`, see step.h: `first` and `second`
+    // take P and Q (n_groups x k x k), `powers` the n_powers sums. A is the difference of sums().
+    void steps(std::span<const double> before, std::span<const double> after, std::span<double> first,
+               std::span<double> second, std::span<double> powers, int threads);
+
+    // The sums go along a step from where it begins, to where F is least within `most` times its length.
+    // Returns how far that is. The step may be that of other objects, whose rows are then to follow.
+    double step(std::span<const double> sums, std::span<const double> first,
+                std::span<const double> second, std::span<const double> powers, double most);
 
     // Largest KKT gap per unit of evidence, nothing moved.
     double residual(std::span<double> rows, int threads);
@@ -71,11 +84,25 @@ class FactoredSolver {
 
     std::vector<double>& sums() { return sums_; }  // T x stride
     std::vector<double>& group_sizes() { return group_sizes_; }  // n_groups
+    double& squares() { return squares_; }
+    double& fourths() { return fourths_; }
 
   private:
     struct Round;
 
+    // See step.h; P and Q as grams_.
+    struct Step {
+        std::vector<double> sums, first, second;
+        Powers powers{};
+        Step(std::size_t n_sums, std::size_t n_grams) : sums(n_sums), first(n_grams), second(n_grams) {}
+    };
+
     void see_fields();
+    std::size_t n_parts() const;
+    std::array<double, 4> quartic(const Step& step) const;
+    void go(const Step& step, double e);
+    void unpack(const std::vector<double>& grams, std::span<double> matrices) const;
+    void pack(std::span<const double> matrices, std::vector<double>& grams) const;
     Block block(double* Y, std::size_t begin, std::size_t end, Mode mode, double tol);
     void work_in_turn(Round& round, const Block& all);
     void work_together(Round& round, const Block& all, int threads);
