@@ -15,6 +15,7 @@ NAMES = (
     "fca2016.comparison",
     "leaderboard.board",
     "usenc2020.members",
+    "usenc2020.scale",
     "default.suite",
     "default.number",
     "default.members",

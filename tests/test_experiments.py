@@ -16,7 +16,7 @@ from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE
 from experiments.pcc2013 import kdd, planted
 from experiments.robust2013 import random_partitions
 from experiments.selection import number
-from experiments.usenc2020 import members
+from experiments.usenc2020 import members, scale
 
 import conclust
 from conclust.datasets import Dataset, available
@@ -48,6 +48,15 @@ def test_members_of_each_kind_are_combined(tmp_path, capsys):
     assert float(rows["CC", "spectral", "U-SENC"]["NMI"]) > 0.9
     assert float(rows["CC", "kmeans", "KCC"]["NMI"]) < 0.5
     assert float(rows["iris", "both", "PCC"]["ARI"]) > 0.5
+    assert "members, CPU s" in capsys.readouterr().out
+
+
+def test_shapes_of_many_points_are_clustered(tmp_path, capsys):
+    scale.main(["--quick", "--jobs", "1", "--shapes", "CC-5M", "--out", str(tmp_path)])
+    (row,) = rows_of(tmp_path / "scale.csv")
+    assert row["points"] == "10000"
+    assert float(row["NMI max"]) > 0.9
+    assert 0.1 < float(row["memory, GB"]) < 4
     assert "members, CPU s" in capsys.readouterr().out
 
 
@@ -202,6 +211,21 @@ def test_a_run_that_was_stopped_goes_on(made_up_pool, tmp_path, monkeypatch):
     assert [row["NMI"] for row in again] == [row["NMI"] for row in first]
     with pytest.raises(SystemExit, match="was made with"):
         board.main([*given, "--seed", "1"])
+
+
+def test_a_run_goes_on_with_more_draws(made_up_pool, tmp_path):
+    given = ["--entries", "EAC", "HBGF", "--jobs", "1", "--limit", "60"]
+    for name, draws in (("some", "2"), ("some", "3"), ("all", "3")):
+        board.main([*given, "--draws", draws, "--out", str(tmp_path / name)])
+    some, whole = (
+        json.loads((tmp_path / name / "scores.json").read_text()) for name in ("some", "all")
+    )
+    assert some["settings"] == whole["settings"]
+    for key, tally in whole["found"].items():
+        assert len(tally["nmi"]) == len(some["found"][key]["seconds"]) == 3
+        assert some["found"][key]["nmi"] == tally["nmi"]
+    with pytest.raises(SystemExit, match="was made with"):
+        board.main([*given, "--draws", "2", "--out", str(tmp_path / "all")])
 
 
 def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_path):

@@ -16,8 +16,8 @@ than --limit CPU seconds (the median) combines the first --few draws of a pool o
 marks; one that refuses a pool is left out of it, with the reason printed. ``published.py`` holds what others
 print by this protocol.
 
-Each result is kept in FOLDER/scores.json as soon as it is there: a run that was stopped goes on, and --again
-NAME measures an entry anew.
+Each result is kept in FOLDER/scores.json as soon as it is there: a run that was stopped goes on, also with more
+draws, and --again NAME measures an entry anew.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ class Scores:
         self.found: dict[str, dict[str, Any]] = {}
         if path is not None and path.exists():
             kept = json.loads(path.read_text(encoding="utf-8"))
-            if kept["settings"] != self.settings:
+            more = kept["settings"]["draws"] <= self.settings["draws"]
+            if not more or {**kept["settings"], "draws": self.settings["draws"]} != self.settings:
                 raise SystemExit(
                     f"{path} was made with {kept['settings']}, not {self.settings}: give these, or another --out."
                 )
@@ -152,14 +153,20 @@ def members(pool: Pool, ensembles: list[Ensemble]) -> Tally:
     return tally
 
 
+def complete(tally: Tally, given: argparse.Namespace) -> bool:
+    """Tell whether there is no draw left to combine."""
+    done = len(tally.nmi)
+    slow = done >= given.few and np.median(tally.seconds) > given.limit
+    return done >= given.draws or bool(slow) or bool(tally.left_out)
+
+
 def measure(
-    entry: Entry, pool: Pool, ensembles: list[Ensemble], given: argparse.Namespace
+    entry: Entry, pool: Pool, ensembles: list[Ensemble], given: argparse.Namespace, tally: Tally
 ) -> Tally:
-    """Combine the draws, all or a few; return what came out, or why nothing did."""
-    tally = Tally()
-    for at, ensemble in enumerate(ensembles):
-        if at >= given.few and np.median(tally.seconds) > given.limit:
-            break
+    """Combine the draws, all or a few, that the tally lacks; return what came out, or why nothing did."""
+    while not complete(tally, given):
+        at = len(tally.nmi)
+        ensemble = ensembles[at]
         model = entry.make(pool.k, given.seed + at, given.jobs)
         with warnings.catch_warnings(record=True) as caught, stopwatch() as taken:
             warnings.simplefilter("always")
@@ -192,9 +199,9 @@ def run(arguments: argparse.Namespace) -> None:
         ensembles = draws(pool, arguments.draws, arguments.seed)
         rows.append(members(pool, ensembles).row(pool, MEMBER, told=False))
         for entry in chosen:
-            tally = scores.get(name, entry.name)
-            if tally is None:
-                tally = measure(entry, pool, ensembles, arguments)
+            tally = scores.get(name, entry.name) or Tally()
+            if not complete(tally, arguments):
+                tally = measure(entry, pool, ensembles, arguments, tally)
                 scores.add(name, entry.name, tally)
             rows.append(tally.row(pool, entry.name, told=entry.told))
         formats = {"clusters": ".1f", "CPU s": ".2f"}

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._gram import DENSE
-from conclust._kernels import cluster_sums, indicator_rows, weighted_gram
+from conclust._kernels import cluster_sums, indicator_rows, sparse_gram, weighted_gram
 from conclust._labels import indicator_of
 from conclust._threads import thread_count
 from conclust.ensemble import Ensemble
@@ -201,12 +201,15 @@ class MatrixEdges:
 
     def inner(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B' diag(mass) B, (T, T)."""
-        scaled = sp.csr_array(sp.diags_array(np.sqrt(mass)) @ self.B)
+        B, root = self.B, np.sqrt(mass)
         n, T = self.shape
-        if _FULL * scaled.nnz > n * T:
-            whole = scaled.toarray()
+        if _FULL * B.nnz > n * T:
+            whole = B.toarray() * root[:, None]
             return np.asarray(whole.T @ whole)
-        return np.asarray((scaled.T @ scaled).toarray())
+        G = np.empty((T, T))
+        starts, columns = B.indptr.astype(np.int64), B.indices.astype(np.int32, copy=False)
+        sparse_gram(starts, columns, B.data.astype(np.float64, copy=False), root, G)
+        return G
 
     def shares(self, parts: NDArray[np.int64], k: int) -> NDArray[np.float64]:
         """Return the weight of the edges from each of k parts of the objects to each cluster, (T, k)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -62,6 +64,28 @@ def test_blocks_of_points_change_nothing(monkeypatch):
     monkeypatch.setattr(models, "_BLOCK", 7)
     for ours, theirs in zip(search.nearest(points, 5), whole, strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7])
+@pytest.mark.parametrize("scale", [1.0, 1e-162, 1e-320, 1e154, 1e200])
+def test_many_points_find_what_one_point_finds(d, scale):
+    """More points than landmarks are searched for in columns: the same to the bit, ties and all."""
+    for points, places in (
+        (rng(0).normal(size=(900, d)), rng(1).normal(size=(333, d))),
+        # Landmarks that are equally near, and some of them equal.
+        (rng(2).integers(-6, 7, (900, d)) / 2, rng(3).integers(-3, 4, (333, d)).astype(float)),
+        # Far from all: nothing tells the first landmarks from the last.
+        (rng(4).normal(size=(900, d)) * 1e3, rng(5).normal(size=(333, d))),
+    ):
+        # The search itself is made at a common scale: its k-means would not bear the others.
+        search = search_of(places, 5, rng(6))
+        search = replace(search, points=search.points * scale, heads=search.heads * scale)
+        with np.errstate(all="ignore"):
+            many = search.nearest(points * scale, 5)
+        for i in range(len(points)):
+            alone = search.nearest(points[i : i + 1] * scale, 5)
+            for ours, theirs in zip(many, alone, strict=True):
+                np.testing.assert_array_equal(ours[i : i + 1], theirs)
 
 
 # ------------------------------------------------------------------------------------- the cut
@@ -229,6 +253,16 @@ def test_new_points_go_where_their_landmarks_are():
         sure = margins > 1e-9
         assert sure.mean() > 0.99
         np.testing.assert_array_equal(found[sure, u], expected[sure])
+
+
+def test_a_label_does_not_depend_on_the_other_points():
+    X, _ = make_blobs(1500, 2, centers=8, cluster_std=2.0, random_state=0)
+    generator = EnsembleGenerator("spectral", 3, n_clusters=range(5, 15), random_state=0).fit(X)
+    found = generator.transform(X)
+    for begin in (0, 700, 1499):
+        np.testing.assert_array_equal(
+            generator.transform(X[begin : begin + 9]), found[begin : begin + 9]
+        )
 
 
 def test_new_points_fall_into_groups_that_are_not_round():

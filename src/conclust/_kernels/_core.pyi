@@ -101,6 +101,13 @@ def contingency_gram(labels: LabelView, gram: NDArray[np.int64], n_threads: int)
 def weighted_gram(
     labels: LabelView, mass: NDArray[np.float64], gram: NDArray[np.float64], n_threads: int
 ) -> None: ...
+def sparse_gram(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float64],
+    root: NDArray[np.float64],
+    gram: NDArray[np.float64],
+) -> None: ...
 
 # median
 class PartitionSearch:

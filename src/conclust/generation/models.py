@@ -5,7 +5,7 @@ The label of a point never depends, in any bit, on which other points it comes w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -18,7 +18,9 @@ from conclust._kernels import landmark_labels, nearest_landmarks
 __all__ = ["MODELS", "Centers", "LandmarkCut", "Model", "Search", "nearest_center", "tie_weights"]
 
 _CELLS = 1 << 20  # distances held at once when objects are assigned to centres
-_BLOCK = 1 << 14
+# Points of a call of a kernel, and their coordinates: an interrupt is heard between two calls.
+_BLOCK = 1 << 17
+_COORDINATES = 1 << 18
 # The weight of a tie that is 0 in floating point.
 _LEAST = float(np.finfo(np.float64).eps)
 
@@ -105,6 +107,13 @@ class Centers:
         return found if found.centers.size and np.isfinite(found.centers).all() else None
 
 
+def _blocks(points: NDArray[np.float64]) -> Iterator[slice]:
+    n, d = points.shape
+    step = max(1, min(_BLOCK, _COORDINATES // d))
+    for start in range(0, n, step):
+        yield slice(start, start + step)
+
+
 @dataclass(frozen=True)
 class Search:
     """Points that stand for all, and how the nearest of them are found.
@@ -135,8 +144,7 @@ class Search:
         """Return the k landmarks nearest to each point, as far as they are found, and squared distances."""
         found = np.empty((len(points), k), dtype=np.int32)
         squares = np.empty((len(points), k))
-        for start in range(0, len(points), _BLOCK):  # an interrupt is heard in between
-            block = slice(start, start + _BLOCK)
+        for block in _blocks(points):
             nearest_landmarks(
                 points[block],
                 self.points,
@@ -232,8 +240,7 @@ class LandmarkCut:
 
     def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
         labels = np.empty(len(points), dtype=np.int64)
-        for start in range(0, len(points), _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for block in _blocks(points):
             found, squares = self.search.nearest(points[block], self.n_nearest)
             labels[block] = self.label_tied(found, tie_weights(squares, self.sigma))
         return labels

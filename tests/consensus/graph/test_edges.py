@@ -47,9 +47,10 @@ def test_codes_of_every_width_are_read(names):
     )
 
 
+@pytest.mark.parametrize("clusters", [(3, 5, 2), (60, 300, 2)])  # few and many columns to a row
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_sums_and_inner_products_are_those_of_the_indicator(missing):
-    labelled, sparse, B = both_edges(2, missing=missing, noise=missing / 3)
+def test_sums_and_inner_products_are_those_of_the_indicator(missing, clusters):
+    labelled, sparse, B = both_edges(2, clusters=clusters, missing=missing, noise=missing / 3)
     rng = np.random.default_rng(0)
     values, parts, v = rng.random(70), rng.integers(0, 4, 70), rng.random(B.shape[1])
     for edges in (labelled, sparse):

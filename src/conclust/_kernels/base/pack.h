@@ -15,6 +15,10 @@ typedef double Pack __attribute__((vector_size(32), aligned(8), may_alias));
 CONCLUST_INLINE Pack spread(double x) { return Pack{x, x, x, x}; }
 CONCLUST_INLINE Pack load(const double* p) { return *reinterpret_cast<const Pack*>(p); }
 CONCLUST_INLINE void store(double* p, const Pack& x) { *reinterpret_cast<Pack*>(p) = x; }
+// x where a is less than b, else y.
+CONCLUST_INLINE Pack where_less(const Pack& a, const Pack& b, const Pack& x, const Pack& y) {
+    return a < b ? x : y;
+}
 
 #else
 
@@ -39,6 +43,11 @@ inline Pack spread(double x) { return {{x, x, x, x}}; }
 inline Pack load(const double* p) { return {{p[0], p[1], p[2], p[3]}}; }
 inline void store(double* p, const Pack& x) {
     for (int i = 0; i < 4; ++i) p[i] = x.v[i];
+}
+inline Pack where_less(const Pack& a, const Pack& b, const Pack& x, const Pack& y) {
+    Pack chosen;
+    for (int i = 0; i < 4; ++i) chosen.v[i] = a.v[i] < b.v[i] ? x.v[i] : y.v[i];
+    return chosen;
 }
 
 #endif

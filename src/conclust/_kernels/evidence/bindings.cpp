@@ -23,6 +23,15 @@ void bind_contingency(nb::module_& m) {
         conclust::contingency_gram(labels.view, span_of(mass), span_of(gram), n_threads);
     }, nb::arg("labels"), nb::arg("mass").noconvert(), nb::arg("gram").noconvert(),
           nb::arg("n_threads"));
+    m.def("sparse_gram",
+          [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
+             Vector<const double> values, Vector<const double> root, Matrix<double> gram) {
+        const nb::gil_scoped_release release;
+        conclust::sparse_gram({span_of(starts), span_of(columns), span_of(values)}, span_of(root),
+                              span_of(gram));
+    },
+          nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("values").noconvert(),
+          nb::arg("root").noconvert(), nb::arg("gram").noconvert());
 }
 
 template <class Index, class Sum>

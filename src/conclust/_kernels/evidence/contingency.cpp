@@ -110,4 +110,30 @@ void contingency_gram(const LabelView& labels, std::span<const double> mass, std
     gram_of(labels, Mass{mass}, gram, threads);
 }
 
+void sparse_gram(const SoftRows& rows, std::span<const double> root, std::span<double> gram) {
+    std::size_t T = 0;
+    while (T * T < gram.size()) {
+        ++T;
+    }
+    std::fill(gram.begin(), gram.end(), 0.0);
+    for (std::size_t i = 0; i < root.size(); ++i) {
+        const auto begin = static_cast<std::size_t>(rows.starts[i]);
+        const auto end = static_cast<std::size_t>(rows.starts[i + 1]);
+        for (std::size_t a = begin; a < end; ++a) {
+            const auto own = static_cast<std::size_t>(rows.columns[a]);
+            const double value = root[i] * rows.values[a];
+            for (std::size_t b = a; b < end; ++b) {
+                const auto other = static_cast<std::size_t>(rows.columns[b]);
+                gram[std::min(own, other) * T + std::max(own, other)] +=
+                    value * (root[i] * rows.values[b]);
+            }
+        }
+    }
+    for (std::size_t k = 0; k < T; ++k) {
+        for (std::size_t l = k + 1; l < T; ++l) {
+            gram[l * T + k] = gram[k * T + l];
+        }
+    }
+}
+
 }  // namespace conclust

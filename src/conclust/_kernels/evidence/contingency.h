@@ -20,4 +20,7 @@ void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int
 void contingency_gram(const LabelView& labels, std::span<const double> mass, std::span<double> gram,
                       int threads);
 
+// B' diag(root)^2 B of sparse rows, summed object by object. No row names a column twice.
+void sparse_gram(const SoftRows& rows, std::span<const double> root, std::span<double> gram);
+
 }  // namespace conclust

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "base/clones.h"
+#include "base/pack.h"
+#include "kmeans/landmark_columns.h"
 
 namespace conclust {
 namespace {
 
-constexpr std::size_t lanes = 8;
+constexpr std::size_t lanes = few_features;
 
 // Summed lane by lane, then the lanes in order, then the rest.
 CONCLUST_INLINE double squared_distance(const double* a, const double* b, std::size_t d) {
@@ -35,19 +37,10 @@ CONCLUST_INLINE double squared_distance(const double* a, const double* b, std::s
     return rest;
 }
 
-CONCLUST_INLINE void distances_in(const double* x, const double* points, const std::int32_t* which,
+CONCLUST_CLONES void distances_to(const double* x, const double* points, const std::int32_t* which,
                                   std::size_t count, std::size_t d, double* squares) {
     for (std::size_t i = 0; i < count; ++i) {
         squares[i] = squared_distance(x, points + static_cast<std::size_t>(which[i]) * d, d);
-    }
-}
-
-CONCLUST_CLONES void distances_to(const double* x, const double* points, const std::int32_t* which,
-                                  std::size_t count, std::size_t d, double* squares) {
-    if (d == 2) {  // known to the compiler
-        distances_in(x, points, which, count, 2, squares);
-    } else {
-        distances_in(x, points, which, count, d, squares);
     }
 }
 
@@ -78,42 +71,116 @@ CONCLUST_CLONES std::size_t place_of_smallest(const double* values, std::size_t 
 // A row shorter than this is the rounding error of one that is 0 on paper.
 constexpr double least_length = 1e-12;
 
-CONCLUST_CLONES void mean_of_rows(const double* loads, const std::int32_t* found, const double* weights,
-                                  std::size_t k, std::size_t r, double* row) {
-    double total = 0.0;
-    for (std::size_t a = 0; a < k; ++a) {
-        total += weights[a];
-    }
-    std::fill(row, row + r, 0.0);
-    for (std::size_t a = 0; a < k; ++a) {
-        const double* load = loads + static_cast<std::size_t>(found[a]) * r;
-        const double share = weights[a] / total;
-        for (std::size_t j = 0; j < r; ++j) {
-            row[j] += share * load[j];
+constexpr std::size_t padded(std::size_t count) {
+    return (count + pack_lanes - 1) / pack_lanes * pack_lanes;
+}
+
+// Of each landmark that a point is tied to its load, and the inner products of that with the centres: both are
+// padded with zeros. Made when the first point asks.
+struct Loads {
+    std::size_t r;
+    std::size_t K;
+    std::size_t length;  // of a padded load
+    std::size_t stride;
+    std::vector<double> table;
+    std::vector<char> made;
+
+    Loads(std::size_t landmarks, std::size_t axes, std::size_t clusters)
+        : r(axes),
+          K(clusters),
+          length(padded(r)),
+          stride(length + padded(K)),
+          table(landmarks * stride),
+          made(landmarks) {}
+};
+
+CONCLUST_INLINE void make_load(const double* loads, const double* centers, std::size_t landmark,
+                               Loads& of) {
+    double* row = of.table.data() + landmark * of.stride;
+    double* products = row + of.length;
+    for (std::size_t j = 0; j < of.r; ++j) {
+        const double value = loads[landmark * of.r + j];
+        row[j] = value;
+        for (std::size_t c = 0; c < of.K; ++c) {
+            products[c] += value * centers[j * of.K + c];
         }
     }
-    double square = 0.0;
-    for (std::size_t j = 0; j < r; ++j) {
-        square += row[j] * row[j];
+    of.made[landmark] = 1;
+}
+
+// `packs` packs of the mean of k rows of a table by their shares.
+template <std::size_t packs>
+CONCLUST_INLINE void mean_of(const double* table, std::size_t stride, const std::int32_t* found,
+                             const double* shares, std::size_t k, double* out) {
+    Pack sums[packs];
+    for (std::size_t p = 0; p < packs; ++p) {
+        sums[p] = spread(0.0);
     }
-    const double length = std::sqrt(square);
-    for (std::size_t j = 0; j < r; ++j) {
-        row[j] = length < least_length ? 0.0 : row[j] / length;
+    for (std::size_t a = 0; a < k; ++a) {
+        const double* row = table + static_cast<std::size_t>(found[a]) * stride;
+        const Pack share = spread(shares[a]);
+        for (std::size_t p = 0; p < packs; ++p) {
+            sums[p] += share * load(row + p * pack_lanes);
+        }
+    }
+    for (std::size_t p = 0; p < packs; ++p) {
+        store(out + p * pack_lanes, sums[p]);
     }
 }
 
-// Inner products with the centres less half their squared lengths: the largest belongs to the nearest centre.
-CONCLUST_CLONES void score_centers(const double* row, const double* centers, const double* half,
-                                   std::size_t r, std::size_t K, double* scores) {
-    for (std::size_t c = 0; c < K; ++c) {
-        scores[c] = -half[c];
+CONCLUST_INLINE void mean_of_rows(const double* table, std::size_t stride, const std::int32_t* found,
+                                  const double* shares, std::size_t k, double* out) {
+    std::size_t j = 0;
+    for (; j + 4 * pack_lanes <= stride; j += 4 * pack_lanes) {
+        mean_of<4>(table + j, stride, found, shares, k, out + j);
     }
-    for (std::size_t j = 0; j < r; ++j) {
-        const double y = row[j];
-        const double* of_axis = centers + j * K;
-        for (std::size_t c = 0; c < K; ++c) {
-            scores[c] += y * of_axis[c];
+    switch ((stride - j) / pack_lanes) {
+        case 3: mean_of<3>(table + j, stride, found, shares, k, out + j); break;
+        case 2: mean_of<2>(table + j, stride, found, shares, k, out + j); break;
+        case 1: mean_of<1>(table + j, stride, found, shares, k, out + j); break;
+        default: break;
+    }
+}
+
+CONCLUST_INLINE double length_of(const double* row, std::size_t padded_length) {
+    Pack squares = spread(0.0);
+    for (std::size_t j = 0; j < padded_length; j += pack_lanes) {
+        squares += load(row + j) * load(row + j);
+    }
+    double sums[pack_lanes];
+    store(sums, squares);
+    return std::sqrt((sums[0] + sums[1]) + (sums[2] + sums[3]));
+}
+
+// For k ties a point; `row` has room for a row of the table, `shares` for k numbers.
+CONCLUST_CLONES void label_all(const std::int32_t* found, const double* weights, std::size_t n,
+                               std::size_t k, const double* loads, const double* centers,
+                               const double* half, Loads& of, double* row, double* shares,
+                               std::int64_t* labels) {
+    for (std::size_t i = 0; i < n; ++i) {
+        double total = 0.0;
+        for (std::size_t a = 0; a < k; ++a) {
+            total += weights[i * k + a];
+            if (!of.made[static_cast<std::size_t>(found[i * k + a])]) {
+                make_load(loads, centers, static_cast<std::size_t>(found[i * k + a]), of);
+            }
         }
+        for (std::size_t a = 0; a < k; ++a) {
+            shares[a] = weights[i * k + a] / total;
+        }
+        mean_of_rows(of.table.data(), of.stride, found + i * k, shares, k, row);
+        const double length = length_of(row, of.length);
+        const double scale = length < least_length ? 0.0 : 1.0 / length;
+        // Inner products with the centres less half their squared lengths: the largest belongs to the nearest.
+        const double* products = row + of.length;
+        std::size_t best = 0;
+        double most = scale * products[0] - half[0];
+        for (std::size_t c = 1; c < of.K; ++c) {
+            const double score = scale * products[c] - half[c];
+            best = score > most ? c : best;
+            most = score > most ? score : most;
+        }
+        labels[i] = static_cast<std::int64_t>(best);
     }
 }
 
@@ -124,25 +191,27 @@ void landmark_labels(std::span<const std::int32_t> found, std::span<const double
                      std::span<const double> half, std::span<std::int64_t> labels) {
     const std::size_t K = half.size();
     const std::size_t r = centers.size() / K;
-    std::vector<double> row(r);
-    std::vector<double> scores(K);
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        mean_of_rows(loads.data(), found.data() + i * k, weights.data() + i * k, k, r, row.data());
-        score_centers(row.data(), centers.data(), half.data(), r, K, scores.data());
-        labels[i] = std::max_element(scores.begin(), scores.end()) - scores.begin();
-    }
+    Loads of(loads.size() / r, r, K);
+    std::vector<double> row(of.stride);
+    std::vector<double> shares(k);
+    label_all(found.data(), weights.data(), labels.size(), k, loads.data(), centers.data(), half.data(),
+              of, row.data(), shares.data(), labels.data());
 }
 
 void nearest_landmarks(std::span<const double> x, const Landmarks& in, std::size_t k,
                        std::span<std::int32_t> found, std::span<double> squares) {
     const std::size_t d = in.d;
+    const std::size_t n = found.size() / k;
+    if (d < few_features && n >= in.grouped.size()) {  // else columns cost more than they save
+        nearest_in_columns(x, in, k, found, squares);
+        return;
+    }
     const std::size_t groups = in.starts.size() - 1;
     std::vector<std::int32_t> heads(groups);
     for (std::size_t g = 0; g < groups; ++g) {
         heads[g] = static_cast<std::int32_t>(g);
     }
     std::vector<double> near(std::max({groups, in.grouped.size(), in.c}));
-    const std::size_t n = found.size() / k;
     for (std::size_t i = 0; i < n; ++i) {
         const double* point = x.data() + i * d;
         distances_to(point, in.heads.data(), heads.data(), groups, d, near.data());
