@@ -31,6 +31,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "EAC ward": ("EAC", {"linkage": "ward"}),
     "EAC single, sampled pairs": ("EAC", {"linkage": "single", "pairs": 30, "random_state": 0}),
     "EAC average, sampled pairs": ("EAC", {"linkage": "average", "pairs": 30, "random_state": 0}),
+    "EAC profile": ("EAC", {"metric": "profile", "linkage": "complete"}),
     "MultiEAC": ("MultiEAC", {}),
     "MultiEAC stable": ("MultiEAC", {"cluster_weights": "stable"}),
     "MultiEAC jaccard, ward": ("MultiEAC", {"cluster_weights": "jaccard", "linkage": "ward"}),
@@ -105,6 +106,8 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
         f"CumulativeVoting {scheme}": ("CumulativeVoting", {"scheme": scheme})
         for scheme in ("urcv", "rcv", "acv", "bvote")
     },
+    "CEHM": ("CEHM", {}),
+    "CEHM certain": ("CEHM", {"theta": 0.4}),
     "PositionalVoting Borda": ("PositionalVoting", {"random_state": 0}),
     "PositionalVoting Condorcet": ("PositionalVoting", {"count": "condorcet", "random_state": 0}),
     "AddRemAdd": ("AddRemAdd", {"random_state": 0}),

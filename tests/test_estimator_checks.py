@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.registry import public_estimators
 
 from conclust import (
+    CEHM,
     CSPA,
     DREC,
     EAC,
@@ -120,6 +121,7 @@ CHECKED = [
     MultiEAC(),
     WeightedEAC(),
     CumulativeVoting(2),
+    CEHM(2),
     PositionalVoting(2),
     Voting(2),
     Voting(2, algorithm="one_pass"),

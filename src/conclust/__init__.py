@@ -12,6 +12,7 @@ _HOMES = {
     "AutoConsensus": "conclust.consensus.auto",
     "BaumEagon": "conclust.consensus.probabilistic",
     "BayesianEnsemble": "conclust.consensus.mixture",
+    "CEHM": "conclust.consensus.voting",
     "CSPA": "conclust.consensus.graph",
     "ConsensusClustering": "conclust.pipeline",
     "CumulativeVoting": "conclust.consensus.voting",

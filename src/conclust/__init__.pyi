@@ -60,6 +60,7 @@ from conclust.consensus.refinement import SPCE as SPCE
 from conclust.consensus.registry import methods as methods
 from conclust.consensus.trajectories import PTA as PTA
 from conclust.consensus.trajectories import PTGP as PTGP
+from conclust.consensus.voting import CEHM as CEHM
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
 from conclust.consensus.voting import PositionalVoting as PositionalVoting
 from conclust.consensus.voting import Voting as Voting
@@ -73,6 +74,7 @@ from conclust.pipeline import ConsensusClustering as ConsensusClustering
 _HOMES: dict[str, str]
 __version__: str
 __all__ = [
+    "CEHM",
     "CSPA",
     "DREC",
     "EAC",

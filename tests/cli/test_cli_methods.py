@@ -131,7 +131,7 @@ def test_wrong_choices_are_told_how_to_be_right(capsys):
         (["--method", "hbgf"], "HBGF must be told how many clusters to make: give -k."),
         (["--method", "hbgf", "--max-clusters", "3"], "give -k."),
         (["-k", "3", "--max-clusters", "3"], "give one of them."),
-        (["--method", "mediod"], "There is no method 'mediod'. Is it FuzzyRows"),
+        (["--method", "mediod"], "There is no method 'mediod'. Is it CEHM or FuzzyRows"),
         (["--method", "medianpartition", "-k", "3"], "leave their number out."),
         (["--method", "fcaconsensus", "--max-clusters", "3"], "leave their number out."),
         ([*hbgf, "width=3"], "HBGF has no parameter 'width'. It has: partitioner, joint, balance"),

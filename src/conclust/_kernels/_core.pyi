@@ -4,6 +4,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Codes = NDArray[Any]  # uint8, uint16 or uint32: see codes.h
 
 # labels: what a kernel reads of them; it holds the arrays
@@ -469,9 +471,12 @@ class LandmarkTable:
         self, labels: LabelView, tol: float, Y: NDArray[np.float64], threads: int
     ) -> tuple[float, float]: ...
 
-# dip: dips is written
+# dip, merging: dips and sums are written
 def dips_of_sorted(
     samples: NDArray[np.float64], dips: NDArray[np.float64], threads: int
+) -> None: ...
+def common_contents(
+    columns: Floats, weights: Floats, contents: Floats, q: int, others: Ints, sums: Floats
 ) -> None: ...
 
 # simplex: X, labels and first are written
@@ -487,42 +492,21 @@ def squared_evidence(c: NDArray[Any], N: NDArray[Any], first: int) -> float: ...
 
 # agglomerate
 def agglomerate_average(
-    matrix: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    heights: NDArray[np.float64],
+    matrix: Floats, sizes: Floats, left: Ints, right: Ints, heights: Floats
 ) -> None: ...
 def agglomerate_complete(
-    matrix: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    heights: NDArray[np.float64],
+    matrix: Floats, sizes: Floats, left: Ints, right: Ints, heights: Floats
 ) -> None: ...
 def agglomerate_single(
-    matrix: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    heights: NDArray[np.float64],
+    matrix: Floats, sizes: Floats, left: Ints, right: Ints, heights: Floats
 ) -> None: ...
 def agglomerate_ward(
-    matrix: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    heights: NDArray[np.float64],
+    matrix: Floats, sizes: Floats, left: Ints, right: Ints, heights: Floats
 ) -> None: ...
 
 # dendrogram
 def cut_tree(tree: NDArray[np.float64], n_clusters: int, labels: NDArray[np.int64]) -> None: ...
-def label_merges(
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    heights: NDArray[np.float64],
-    tree: NDArray[np.float64],
-) -> None: ...
+def label_merges(left: Ints, right: Ints, heights: Floats, tree: Floats) -> None: ...
 
 # sparse_linkage: counts and copresence are both uint32 or both float64
 def sparse_average(

@@ -8,6 +8,7 @@ from conclust.confidence.items import company, item_consensus, member_agreement
 from conclust.confidence.objects import ObjectConfidence, confidences, object_confidence
 from conclust.confidence.partitions import PartitionConfidence, partition_confidence
 from conclust.confidence.resampled import OtherMembers, other_members
+from conclust.confidence.stability import SampleStability, object_ambiguity, sample_stability
 
 __all__ = [
     "ChanceConfidence",
@@ -17,6 +18,7 @@ __all__ = [
     "ObjectConfidence",
     "OtherMembers",
     "PartitionConfidence",
+    "SampleStability",
     "chance_confidence",
     "cluster_confidence",
     "cluster_features",
@@ -26,9 +28,11 @@ __all__ = [
     "dip",
     "item_consensus",
     "member_agreement",
+    "object_ambiguity",
     "object_confidence",
     "other_members",
     "partition_confidence",
+    "sample_stability",
     "stability_over_k",
 ]
 

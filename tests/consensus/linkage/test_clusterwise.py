@@ -206,7 +206,7 @@ def test_lwea_by_rows_is_lwea(monkeypatch, linkage, normalized, noise):
     e = Ensemble(labels, weights=np.arange(1.0, 9.0))
     by_matrix = LWEA(7, normalized=normalized, linkage=linkage).fit(e)
     monkeypatch.setattr(clusterwise, "_FEW", 30)
-    monkeypatch.setattr(lwea, "_by_rows", lambda *given: True)
+    monkeypatch.setattr(lwea, "by_rows", lambda *given: True)
     by_rows = LWEA(7, normalized=normalized, linkage=linkage).fit(e)
     np.testing.assert_array_equal(by_rows.labels_, by_matrix.labels_)
     np.testing.assert_allclose(by_rows.lifetimes_, by_matrix.lifetimes_, atol=1e-10)
@@ -218,7 +218,7 @@ def test_when_lwea_goes_by_rows():
     def asked(labels, linkage="average", max_dense=20_000):
         e = Ensemble(labels)
         W = sp.csr_array(sp.diags_array(np.ones(int(e.offsets[-1]))))
-        return lwea._by_rows(pairs_of(e, W), linkage, max_dense)
+        return clusterwise.by_rows(pairs_of(e, W), linkage, max_dense)
 
     fine, coarse = rng.integers(40, size=(3000, 10)), rng.integers(3, size=(3000, 10))
     assert asked(fine)

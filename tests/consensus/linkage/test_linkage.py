@@ -19,7 +19,8 @@ from tests.naive.linkage import (
     replay,
 )
 
-from conclust.consensus.linkage import EAC
+from conclust import WeightedEAC
+from conclust.consensus.linkage import EAC, cut
 from conclust.consensus.linkage.agglomeration import starting_clusters, unobserved_pairs
 from conclust.ensemble import Ensemble
 from conclust.exceptions import (
@@ -323,14 +324,72 @@ def test_more_than_255_clusters_and_partitions():
 @pytest.mark.parametrize("linkage", ["average", "complete", "ward"])
 def test_dense_limit_names_the_way_out(linkage):
     labels = np.arange(12)[:, None] % [2, 3, 5]
+    if linkage == "average":
+        labels[0, 0] = -1
     distinct = len(np.unique(labels, axis=0))
     with pytest.raises(DenseLimitError, match=f"the {distinct} distinct rows") as caught:
         EAC(linkage=linkage, max_dense=distinct - 1).fit(labels)
-    assert "linkage='single'" in str(caught.value)
+    ways = (
+        "'single', which needs, for incomplete" if linkage == "average" else "'single' or 'average'"
+    )
+    assert f"linkage={ways}" in str(caught.value)
     assert "pairs=" in str(caught.value)
     # Objects with equal rows count once, and single linkage needs no matrix.
     EAC(linkage=linkage, max_dense=distinct).fit(np.repeat(labels, 5, axis=0))
     EAC(linkage="single", max_dense=1).fit(labels)
+
+
+# -- average linkage of more rows than a matrix is made of
+
+
+@pytest.mark.parametrize("kind", ["weighted", "soft"])
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_rows_and_matrix_make_the_same_tree_without_ties(kind, noise):
+    rng = np.random.default_rng(31)
+    labels = random_labels(rng, 300, 9, k=8, noise=noise)
+    e = Ensemble(labels, weights=np.sqrt([2.0, 3, 5, 7, 11, 13, 17, 19, 23]))
+    if kind == "soft":
+        e = Ensemble.from_memberships([rng.dirichlet(np.full(4, 0.3), 300) for _ in range(5)])
+    by_matrix, by_rows = EAC(5).fit(e), EAC(5, max_dense=20).fit(e)
+    a, b = by_matrix.linkage_matrix_, by_rows.linkage_matrix_
+    np.testing.assert_allclose(b[:, 2], a[:, 2], rtol=0, atol=1e-10)
+    assert np.count_nonzero(np.diff(a[:, 2]) > 1e-9) > 200  # next to no ties
+    for k in range(2, 60):
+        np.testing.assert_array_equal(cut(b, k), cut(a, k))
+    np.testing.assert_array_equal(by_rows.labels_, by_matrix.labels_)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_rows_merge_ties_as_a_greedy_method_may(noise):
+    labels = random_labels(np.random.default_rng(32), 60, 6, k=5, noise=noise)
+    labels[20:30] = labels[10:20]
+    tree = EAC(max_dense=9).fit(labels).linkage_matrix_
+    D = dissimilarity(labels)
+    replay(tree, lambda A, B: between(D, A, B, "average"), 1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 4, 12])
+def test_rows_take_the_ties_that_the_matrix_takes(k):
+    labels = np.random.default_rng(34).integers(0, k, (700, 6))
+    a, b = (EAC(max_dense=most).fit(labels).linkage_matrix_ for most in (700, 10))
+    np.testing.assert_array_equal(b[:, [0, 1, 3]], a[:, [0, 1, 3]])
+    np.testing.assert_allclose(b[:, 2], a[:, 2], rtol=0, atol=1e-12)
+
+
+def test_many_small_clusters_go_by_rows(monkeypatch):
+    labels = np.random.default_rng(35).integers(0, 60, (2300, 5))
+    with monkeypatch.context() as patched:
+        patched.setattr("conclust.consensus.linkage.eac.by_rows", lambda *given: False)
+        expected = EAC(9).fit(labels)
+    monkeypatch.setattr("conclust.consensus.linkage.eac.dense_tree", None)
+    np.testing.assert_array_equal(EAC(9).fit(labels).labels_, expected.labels_)
+
+
+def test_weighted_eac_past_the_matrix():
+    labels = random_labels(np.random.default_rng(33), 200, 8, k=7)
+    by_matrix, by_rows = WeightedEAC(4).fit(labels), WeightedEAC(4, max_dense=20).fit(labels)
+    np.testing.assert_array_equal(by_rows.labels_, by_matrix.labels_)
+    np.testing.assert_allclose(by_rows.lifetimes_, by_matrix.lifetimes_, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(

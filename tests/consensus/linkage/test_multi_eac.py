@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from tests.cases import E1, E2
 from tests.naive import linkage as naive
 
@@ -182,8 +183,31 @@ def test_pairs_of_which_nobody_speaks_are_told():
 
 def test_a_dense_matrix_has_a_limit():
     labels = np.column_stack([np.arange(8), np.arange(8)])
-    with pytest.raises(DenseLimitError, match="MultiEAC needs a matrix of all pairs of the 8"):
+    with pytest.raises(
+        DenseLimitError, match=r"MultiEAC with linkage='average' .* of the 8 .*single"
+    ):
         MultiEAC(2, max_dense=7).fit(labels)
+
+
+@pytest.mark.parametrize("weights", ["jaccard", "stable"])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_single_linkage_needs_no_matrix(weights, missing):
+    labels, ensemble = canonical(np.random.default_rng(4), 90, 7, k=6, missing=missing, noise=0.1)
+    ensemble = ensemble.reweighted(np.arange(7.0))
+    model = MultiEAC(4, linkage="single", cluster_weights=weights, threshold=0.2)
+    by_matrix = quiet(model, ensemble).linkage_matrix_
+    by_rows = quiet(clone(model).set_params(max_dense=5), ensemble).linkage_matrix_
+    np.testing.assert_allclose(by_rows[:, 2], by_matrix[:, 2], atol=1e-11)
+    if weights == "jaccard":  # no weight is 0: equal labels are at distance 0
+        D = naive_dissimilarity(labels, model.cluster_weights_, np.arange(7.0))
+        naive.replay(by_rows, lambda A, B: naive.between(D, A, B, "single"), 1e-9)
+
+
+def test_single_linkage_without_a_matrix_tells_of_silent_pairs():
+    labels = [[0], [0], [1], [2]]
+    with pytest.warns(EvidenceWarning, match="Of 3 pairs of objects no partition speaks"):
+        model = MultiEAC(2, linkage="single", cluster_weights=[1, 1, 0], max_dense=2).fit(labels)
+    assert model.linkage_matrix_[:, 2].tolist() == [0.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("given", [[1.0], [[1.0] * 6], [-1.0] * 6, [np.nan] * 6, [{}] * 6])

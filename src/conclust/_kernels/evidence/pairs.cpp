@@ -81,6 +81,24 @@ CONCLUST_INLINE Counts compare(const Code* a, const Code* b, std::size_t m) {
     return counts;
 }
 
+// The first m of L cells: one run of fixed length is several times as fast as short ones of varying number.
+// Precondition: L cells can be read from a and from b, whatever the last L - m of them are.
+template <std::size_t L, class Code>
+CONCLUST_INLINE Counts compare_head(const Code* a, const Code* b, std::size_t m) {
+    std::uint32_t c = 0;
+    std::uint32_t present = 0;
+    const auto cells = static_cast<std::uint32_t>(m);
+    for (std::uint32_t k = 0; k < L; ++k) {
+        const bool wanted = k < cells;
+        const bool same = (a[k] == b[k]) & (a[k] < first_reserved_code<Code>);
+        const bool a_is = a[k] != missing_code<Code>;
+        const bool b_is = b[k] != missing_code<Code>;
+        c += wanted & same;
+        present += wanted & a_is & b_is;
+    }
+    return {c, present};
+}
+
 // Eight running sums, added up pairwise at the end: the same order everywhere.
 template <class Code>
 CONCLUST_INLINE void compare_weighted(const Code* a, const Code* b, std::size_t m, const double* weights,
@@ -116,13 +134,48 @@ CONCLUST_INLINE void compare_weighted(const Code* a, const Code* b, std::size_t 
 }
 
 template <class Code, class Index>
-CONCLUST_INLINE void count_range(const Code* codes, std::size_t m, const Index* i, const Index* j,
-                                 std::size_t count, std::uint32_t* c, std::uint32_t* present) {
+CONCLUST_INLINE void prefetch_pair(const Code* codes, std::size_t m, std::size_t cells, const Index* i,
+                                   const Index* j, std::size_t e, std::size_t count) {
+    if (e + ahead < count) {
+        prefetch_row(codes + static_cast<std::size_t>(i[e + ahead]) * m, cells);
+        prefetch_row(codes + static_cast<std::size_t>(j[e + ahead]) * m, cells);
+    }
+}
+
+// Rows of at most L cells. Of the last rows of all, that many cells cannot be read.
+template <std::size_t L, class Code, class Index>
+CONCLUST_INLINE void count_short(const Code* codes, std::size_t n, std::size_t m, const Index* i,
+                                 const Index* j, std::size_t count, std::uint32_t* c,
+                                 std::uint32_t* present) {
+    const std::size_t readable = n * m < L ? 0 : (n * m - L) / m + 1;
     for (std::size_t e = 0; e < count; ++e) {
-        if (e + ahead < count) {
-            prefetch_row(codes + static_cast<std::size_t>(i[e + ahead]) * m, m);
-            prefetch_row(codes + static_cast<std::size_t>(j[e + ahead]) * m, m);
-        }
+        prefetch_pair(codes, m, L, i, j, e, count);
+        const auto first = static_cast<std::size_t>(i[e]);
+        const auto second = static_cast<std::size_t>(j[e]);
+        const Code* a = codes + first * m;
+        const Code* b = codes + second * m;
+        const Counts counts =
+            std::max(first, second) < readable ? compare_head<L>(a, b, m) : compare(a, b, m);
+        c[e] = counts.c;
+        present[e] = counts.present;
+    }
+}
+
+template <class Code, class Index>
+CONCLUST_INLINE void count_range(const Code* codes, std::size_t n, std::size_t m, const Index* i,
+                                 const Index* j, std::size_t count, std::uint32_t* c,
+                                 std::uint32_t* present) {
+    constexpr std::size_t wide = cache_line / sizeof(Code);
+    if (m <= wide / 2) {
+        count_short<wide / 2>(codes, n, m, i, j, count, c, present);
+        return;
+    }
+    if (m <= wide) {
+        count_short<wide>(codes, n, m, i, j, count, c, present);
+        return;
+    }
+    for (std::size_t e = 0; e < count; ++e) {
+        prefetch_pair(codes, m, m, i, j, e, count);
         const Counts counts = compare(codes + static_cast<std::size_t>(i[e]) * m,
                                       codes + static_cast<std::size_t>(j[e]) * m, m);
         c[e] = counts.c;
@@ -134,26 +187,23 @@ template <class Code, class Index>
 CONCLUST_INLINE void weigh_range(const Code* codes, std::size_t m, const double* weights, const Index* i,
                                  const Index* j, std::size_t count, double* c, double* present) {
     for (std::size_t e = 0; e < count; ++e) {
-        if (e + ahead < count) {
-            prefetch_row(codes + static_cast<std::size_t>(i[e + ahead]) * m, m);
-            prefetch_row(codes + static_cast<std::size_t>(j[e + ahead]) * m, m);
-        }
+        prefetch_pair(codes, m, m, i, j, e, count);
         compare_weighted(codes + static_cast<std::size_t>(i[e]) * m,
                          codes + static_cast<std::size_t>(j[e]) * m, m, weights, c[e], present[e]);
     }
 }
 
 // Plain functions, because templates are not cloned.
-#define CONCLUST_INSTANTIATE(Code, Index)                                                             \
-    CONCLUST_CLONES void count_pairs(const Code* codes, std::size_t m, const double*, const Index* i, \
-                                     const Index* j, std::size_t count, std::uint32_t* c,             \
-                                     std::uint32_t* present) {                                        \
-        count_range(codes, m, i, j, count, c, present);                                               \
-    }                                                                                                 \
-    CONCLUST_CLONES void count_pairs(const Code* codes, std::size_t m, const double* weights,         \
-                                     const Index* i, const Index* j, std::size_t count, double* c,    \
-                                     double* present) {                                               \
-        weigh_range(codes, m, weights, i, j, count, c, present);                                      \
+#define CONCLUST_INSTANTIATE(Code, Index)                                                            \
+    CONCLUST_CLONES void count_pairs(const Code* codes, std::size_t n, std::size_t m, const double*, \
+                                     const Index* i, const Index* j, std::size_t count,              \
+                                     std::uint32_t* c, std::uint32_t* present) {                     \
+        count_range(codes, n, m, i, j, count, c, present);                                           \
+    }                                                                                                \
+    CONCLUST_CLONES void count_pairs(const Code* codes, std::size_t, std::size_t m,                  \
+                                     const double* weights, const Index* i, const Index* j,          \
+                                     std::size_t count, double* c, double* present) {                \
+        weigh_range(codes, m, weights, i, j, count, c, present);                                     \
     }
 
 CONCLUST_INSTANTIATE(std::uint8_t, std::int32_t)
@@ -199,8 +249,8 @@ template <class Index, class Sum>
 void few_pair_counts(const LabelView& labels, std::span<const Index> i, std::span<const Index> j,
                      std::span<Sum> c, std::span<Sum> present) {
     with_codes(labels, [&](const auto* codes) {
-        count_pairs(codes, labels.m, labels.weights.data(), i.data(), j.data(), i.size(), c.data(),
-                    present.data());
+        count_pairs(codes, labels.n, labels.m, labels.weights.data(), i.data(), j.data(), i.size(),
+                    c.data(), present.data());
     });
 }
 
@@ -243,8 +293,8 @@ void graph_counts(const LabelView& labels, std::span<const std::int64_t> indptr,
                 rows[e] = static_cast<std::int32_t>(row);
             }
             with_codes(labels, [&](const auto* codes) {
-                count_pairs(codes, labels.m, labels.weights.data(), rows.data(), indices.data() + begin,
-                            size, c.data() + begin, present.data() + begin);
+                count_pairs(codes, labels.n, labels.m, labels.weights.data(), rows.data(),
+                            indices.data() + begin, size, c.data() + begin, present.data() + begin);
             });
         }
     }

@@ -4,6 +4,7 @@
 #include "models/aspect.h"
 #include "models/dip.h"
 #include "models/gibbs.h"
+#include "models/merging.h"
 #include "models/mixed_membership.h"
 
 namespace {
@@ -56,11 +57,25 @@ void bind_dip(nb::module_& m) {
     }, nb::arg("samples").noconvert(), nb::arg("dips").noconvert(), nb::arg("threads"));
 }
 
+void bind_merging(nb::module_& m) {
+    m.def("common_contents",
+          [](Matrix<const double> columns, Vector<const double> weights, Vector<const double> contents,
+             std::size_t q, Vector<const std::int64_t> others, Vector<double> sums) {
+        const nb::gil_scoped_release release;
+        conclust::common_contents(span_of(columns), span_of(weights), span_of(contents), q,
+                                  span_of(others), span_of(sums));
+    },
+          nb::arg("columns").noconvert(), nb::arg("weights").noconvert(),
+          nb::arg("contents").noconvert(), nb::arg("q"), nb::arg("others").noconvert(),
+          nb::arg("sums").noconvert());
+}
+
 }  // namespace
 
 void bind_models(nb::module_& m) {
     bind_aspect(m);
     bind_dip(m);
+    bind_merging(m);
     bind_gibbs(m);
     bind_mixed_membership(m);
 }

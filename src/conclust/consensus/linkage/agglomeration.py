@@ -83,11 +83,15 @@ def dense_tree(
     start = starting_clusters(ensemble)
     n = len(start)
     if n > max_dense:
+        others, why = "'single' or 'average'", "need"
+        if ensemble.has_missing:
+            # Means of c_ij / N_ij: sums over clusters give the ratio only where all N_ij are equal.
+            others, why = "'single'", "needs, for incomplete labels too,"
         raise DenseLimitError(
             f"linkage={linkage!r} needs a matrix of all pairs of the {n} distinct rows of labels "
-            f"({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use "
-            "linkage='single', which needs no such matrix, pairs= (for instance pairs=50: single "
-            "and average linkage on sampled pairs), or a larger max_dense."
+            f"({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use linkage={others}, which "
+            f"{why} no such matrix, pairs= (for instance pairs=50: single and average linkage on "
+            "sampled pairs), or a larger max_dense."
         )
     if n == 1:
         return expand(start, _empty_merges(1)), 0
@@ -263,13 +267,16 @@ def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[NDArray[np.flo
     return from_merges(*merges), pieces
 
 
-def unobserved_pairs(ensemble: Ensemble, *, max_rows: int) -> int | None:
+def unobserved_pairs(
+    ensemble: Ensemble, *, max_rows: int, present: NDArray[np.bool_] | None = None
+) -> int | None:
     """Count the pairs of objects that no partition observed together, without an n x n matrix.
 
     Objects that the same partitions observed are counted together. None if there are more than `max_rows`
-    such sets of partitions with too few of them to meet every other set.
+    such sets of partitions with too few of them to meet every other set. `present` (n, N): who observed
+    whom, if not those of the ensemble.
     """
-    present = ensemble.present
+    present = ensemble.present if present is None else present
     if ensemble.weights is not None:
         present = present[:, ensemble.weights > 0]
     often = present.sum(axis=1)

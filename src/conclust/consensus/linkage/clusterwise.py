@@ -34,10 +34,12 @@ from conclust.similarity.mutual import averaging_indicator, quadratic_forms
 from conclust.spectral import is_sparse
 
 __all__ = [
+    "FEW_ROWS",
     "ClusterTree",
     "Mean",
     "ObjectPairs",
     "RowLinkage",
+    "by_rows",
     "cluster_tree",
     "pairs_of",
     "warn_of_unobserved",
@@ -49,6 +51,8 @@ RowLinkage: TypeAlias = Literal["average", "single", "complete"]
 # over all pairs of clusters of i and j, whatever their partitions, b_i' W b_j / (N_ii N_jj).
 Mean: TypeAlias = Literal["partitions", "pairs"]
 
+# Distinct rows up to which a matrix of all pairs is made always: 32 MB.
+FEW_ROWS = 2048
 # Clusters that are left when a matrix of them is made: with a diagonal W, of which rows are cheap, and
 # with others; 8 and 128 MB.
 _FEW = 1024
@@ -189,8 +193,28 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
     return ObjectPairs(start, rows, weighed, present, own)
 
 
+def by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
+    """Whether the tree is grown from rows of similarities rather than from a matrix of all pairs.
+
+    Where it must be, and where it takes less: of clusters that are small beside the objects. With
+    missing labels average linkage means another thing by it: see `cluster_tree`.
+    """
+    n = len(pairs.start)
+    if linkage not in ("single", "average"):
+        return False
+    if n > max_dense:
+        return True
+    same = pairs.presence is None or linkage == "single"
+    return same and n > FEW_ROWS and pairs.scan_cost <= n
+
+
 def cluster_tree(
-    pairs: ObjectPairs, linkage: Linkage, *, max_dense: int, owner: str
+    pairs: ObjectPairs,
+    linkage: Linkage,
+    *,
+    max_dense: int,
+    owner: str,
+    ties_as_matrix: bool = False,
 ) -> ClusterTree:
     """Agglomerate on 1 - S.
 
@@ -208,6 +232,9 @@ def cluster_tree(
         Most distinct rows for which a matrix is made.
     owner : str
         Who asks, for the refusal.
+    ties_as_matrix : bool, default=False
+        Whether average linkage takes the same of equally near clusters as on a matrix of all pairs: the
+        nearest-neighbour chain is not broken off where few clusters are left, of which a matrix is made else.
 
     Raises
     ------
@@ -217,7 +244,7 @@ def cluster_tree(
     born = pairs.born(linkage)
     with one_library_thread():
         if linkage == "average":
-            tree = _average(pairs)
+            tree = _average(pairs, to_the_end=ties_as_matrix)
         elif linkage == "single":
             tree = _single(pairs)
         else:
@@ -258,11 +285,11 @@ def is_diagonal(W: Any) -> bool:
     )
 
 
-def _average(pairs: ObjectPairs) -> NDArray[np.float64]:
+def _average(pairs: ObjectPairs, *, to_the_end: bool = False) -> NDArray[np.float64]:
     start, n = pairs.start, len(pairs.start)
     # Ratios of sums are no means of a matrix: with presences there is none at the end.
     few = _FEW if is_diagonal(pairs.W) else _FEW_MIXED
-    until = 1 if pairs.presence is not None else min(n, few)
+    until = 1 if to_the_end or pairs.presence is not None else min(n, few)
     left, right = np.empty(n - until, dtype=np.int64), np.empty(n - until, dtype=np.int64)
     heights, leaders = np.empty(n - until), np.arange(n)
     if n > until:

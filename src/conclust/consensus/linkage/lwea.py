@@ -17,7 +17,7 @@ from conclust.consensus.linkage.agglomeration import (
 )
 from conclust.consensus.linkage.clusterwise import (
     ClusterTree,
-    ObjectPairs,
+    by_rows,
     cluster_tree,
     pairs_of,
     warn_of_unobserved,
@@ -27,10 +27,6 @@ from conclust.exceptions import EvidenceWarning
 from conclust.similarity import cluster_certainty
 
 __all__ = ["LWEA", "certain_tree"]
-
-
-# Distinct rows up to which a matrix of all pairs is made always: 32 MB.
-_FEW_ROWS = 2048
 
 
 class LWEA(ConsensusClusterer):
@@ -223,7 +219,7 @@ def certain_tree(
     # Only NWCA divides by the largest entry of S, which is on the diagonal.
     if normalized and pairs.own.max() > 0:
         pairs = pairs.scaled(1.0 / float(pairs.own.max()))
-    if _by_rows(pairs, linkage, max_dense):
+    if by_rows(pairs, linkage, max_dense):
         if tell:
             warn_of_unobserved(ensemble, max_dense)
         return cluster_tree(pairs, linkage, max_dense=max_dense, owner="LWEA")
@@ -239,18 +235,3 @@ def certain_tree(
             EvidenceWarning,
         )
     return ClusterTree(linkage_of(D, pairs.start, linkage), pairs.born(linkage), len(pairs.start))
-
-
-def _by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
-    """Whether the tree is grown from rows of similarities rather than from a matrix of all pairs.
-
-    Where it must be, and where it takes less: of clusters that are small beside the objects. With
-    missing labels average linkage means another thing by it: see `cluster_tree`.
-    """
-    n = len(pairs.start)
-    if linkage not in ("single", "average"):
-        return False
-    if n > max_dense:
-        return True
-    same = pairs.presence is None or linkage == "single"
-    return same and n > _FEW_ROWS and pairs.scan_cost <= n

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._ensemble_input import within_range
+from conclust._labels import over_clusters
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, check_real
@@ -19,11 +20,13 @@ from conclust.consensus.linkage.agglomeration import (
     cluster_dissimilarities,
     linkage_of,
     starting_clusters,
+    unobserved_pairs,
 )
+from conclust.consensus.linkage.clusterwise import ObjectPairs, cluster_tree
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.linkage.eac import EAC
 from conclust.consensus.suitability import warn_of_misfit
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
 from conclust.gram import gram_blocks
 from conclust.weighting import agreement_weights, validity_weights
@@ -31,6 +34,11 @@ from conclust.weighting import agreement_weights, validity_weights
 __all__ = ["MultiEAC", "WeightedEAC", "cluster_stability"]
 
 ClusterWeights: TypeAlias = Literal["stable", "jaccard"]
+
+_SILENT = (
+    "{} no partition speaks that has both in clusters of some weight: without evidence they count as "
+    "dissimilarity 1."
+)
 
 
 def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
@@ -108,7 +116,8 @@ class MultiEAC(ConsensusClusterer):
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Dissimilarity of two clusters, on 1 - p; Ward on sqrt(1 - p).
     max_dense : int, default=20000
-        Most distinct rows of labels for which a matrix of all pairs is made.
+        Most distinct rows of labels for which a matrix of all pairs is made. Of more, single linkage
+        finds similarities row by row, in memory of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
 
@@ -130,7 +139,7 @@ class MultiEAC(ConsensusClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels.
+        If there are more than `max_dense` distinct rows of labels, but for single linkage.
 
     Warns
     -----
@@ -206,31 +215,50 @@ class MultiEAC(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         warn_of_misfit(ensemble, None, "MultiEAC")
         self.cluster_weights_ = self._weights(ensemble)
+        given = _weights_given(ensemble, self.cluster_weights_)
         start = starting_clusters(ensemble)
-        if len(start) > self.max_dense:
-            raise DenseLimitError(
-                f"MultiEAC needs a matrix of all pairs of the {len(start)} distinct rows of labels "
-                f"({8 * len(start) ** 2 / 1e9:.1f} GB), more than max_dense={self.max_dense} allows. "
-                "Use PCC, or EAC with linkage='single' or pairs=, which need no such matrix, or a "
-                "larger max_dense."
-            )
-        with one_library_thread():
-            D, unobserved = cluster_dissimilarities(
-                ensemble,
-                self.cluster_weights_,
-                _weights_given(ensemble, self.cluster_weights_),
-                start,
-            )
-        if unobserved:
-            warn(
-                f"Of {unobserved} pairs of objects no partition speaks that has both in clusters of some "
-                "weight: without evidence they count as dissimilarity 1.",
-                EvidenceWarning,
-            )
-        tree = linkage_of(D, start, self.linkage)
+        if len(start) <= self.max_dense:
+            with one_library_thread():
+                D, unobserved = cluster_dissimilarities(
+                    ensemble, self.cluster_weights_, given, start
+                )
+            tree = linkage_of(D, start, self.linkage)
+            told = f"Of {unobserved} pairs of objects" if unobserved else ""
+        else:
+            tree, told = self._by_rows(ensemble, given, start)
+        if told:
+            warn(_SILENT.format(told), EvidenceWarning)
         self.linkage_matrix_ = tree
         self.lifetimes_ = lifetimes(tree)
         return cut(tree, longest_lifetime(tree) if self.n_clusters is None else self.n_clusters)
+
+    def _by_rows(
+        self, ensemble: Ensemble, given: NDArray[np.float64], start: DistinctRows
+    ) -> tuple[NDArray[np.float64], str]:
+        """Return the tree of single linkage without a matrix of all pairs, and which pairs to warn of.
+
+        p = b_i' W b_j / z_i' z_j with the weights of clusters W and z the roots of those of partitions. A
+        mean of such ratios is no ratio of sums, which is all that average linkage by rows can find.
+        """
+        if self.linkage != "single":
+            raise DenseLimitError(
+                f"MultiEAC with linkage={self.linkage!r} needs a matrix of all pairs of the {len(start)} distinct "
+                f"rows of labels ({8 * len(start) ** 2 / 1e9:.1f} GB), more than max_dense={self.max_dense} "
+                "allows. Use linkage='single', or LWEA, which weighs clusters by their certainty; both "
+                "need no such matrix; or a larger max_dense."
+            )
+        scale = ensemble.partition_weights / (ensemble.partition_weights.max() or 1.0)
+        heard = np.sqrt(given * scale)
+        W = sp.csr_array(
+            sp.diags_array(self.cluster_weights_ * over_clusters(scale, ensemble.offsets))
+        )
+        rows = sp.csr_array(ensemble.indicator[start.first])
+        pairs = ObjectPairs(start, rows, W, heard[start.first], np.ones(len(start)))
+        tree = cluster_tree(pairs, "single", max_dense=self.max_dense, owner="MultiEAC").matrix
+        silent = unobserved_pairs(ensemble, max_rows=self.max_dense, present=given > 0)
+        if silent == 0:
+            return tree, ""
+        return tree, "Perhaps of some pairs" if silent is None else f"Of {silent} pairs of objects"
 
     def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:
         if isinstance(self.cluster_weights, str):

@@ -1,7 +1,8 @@
 """Consensus by voting: partitions made to speak of the same clusters, then counted."""
 
 from conclust.consensus.voting.cumulative import CumulativeVoting
+from conclust.consensus.voting.hyperedges import CEHM
 from conclust.consensus.voting.least_squares import Voting
 from conclust.consensus.voting.positional import PositionalVoting
 
-__all__ = ["CumulativeVoting", "PositionalVoting", "Voting"]
+__all__ = ["CEHM", "CumulativeVoting", "PositionalVoting", "Voting"]

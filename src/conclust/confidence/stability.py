@@ -1,0 +1,266 @@
+"""How stable and how ambiguous the place of each object is, by the partitions alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._threads import thread_count
+from conclust._validation import check_option
+from conclust.ensemble import DistinctRows, Ensemble, as_ensemble
+from conclust.evidence import coassociation_blocks, frequencies
+from conclust.similarity.mutual import quadratic_forms
+
+__all__ = ["SampleStability", "object_ambiguity", "sample_stability"]
+
+Determinacy: TypeAlias = Literal["linear", "quadratic"]
+
+# Shares that are not whole numbers of partitions are counted in so many steps.
+_STEPS = 1000
+# Clusters up to which a table of all pairs of them is made: 128 MB.
+_TABLE = 4000
+
+
+@dataclass(frozen=True)
+class SampleStability:
+    """How clearly the partitions say of each object with whom it is; NaN for objects missing everywhere.
+
+    Attributes
+    ----------
+    stability : ndarray of shape (n_samples,)
+        From 0 to 1: the least and the most determined object. 1 where all are alike.
+    determinacy : ndarray of shape (n_samples,)
+        From 0 to 1: the mean over the other objects of how far the share of partitions that put both together
+        is from `threshold`, where nothing is said, on the way to never or to always.
+    threshold : float
+        Between the shares of pairs that are together and of pairs that are apart.
+    core : ndarray of bool of shape (n_samples,)
+        Objects whose stability is in the upper of the two groups that it falls into; the others are the halo.
+    """
+
+    stability: NDArray[np.float64]
+    determinacy: NDArray[np.float64]
+    threshold: float
+    core: NDArray[np.bool_]
+
+
+def sample_stability(
+    ensemble: Ensemble | ArrayLike,
+    *,
+    determinacy: Determinacy = "linear",
+    n_jobs: int | None = None,
+) -> SampleStability:
+    """Say which objects the partitions agree on: the core of the clusters, and the halo around it.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        The partitions. No consensus is needed.
+    determinacy : {"linear", "quadratic"}, default="linear"
+        Of a share p of the partitions: its distance from the threshold over the largest one on its side, or
+        the square of that.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    SampleStability
+        An entry for each object.
+
+    Raises
+    ------
+    InputError
+        If the labels are malformed.
+    ParameterError
+        If `determinacy` is none of these.
+
+    See Also
+    --------
+    object_ambiguity : without comparing all pairs, and without a threshold.
+
+    Notes
+    -----
+    The sample stability of [1]_, of which the paper makes a clustering (CEs2-L, CEs2-Q): single linkage of the
+    core, which the halo joins. `EAC` of the core, given as ``labels[stability.core]``, is that with any linkage.
+
+    Both thresholds are Otsu's: where the variance between two groups is largest, halfway between the values
+    that it parts. Pairs that no partition observed are left out. Shares of incomplete, weighted or soft
+    partitions are rounded to a thousandth. O(n^2 N) time for n distinct rows of labels, in blocks.
+
+    References
+    ----------
+    .. [1] F. Li, Y. Qian, J. Wang, C. Dang and L. Jing, "Clustering ensemble based on sample's stability",
+       Artificial Intelligence 273, 2019.
+
+    Examples
+    --------
+    >>> from conclust.confidence import sample_stability
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> found = sample_stability(labels)
+    >>> found.threshold, found.determinacy.round(3), found.core
+    (0.5, array([0.778, 0.778, 0.333, 0.778]), array([ True,  True, False,  True]))
+    """
+    check_option(determinacy, "determinacy", "sample_stability", Determinacy)
+    thread_count(n_jobs, "sample_stability")
+    members = as_ensemble(ensemble)
+    observed = members.observed
+    start = (members if observed.all() else members.observed_only()).distinct_rows(noise="apart")
+    counts = _shares_of_rows(start, n_jobs)
+    levels = np.linspace(0.0, 1.0, counts.shape[1])
+    threshold = _parting(levels, start.masses @ counts)
+    # Where all shares are equal each side has no length.
+    side = np.where(levels < threshold, threshold, 1.0 - threshold)
+    clear = np.divide(np.abs(levels - threshold), side, out=np.ones_like(levels), where=side > 0)
+    known = counts.sum(axis=1)
+    sums = counts @ (clear**2 if determinacy == "quadratic" else clear)
+    raw = np.divide(sums, known, out=np.zeros_like(sums), where=known > 0)
+    low, high = float(raw.min()), float(raw.max())
+    scaled = (raw - low) / (high - low) if high - low > 1e-12 else np.ones_like(raw)
+    core = scaled >= _parting(scaled, start.masses)
+    place = np.cumsum(observed) - 1
+    row = np.where(observed, start.inverse[place], 0)
+    return SampleStability(
+        np.where(observed, scaled[row], np.nan),
+        np.where(observed, raw[row], np.nan),
+        threshold,
+        observed & core[row],
+    )
+
+
+def object_ambiguity(
+    ensemble: Ensemble | ArrayLike, *, n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """Say how undecided the partitions are about the pairs of each object.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        The partitions. No consensus is needed.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The mean of 4 p (1 - p) over the other objects, p being the share of the partitions that put both
+        together: 0 where all agree on every pair of the object, 1 where they are split in half on each. NaN
+        for objects that no partition observed, or none together with another.
+
+    Raises
+    ------
+    InputError
+        If the labels are malformed.
+
+    Notes
+    -----
+    The weights of objects of [1]_ are in proportion to it. Sums of p and p^2 over all objects are those over the
+    clusters of the object, and over pairs of them: O(n N^2) time for complete labels, and no pairs.
+    Incomplete ones need the pairs of the n distinct rows of labels, in blocks.
+
+    References
+    ----------
+    .. [1] Y. Ren, C. Domeniconi, G. Zhang and G. Yu, "Weighted-object ensemble clustering", ICDM 2013.
+
+    Examples
+    --------
+    >>> from conclust.confidence import object_ambiguity
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> object_ambiguity(labels).round(4)
+    array([0.2963, 0.2963, 0.8889, 0.2963])
+    """
+    thread_count(n_jobs, "object_ambiguity")
+    members = as_ensemble(ensemble)
+    observed = members.observed
+    kept = members if observed.all() else members.observed_only()
+    start = kept.distinct_rows(noise="apart")
+    if kept.has_missing:
+        found = _mean_ambiguity(start, n_jobs)
+    else:
+        weights = kept.column_weights / kept.partition_weights.sum()
+        rows = start.ensemble.indicator
+        scaled = sp.diags_array(weights)
+        sums = rows @ (weights * kept.cluster_sizes)
+        squares = _square_sums(start.ensemble, sp.csr_array(scaled @ kept.gram @ scaled))
+        # Without the object itself, of which p is below 1 where it is soft or noise.
+        own = np.asarray(rows.power(2) @ weights)
+        others = max(1, kept.n_samples - 1)
+        found = 4.0 * np.maximum(sums - squares - own * (1.0 - own), 0.0) / others
+    ambiguity = np.full(members.n_samples, np.nan)
+    ambiguity[observed] = found[start.inverse]
+    return ambiguity
+
+
+def _square_sums(rows: Ensemble, W: sp.csr_array) -> NDArray[np.float64]:
+    """Return b_i' W b_i of all rows."""
+    T = W.shape[0]
+    if rows.is_soft or T > _TABLE:
+        return quadratic_forms(rows.indicator, W)
+    # Of each pair of clusters of a row one entry; noise is in none.
+    table = np.zeros((T + 1, T + 1))
+    table[:T, :T] = W.toarray()
+    clusters = rows.codes + rows.offsets[:-1]
+    clusters[rows.noise] = T
+    columns = np.ascontiguousarray(clusters.T)
+    found = np.zeros(rows.n_samples)
+    for u, one in enumerate(columns):
+        found += table[one, one]
+        for other in columns[u + 1 :]:
+            found += 2.0 * table[one, other]
+    return found
+
+
+def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float64]:
+    """Return how many other objects each row has at each share from 0 to 1 (n_rows, steps + 1)."""
+    rows = start.ensemble
+    whole = not rows.is_soft and not rows.has_missing and rows.weights is None
+    steps = rows.n_partitions if whole else _STEPS
+    masses = start.masses
+    counts = np.zeros((len(start), steps + 1))
+    for block in coassociation_blocks(rows, n_jobs=n_jobs):
+        shares = frequencies(block.counts, block.copresence)
+        levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
+        weights = np.where(np.isnan(shares), 0.0, masses)
+        # Of its own objects a row has one less: an object is no pair with itself.
+        own = np.arange(len(block.rows))
+        weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
+        levels += (own * (steps + 1))[:, None]
+        found = np.bincount(levels.ravel(), weights.ravel(), minlength=len(own) * (steps + 1))
+        counts[block.rows.start : block.rows.stop] = found.reshape(len(own), -1)
+    return counts
+
+
+def _mean_ambiguity(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float64]:
+    """Return the mean of 4 p (1 - p) over the other objects that some partition observed with the row's."""
+    found = np.empty(len(start))
+    for block in coassociation_blocks(start.ensemble, n_jobs=n_jobs):
+        p = frequencies(block.counts, block.copresence)
+        weights = np.where(np.isnan(p), 0.0, start.masses)
+        own = np.arange(len(block.rows))
+        weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
+        total = weights.sum(axis=1)
+        np.nan_to_num(p, copy=False)
+        sums = (weights * p * (1.0 - p)).sum(axis=1)
+        some = slice(block.rows.start, block.rows.stop)
+        found[some] = np.divide(4.0 * sums, total, out=np.full(len(own), np.nan), where=total > 0)
+    return found
+
+
+def _parting(values: NDArray[np.float64], masses: NDArray[np.float64]) -> float:
+    """Return Otsu's threshold: halfway between the values that it parts; the value where there is one."""
+    order = np.argsort(values, kind="stable")
+    order = order[masses[order] > 0]
+    at, weight = values[order], masses[order]
+    if not len(at) or at[-1] - at[0] <= 1e-12:
+        return float(at[0]) if len(at) else 0.0
+    below = np.cumsum(weight)[:-1]
+    above = weight.sum() - below
+    sums = np.cumsum(weight * at)
+    gap = sums[:-1] / below - (sums[-1] - sums[:-1]) / above
+    between = below * above * gap**2
+    between[np.diff(at) <= 1e-12] = 0.0  # equal values are not parted
+    best = int(np.argmax(between >= between.max() * (1.0 - 1e-12)))
+    return float(0.5 * (at[best] + at[best + 1]))

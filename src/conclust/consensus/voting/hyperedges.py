@@ -1,0 +1,291 @@
+"""CEHM: clusters that stand for many others are the seeds, and all clusters vote on the other objects."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._threads import one_library_thread
+from conclust._validation import check_real
+from conclust.consensus.base import Method
+from conclust.consensus.voting.ballots import VotingClusterer
+from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.similarity import cluster_certainty
+from conclust.similarity.jaccard import jaccard_of_others
+
+__all__ = ["CEHM", "medoids"]
+
+# Most rounds in which all objects are voted on again: two of them may follow each other for ever.
+_MOST_ROUNDS = 50
+# Numbers that differ by less, as shares of what there is, are equal but for rounding.
+_EQUAL = 1e-12
+
+
+class CEHM(VotingClusterer):
+    """Clustering ensemble by k-hyperedge medoids.
+
+    The clusters of all partitions, as hyperedges, are themselves clustered: k-medoids under the Jaccard
+    similarity finds `n_clusters` of them that stand for all. An object in one of these only is a seed of it.
+    Then every cluster votes for the clusters of the consensus, in proportion to the objects it has there;
+    each round labels 1 / K of the objects more, those with the clearest votes. In the end all are labelled
+    again by all votes until nothing changes [1]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, K. Fewer are found where fewer clusters differ, or fewer win the vote of any object.
+        To be given: ``fit`` refuses None.
+    theta : float, default=None
+        Above 0: clusters vote by their certainty (:func:`conclust.similarity.cluster_certainty`), as in
+        LWEA. None: all alike, as published.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Cluster with the most votes, consecutive from 0 by first appearance; -1: missing in every partition.
+    membership_ : ndarray of shape (n_samples, n_held)
+        Mean votes on the objects; rows sum to 1. A column for each cluster that is not empty; the clusters
+        of ``labels_`` come first.
+    medoids_ : ndarray of int64 of shape (n_medoids,)
+        The clusters that stand for all, in the order of ``Ensemble.indicator``.
+    votes_ : ndarray of shape (n_clusters_of_all_partitions, n_medoids)
+        The votes of each cluster of a partition, for the columns of ``membership_``, then for empty clusters.
+    n_iter_ : int
+        Rounds in which all objects were labelled again, at most 50.
+    n_clusters_ : int
+        Clusters found.
+    n_features_in_ : int
+        Number of partitions.
+
+    See Also
+    --------
+    CumulativeVoting : votes for the clusters of one partition, merged in the end.
+
+    Notes
+    -----
+    K-medoids begins greedily and swaps a medoid for another cluster as long as that is better: no swap
+    improves what it ends with, and nothing is drawn. Where all objects of a medoid are those of others too,
+    they are its seeds. Of objects with equally clear votes all are labelled.
+
+    On five published ensembles of many small clusters `theta` =0.4 reaches a mean NMI of .547, votes that count
+    alike .537; LWEA reaches .577 there.
+
+    Objects with the same labels are counted together, and placed alike. A partition has no vote on objects
+    that it did not observe or took for noise. An object that nobody votes on has an even membership. Weights
+    of the partitions weigh votes, and clusters in k-medoids; soft members vote with their probabilities, and
+    seeds belong to a medoid more than to all others. O(n N K) time a round, K rounds and more; O(T^2) for
+    k-medoids.
+
+    References
+    ----------
+    .. [1] F. Li, J. Wang, L. Zhang, Y. Qian, S. Jin, T. Yan and L. Du, "k-HyperEdge medoids for
+       clustering ensemble", AAAI 2025.
+
+    Examples
+    --------
+    >>> from conclust import CEHM
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = CEHM(n_clusters=2).fit(labels)
+    >>> model.labels_, model.medoids_
+    (array([0, 0, 1, 1]), array([0, 1]))
+    >>> model.membership_.round(3)
+    array([[0.889, 0.111],
+           [0.889, 0.111],
+           [0.222, 0.778],
+           [0.   , 1.   ]])
+    """
+
+    medoids_: NDArray[np.int64]
+    n_iter_: int
+
+    method = Method(
+        title="K-hyperedge medoids",
+        n_clusters="exact",
+        membership=True,
+        missing=True,
+        weights=True,
+        soft_members=True,
+        cost="n N K a round + T^2",
+        citation="Li, Wang, Zhang, Qian, Jin, Yan and Du 2025, AAAI",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        theta: float | None = None,
+        missing: Missing = "unobserved",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.theta = theta
+        self.missing = missing
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        if self.theta is not None:
+            check_real(self.theta, "theta", "CEHM", closed="neither")
+
+    def _fit_membership(
+        self, ensemble: Ensemble, observed: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        weights = ensemble.column_weights / ensemble.partition_weights.sum()
+        with one_library_thread():
+            self.medoids_ = medoids(jaccard_of_others(ensemble), weights, self.n_clusters)
+            # The surest clusters are the smallest ones: they vote, and stand for few others.
+            if self.theta is not None:
+                weights = weights * cluster_certainty(ensemble, self.theta)
+            if not len(self.medoids_):  # noise everywhere
+                self._keep(ensemble, np.zeros((len(weights), 1)))
+                return np.ones((ensemble.n_samples, 1))
+            rows = ensemble.distinct_rows()
+            votes, self.n_iter_ = _Election(rows, weights, len(self.medoids_)).held(self.medoids_)
+            self._keep(ensemble, votes)
+            self._column_weights = weights
+            self._n_held = votes.shape[1]
+            found = self._read_votes(rows.ensemble.indicator)
+        return found[rows.inverse]
+
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+        if len(self.medoids_):
+            self.medoids_ = self.medoids_[self._all_clusters(kept)]
+        super()._keep_clusters(kept)
+
+    def _read_votes(
+        self,
+        indicator: sp.csr_array,
+        observed: NDArray[np.bool_] | None = None,
+        noise: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.float64]:
+        voting = self._column_weights * (self.votes_.sum(axis=1) > 0)
+        return self._mean_votes(indicator, np.asarray(indicator @ voting))
+
+
+def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Return up to k clusters that all others resemble most: no swap of one for another is better.
+
+    Parameters
+    ----------
+    J : csr_array of shape (T, T)
+        Similarities from 0 to 1, symmetric, nothing on the diagonal.
+    weights : ndarray of shape (T,)
+        How much each cluster counts; those of weight 0 are no medoids.
+    k : int
+        Medoids wanted; there are fewer where fewer clusters differ.
+
+    Returns
+    -------
+    ndarray of int64
+        In the order in which they were found. The sum over the clusters of their weight times the
+        similarity to the nearest medoid is a local maximum; the first of equals is taken.
+    """
+    T = J.shape[0]
+    S = sp.coo_array(J + sp.eye_array(T))
+    kept = weights[S.coords[1]] > 0
+    of, other, value = S.coords[0][kept], S.coords[1][kept], S.data[kept]
+    weight, enough = weights[of], _EQUAL * float(weights.sum())
+    chosen: list[int] = []
+    best = np.zeros(T)
+    for _ in range(k):
+        gain = np.bincount(other, weight * np.maximum(value - best[of], 0.0), minlength=T)
+        if gain.max(initial=0.0) <= enough:
+            break
+        first = int(np.argmax(gain >= gain.max() - enough))
+        chosen.append(first)
+        mine = other == first
+        np.maximum.at(best, of[mine], value[mine])
+    found = np.array(chosen, dtype=np.int64)
+    similarity = sp.csc_array((value, (of, other)), shape=(T, T))
+    while len(found):
+        near = similarity[:, found].toarray()
+        nearest = near.argmax(axis=1)
+        best = near.max(axis=1)
+        near[np.arange(T), nearest] = 0.0
+        second = near.max(axis=1)
+        # Of a new medoid in place of each of the others: what it is nearer to than all, what it keeps of
+        # those that lose theirs, and what these lose.
+        gain = np.bincount(other, weight * np.maximum(value - best[of], 0.0), minlength=T)
+        instead = weight * np.maximum(np.minimum(value, best[of]) - second[of], 0.0)
+        saved = sp.csr_array((instead, (nearest[of], other)), shape=(len(found), T)).toarray()
+        lost = np.bincount(nearest, weights * (best - second), minlength=len(found))
+        swaps = saved + gain - lost[:, None]
+        if swaps.max() <= enough:
+            break
+        leaving, coming = divmod(int(np.argmax(swaps >= swaps.max() - enough)), T)
+        found[leaving] = coming
+    return found
+
+
+class _Election:
+    """Clusters that vote by the labels of their objects, and objects that are labelled by the votes."""
+
+    def __init__(self, rows: DistinctRows, weights: NDArray[np.float64], k: int) -> None:
+        self.masses, self.k = rows.masses, k
+        self.B = rows.ensemble.indicator
+        self.counted = sp.csr_array(self.B.T @ sp.diags_array(rows.masses))
+        sizes = np.asarray(self.counted.sum(axis=1)).ravel()
+        self.shares = np.divide(weights, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        self.sizes = sizes
+
+    def held(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.float64], int]:
+        """Return the votes of all clusters in the end (T, K), and how often all were labelled again."""
+        labels = self._seeds(chosen)
+        self._extend(labels)
+        rounds = 0
+        while rounds < _MOST_ROUNDS:
+            rounds += 1
+            scores = self._scores(labels)
+            top = scores.max(axis=1)
+            own = scores[np.arange(len(labels)), np.maximum(labels, 0)]
+            moved = (top > _EQUAL) & ((labels < 0) | (own < top - _EQUAL))
+            if not moved.any():
+                break
+            labels[moved] = _first_best(scores[moved])
+        held = self._held(labels)
+        votes = np.divide(
+            held, self.sizes[:, None], out=np.zeros_like(held), where=self.sizes[:, None] > 0
+        )
+        return votes, rounds
+
+    def _seeds(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return labels of the objects that belong to one medoid more than to all others; -1: none."""
+        own = self.B[:, chosen].toarray()
+        total = own.sum(axis=1)
+        sure = own.max(axis=1) > (0.5 + _EQUAL) * total
+        labels = np.where(sure, own.argmax(axis=1), -1)
+        # Smaller ones first: what is left of larger ones are still seeds of these.
+        without = np.flatnonzero(np.bincount(labels[sure], minlength=len(chosen)) == 0)
+        for k in without[np.argsort(self.sizes[chosen[without]], kind="stable")]:
+            labels[(labels < 0) & (own[:, k] > 0)] = k
+        return labels
+
+    def _held(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return how many objects of each cluster have each label (T, K)."""
+        known = np.flatnonzero(labels >= 0)
+        Y = sp.csr_array((np.ones(len(known)), (known, labels[known])), shape=(len(labels), self.k))
+        return np.asarray((self.counted @ Y).toarray())
+
+    def _scores(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the votes on all rows, by the labels that they have (n, K)."""
+        return np.asarray(self.B @ (self._held(labels) * self.shares[:, None]))
+
+    def _extend(self, labels: NDArray[np.int64]) -> None:
+        """Label ever more objects, those with the clearest votes; the others have none until then."""
+        total, done = float(self.masses.sum()), float(self.masses[labels >= 0].sum())
+        step = max(np.floor(np.sqrt(total)), np.ceil((total - done) / self.k))
+        while done < total:
+            done = min(total, done + step)
+            scores = self._scores(labels)
+            ranked = np.sort(scores, axis=1)
+            clear = ranked[:, -1] - (ranked[:, -2] if self.k > 1 else 0.0)
+            clear[ranked[:, -1] <= _EQUAL] = -1.0  # nobody votes
+            order = np.argsort(-clear, kind="stable")
+            last = order[np.searchsorted(np.cumsum(self.masses[order]), done)]
+            labels[:] = np.where(clear >= max(clear[last] - _EQUAL, 0.0), _first_best(scores), -1)
+
+
+def _first_best(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the best column of each row, the first of equals."""
+    best: NDArray[np.int64] = (scores >= scores.max(axis=1, keepdims=True) - _EQUAL).argmax(axis=1)
+    return best

@@ -1,0 +1,71 @@
+"""Linkage on profiles: rows of the co-association, against SciPy and a greedy twin on these rows."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.cluster.hierarchy as hierarchy
+from scipy.spatial.distance import pdist, squareform
+from tests.cases import E1, planted
+from tests.naive import linkage as naive
+
+from conclust import EAC, Ensemble
+from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
+
+KINDS = [(0.0, 0.0, False), (0.0, 0.0, True), (0.0, 0.2, False), (0.3, 0.0, True)]
+
+
+def profiles(labels, weights):
+    c, N = naive.evidence(labels, weights)
+    S = np.divide(c, N, out=np.zeros_like(c), where=N > 0)
+    np.fill_diagonal(S, 1.0)
+    return S
+
+
+def test_e1():
+    D = squareform(pdist(profiles(np.asarray(E1), None)))
+    np.testing.assert_allclose(D[[0, 0, 2], [2, 3, 3]], [4 / 3, 1.763834, 2 / 3], atol=1e-6)
+    tree = EAC(2, metric="profile", linkage="complete").fit(E1).linkage_matrix_
+    np.testing.assert_allclose(tree[:, 2], [0, 2 / 3, 1.763834], atol=1e-6)
+
+
+@pytest.mark.parametrize("linkage", ["single", "average", "complete", "ward"])
+@pytest.mark.parametrize(("missing", "noise", "weighted"), KINDS)
+def test_tree_is_that_of_the_rows(linkage, missing, noise, weighted):
+    rng = np.random.default_rng(3)
+    labels = naive.random_labels(rng, 36, 8, k=6, missing=missing, noise=noise)
+    labels[10:14] = labels[20:24]
+    weights = np.sqrt(np.arange(2.0, 10.0)) if weighted else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        model = EAC(metric="profile", linkage=linkage).fit(Ensemble(labels, weights=weights))
+    D = squareform(pdist(profiles(labels, weights)))
+    naive.replay(model.linkage_matrix_, lambda A, B: naive.between(D, A, B, linkage), 1e-5)
+
+
+def test_soft_members():
+    members = [np.random.default_rng(u).dirichlet(np.ones(3), 20) for u in range(5)]
+    S = sum(M @ M.T for M in members) / 5
+    np.fill_diagonal(S, 1.0)
+    tree = EAC(metric="profile").fit(Ensemble.from_memberships(members)).linkage_matrix_
+    np.testing.assert_allclose(tree[:, 2], hierarchy.linkage(S, "average")[:, 2], atol=1e-6)
+
+
+def test_planted_clusters_are_found():
+    labels, truth = planted(n=200, m=15, k=4, flip=0.1)
+    found = EAC(4, metric="profile", linkage="complete").fit(labels).labels_
+    np.testing.assert_array_equal(found, truth)
+
+
+def test_what_it_cannot_do_is_refused():
+    with pytest.raises(ParameterError, match="'metric' parameter of EAC must be one of"):
+        EAC(2, metric="cosine").fit(E1)
+    with pytest.raises(ParameterError, match=r"must be 'evidence'. Got 'profile'"):
+        EAC(2, metric="profile", pairs=2).fit(E1)
+    with pytest.raises(DenseLimitError, match=r"metric='profile' needs a matrix .* the 3 distinct"):
+        EAC(2, metric="profile", linkage="single", max_dense=2).fit(E1)
+
+
+def test_pairs_that_nobody_observed_are_told():
+    with pytest.warns(EvidenceWarning, match=r"Of 4 pairs of objects .* profiles have 0"):
+        EAC(2, metric="profile").fit([[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]])
