@@ -11,6 +11,7 @@ Functions and methods read these quantities here instead of computing them again
     each partition        (N,)     cluster_counts, missing_counts, noise_counts, observed_counts,
                                    partition_weights, presence_groups
     each cluster          (T,)     cluster_sizes, column_partitions, column_weights
+    cluster and partition (T, N)   observed_sizes
     object and cluster    (n, T)   indicator, B
     cluster and cluster   (T, T)   gram, B'B; gram_entries, how many it can have
     all of it                      label_view, as the kernels read it
@@ -114,6 +115,11 @@ class Derived:
     def is_soft(self) -> bool:
         """Whether the partitions are memberships (``from_memberships``)."""
         return self._soft is not None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether labels, and what there is for every object, are in memory."""
+        return True
 
     @property
     def has_missing(self) -> bool:
@@ -224,6 +230,17 @@ class Derived:
         if self._soft is not None or int(self.offsets[-1]) > DENSE:
             return sp.csr_array(self.indicator.T @ self.indicator)
         return counted_gram(self.label_view)
+
+    @once
+    def observed_sizes(self) -> NDArray[np.float64]:
+        """How many objects of each cluster each partition observed, (T, N); if soft, of squares.
+
+        Squares of the probabilities: the squared length of the cluster's column over these objects.
+        """
+        B = self.indicator if self._soft is None else sp.csr_array(self._soft.power(2))
+        if not self.has_missing:
+            return np.repeat(np.asarray(B.sum(axis=0)).reshape(-1, 1), self.n_partitions, axis=1)
+        return np.asarray(B.T @ self.present.astype(np.float64))
 
     @once
     def gram_entries(self) -> int:

@@ -197,14 +197,14 @@ def first_appearance(labels: NDArray[Any], n_clusters: int) -> NDArray[np.int64]
     return first[:n_clusters]
 
 
-def code_labels(labels: Any, *, missing: Missing = "unobserved") -> CodedLabels:
-    """Read a label matrix (n_samples, n_partitions) into codes.
+def code_labels(labels: Any, *, missing: Missing = "unobserved", least: int = 2) -> CodedLabels:
+    """Read a label matrix (n_samples, n_partitions), of `least` objects or more, into codes.
 
     A C-contiguous uint8 or int8 array is used without a copy if its columns number their clusters by
     first appearance; every other input becomes one new matrix of the smallest code type.
     """
     matrix, object_names = _as_matrix(labels, missing)
-    _check_shape(matrix)
+    _check_shape(matrix, least)
     if object_names is not None:
         missing = "unobserved"  # already told apart from None, object by object
     as_is, counts = _use_as_is(matrix, missing)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -247,6 +247,11 @@ class Ensemble(Derived):
                 f"Partition {absent[0]} is missing everywhere: it observed none of the {n} objects. "
                 "Leave it out of the ensemble."
             )
+        self._fill(coded, read_weights(weights, m), soft)
+
+    def _fill(
+        self, coded: CodedLabels, weights: NDArray[np.float64] | None, soft: sp.csr_array | None
+    ) -> None:
         for array in (coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise):
             array.flags.writeable = False
         offsets = np.concatenate([[0], np.cumsum(coded.cluster_counts)]).astype(np.int64)
@@ -256,7 +261,7 @@ class Ensemble(Derived):
             "cluster_counts": coded.cluster_counts,
             "offsets": offsets,
             "names": coded.names,
-            "weights": read_weights(weights, m),
+            "weights": weights,
             "missing_counts": coded.n_missing,
             "noise_counts": coded.n_noise,
             "_soft": soft,
@@ -407,22 +412,33 @@ class Ensemble(Derived):
         array([[0, 0],
                [2, 0]])
         """
-        part = object.__new__(Ensemble)
-        codes = np.ascontiguousarray(self.codes[objects])
-        missing_counts, noise_counts = reserved_counts(codes)
-        values = {
-            "codes": codes,
-            "cluster_counts": self.cluster_counts,
-            "offsets": self.offsets,
-            "names": self.names,
-            "weights": self.weights,
-            "missing_counts": missing_counts,
-            "noise_counts": noise_counts,
-            "_soft": None if self._soft is None else self._soft[objects],
-            "_derived": {},
-        }
-        for name, value in values.items():
-            object.__setattr__(part, name, value)
+        soft = None if self._soft is None else self._soft[objects]
+        return Ensemble.numbered(self.codes[objects], self.names, self.weights, soft)
+
+    @staticmethod
+    def numbered(
+        codes: NDArray[Any],
+        names: Names,
+        weights: NDArray[np.float64] | None,
+        soft: sp.csr_array | None = None,
+    ) -> Ensemble:
+        """Return the ensemble of some objects' codes, clusters numbered as in an ensemble of more objects.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_part, n_partitions)
+            Numbers in `names`, or the codes of missing and noise.
+        names : tuple of tuples
+            The user's label of every cluster of every partition; a cluster may have no object here.
+        weights : ndarray of shape (n_partitions,) or None
+            Weight of each partition.
+        soft : csr_array of shape (n_part, T), default=None
+            Posteriors. None: the partitions are hard.
+        """
+        codes = np.ascontiguousarray(codes)
+        counts = np.array([len(known) for known in names], dtype=np.int64)
+        part = Ensemble.__new__(Ensemble)
+        part._fill(CodedLabels(codes, counts, *reserved_counts(codes), names), weights, soft)
         return part
 
     @staticmethod
@@ -607,8 +623,10 @@ def _made(path: str | os.PathLike[str], parts: tuple[CodedLabels, Any, Any]) -> 
 
 def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
     """Return `labels` if they are an Ensemble, else make one, with a hint if they look transposed."""
-    if isinstance(labels, Ensemble):
-        return labels
+    if isinstance(
+        labels, Derived
+    ):  # or labels in blocks, which have all that sums over objects say
+        return cast("Ensemble", labels)
     ensemble = Ensemble(labels, missing=missing)
     if clusterings_as_rows(labels, *ensemble.shape):
         n, m = ensemble.shape

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._derived import Derived
 from conclust.ensemble import Ensemble
 
 __all__ = ["GramBlock", "gram_blocks", "is_held", "scaled_gram_norm"]
@@ -42,12 +43,12 @@ class GramBlock:
     gram: sp.csr_array
 
 
-def is_held(ensemble: Ensemble) -> bool:
-    """Say whether ``Ensemble.gram`` is small enough to be made and kept."""
-    return bool(ensemble.gram_entries <= _ENTRIES)
+def is_held(ensemble: Derived) -> bool:
+    """Say whether ``Ensemble.gram`` is small enough to be made and kept; of labels in blocks it always is."""
+    return bool(ensemble.gram_entries <= _ENTRIES) or not ensemble.is_held
 
 
-def gram_blocks(ensemble: Ensemble, mass: NDArray[np.float64] | None = None) -> Iterator[GramBlock]:
+def gram_blocks(ensemble: Derived, mass: NDArray[np.float64] | None = None) -> Iterator[GramBlock]:
     """Yield B'B, or B' diag(mass) B, by the rows of whole partitions: all at once if it is small."""
     offsets, m = ensemble.offsets, ensemble.n_partitions
     total = int(offsets[-1])

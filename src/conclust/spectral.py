@@ -33,8 +33,10 @@ __all__ = [
     "graph_embedding",
     "is_sparse",
     "leading_eigenvectors",
+    "numbered_components",
     "spectrum_of_products",
     "transfer_cut",
+    "transfer_cut_of_products",
     "unit_rows",
 ]
 
@@ -159,17 +161,63 @@ def transfer_cut(
     y = _inverse_root(mixed(edges.sums()))
     graph = _Normalized(edges, mixing, _inverse_root(object_degrees), y)
     E = graph.inner() if edges.shape[1] <= _HELD else None
-    eigenvalues, V = _leading_of_products(graph, k) if E is None else _leading(E, k)
+    leading = _leading_of_products(graph, k) if E is None else _leading(E, k)
+    return _side(leading, graph, E, k, lambda: components_of(edges, mixing))
+
+
+def transfer_cut_of_products(
+    inner: NDArray[np.float64],
+    degrees: NDArray[np.float64],
+    k: int,
+    components: Callable[[], NDArray[np.int64]],
+) -> ClusterSide:
+    """Find the same from what the objects add up to, where they are read in blocks.
+
+    Parameters
+    ----------
+    inner : ndarray of shape (T, T)
+        B' D_x^-1 B.
+    degrees : ndarray of shape (T,)
+        Of the clusters: B' 1.
+    k : int
+        How many triplets; fewer where the rank is lower.
+    components : callable
+        Finds the component that each cluster is in, as `components_of` numbers them; called only where
+        the graph may fall into several.
+
+    Returns
+    -------
+    ClusterSide
+        The triplets, of each component of the graph by itself.
+    """
+    y = _inverse_root(degrees)
+    E = inner * y[:, None] * y
+    E = 0.5 * (E + E.T)
+    graph = _Normalized(MatrixEdges(sp.csr_array((0, len(y)))), None, np.empty(0), y)
+    return _side(_leading(E, k), graph, E, k, components)
+
+
+def _side(
+    leading: tuple[NDArray[np.float64], NDArray[np.float64]],
+    graph: _Normalized,
+    E: NDArray[np.float64] | None,
+    k: int,
+    find_components: Callable[[], NDArray[np.int64]],
+) -> ClusterSide:
+    """Return the clusters' side from the leading eigenvectors, or from those of each component."""
+    eigenvalues, V = leading
+    y = graph.y
     components = np.where(y > 0, 0, -1)
     component_of = np.zeros(len(eigenvalues), dtype=np.int64)
     if len(eigenvalues) > 1 and eigenvalues[1] > _ONE:
-        components = components_of(edges, mixing)
+        components = find_components()
         if components.max() > 0:
             eigenvalues, V, component_of = _leading_of_components(graph, E, components, k)
     values = np.sqrt(np.maximum(eigenvalues, 0.0))
     kept = values > _RANK
     values, V = np.minimum(values[kept], 1.0), np.ascontiguousarray(V[:, kept])
-    return ClusterSide(values, V, mixed(V * (y[:, None] / values)), components, component_of[kept])
+    loads = _mixing(graph.mixing)(V * (y[:, None] / values))
+    return ClusterSide(values, V, loads, components, component_of[kept])
 
 
 def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -> NDArray[np.int64]:
@@ -200,7 +248,24 @@ def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -
         links = links + sp.coo_array(joined, shape=(T, T)).tocsr()
     if mixing is not None:
         links = links + mixing
-    weight = _mixing(mixing)(edges.sums())
+    return numbered_components(links, _mixing(mixing)(edges.sums()))
+
+
+def numbered_components(links: sp.csr_array, weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Number the components of the clusters' graph.
+
+    Parameters
+    ----------
+    links : csr_array of shape (T, T)
+        Entries join clusters.
+    weight : ndarray of shape (T,)
+        Degrees of the clusters.
+
+    Returns
+    -------
+    ndarray of int64 of shape (T,)
+        As `components_of`.
+    """
     found = connected_components(links, directed=False)[1].astype(np.int64)
     some = weight > 0
     _, first, inverse = np.unique(found[some], return_index=True, return_inverse=True)

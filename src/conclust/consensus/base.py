@@ -22,6 +22,10 @@ from conclust._labels import (
 )
 from conclust._validation import check_column_names, check_int, check_option, refuse
 from conclust._warnings import warn
+from conclust.blocks.finishing import NOTHING, Answer
+from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.store import is_blocked
+from conclust.consensus.blockwise import fit_blocks, placed_blocks
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, UnsupportedEnsembleError
 
@@ -39,9 +43,6 @@ __all__ = [
 NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
 
 _ROWS_AT_ONCE = 1 << 14
-# A cluster is empty where no object belongs to it with a higher probability: an iteration towards zero
-# leaves such rests, and memberships are written with nine decimals.
-_NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,9 @@ class Method:
         Authors, year, where.
     missing_with : str, default=""
         Where parameters decide about missing labels: those with which it takes them.
+    blocks : bool, default=False
+        Whether it reads labels in blocks (:class:`conclust.blocks.LabelStore`), of more objects than fit
+        into the memory.
     estimator : str, default=""
         Name of the class; filled in by :func:`conclust.methods`.
     """
@@ -81,6 +85,7 @@ class Method:
     cost: str
     citation: str
     missing_with: str = ""
+    blocks: bool = False
     estimator: str = ""
 
 
@@ -135,8 +140,11 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_partitions) or Ensemble
-            Labels of the objects, one partition a column; -1, NaN, None: missing; -2: noise.
+        X : array-like of shape (n_samples, n_partitions), Ensemble or LabelStore
+            Labels of the objects, one partition a column; -1, NaN, None: missing; -2: noise. A
+            :class:`conclust.blocks.LabelStore`, an array of Zarr or Dask is read in blocks, by methods that
+            can (``blocks`` in ``conclust.methods()``): attributes with a row for every object are then
+            made when they are read.
         y : None
             Ignored; there for scikit-learn's pipelines.
 
@@ -156,6 +164,9 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """
         with whole_or_nothing(self):
             self._forget()
+            if is_blocked(X):
+                self._fit_stored(X)
+                return self
             ensemble = self._read(X)
             observed = ensemble.observed
             kept = ensemble if observed.all() else ensemble.observed_only()
@@ -175,6 +186,23 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                     EvidenceWarning,
                 )
         return self
+
+    def _fit_stored(self, X: Any) -> None:
+        """Find the consensus of labels that are read in blocks."""
+        if not self.method.blocks:
+            raise UnsupportedEnsembleError(
+                f"{type(self).__name__} needs all labels at once, and takes none that are read in blocks. "
+                f"{', '.join(_in_blocks())} do; or fit it to an Ensemble: LabelStore(...).ensemble()."
+            )
+        check_option(self.missing, "missing", type(self).__name__, Missing)
+        fit_blocks(self, X)
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        """Find the consensus of labels in blocks; return the rule that labels a block.
+
+        Only of methods that say ``blocks=True``: see ``blocks/labels.py``.
+        """
+        raise NotImplementedError
 
     def _forget(self) -> None:
         """Drop what an earlier fit found: not every fit sets every attribute."""
@@ -306,7 +334,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
         """
         others = membership[~unobserved]
         heaviest = np.argsort(-others.sum(axis=0), kind="stable")
-        heaviest = heaviest[others.max(axis=0)[heaviest] > _NOTHING]
+        heaviest = heaviest[others.max(axis=0)[heaviest] > NOTHING]
         membership[unobserved] = 1.0 / membership.shape[1]
         membership = _columns(membership, heaviest)
         kept, labels = _column_order(membership)
@@ -346,6 +374,10 @@ class PlacingClusterer(SoftConsensusClusterer):
             The columns are those of ``membership_``; rows sum to 1. An object missing everywhere
             gets a uniform row.
         """
+        if is_blocked(X):
+            check_is_fitted(self)
+            width = self.membership_.shape[1]
+            return placed_blocks(self, X, self._placed, width, np.float64)  # type: ignore[return-value]
         return self._placed(self._encode(X))
 
     def _placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -366,7 +398,12 @@ class PlacingClusterer(SoftConsensusClusterer):
         ndarray of shape (n_new,)
             Cluster of each object; -1 for an object missing everywhere.
         """
-        codes = self._encode(X)
+        if is_blocked(X):
+            check_is_fitted(self)
+            return placed_blocks(self, X, self._labelled, None, np.int64)  # type: ignore[return-value]
+        return self._labelled(self._encode(X))
+
+    def _labelled(self, codes: NDArray[Any]) -> NDArray[np.int64]:
         labels: NDArray[np.int64] = self._placed(codes).argmax(axis=1)
         labels[_unobserved(codes, None)] = -1
         return labels
@@ -394,6 +431,13 @@ def _those_that(kind: type[ConsensusClusterer]) -> str:
     names = [method.estimator for method in methods()]
     names = [name for name in names if issubclass(getattr(conclust, name), kind)]
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _in_blocks() -> list[str]:
+    """Name the public estimators that read labels in blocks."""
+    from conclust.consensus.registry import methods
+
+    return [method.estimator for method in methods() if method.blocks]
 
 
 def _unobserved(codes: NDArray[Any], counted: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
@@ -435,7 +479,7 @@ def _by_first(first: NDArray[np.int64], membership: NDArray[np.float64]) -> NDAr
     others = np.flatnonzero(first == len(membership))
     if len(others) == 0:
         return found
-    others = others[membership.max(axis=0)[others] > _NOTHING]
+    others = others[membership.max(axis=0)[others] > NOTHING]
     heaviest = np.argsort(-membership.sum(axis=0)[others], kind="stable")
     return np.concatenate([found, others[heaviest]])
 

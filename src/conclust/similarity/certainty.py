@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._derived import Derived
 from conclust._labels import over_clusters
 from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
@@ -20,7 +21,7 @@ _THETA = 0.4
 _THETA_NORMALIZED = 0.06
 
 
-def cluster_uncertainty(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
+def cluster_uncertainty(ensemble: Derived | ArrayLike) -> NDArray[np.float64]:
     """Say over how many clusters of the other partitions each cluster is spread, in bits.
 
     Parameters
@@ -72,7 +73,7 @@ def cluster_uncertainty(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
 
 
 def cluster_certainty(
-    ensemble: Ensemble | ArrayLike, theta: float | None = None, *, normalized: bool = False
+    ensemble: Derived | ArrayLike, theta: float | None = None, *, normalized: bool = False
 ) -> NDArray[np.float64]:
     """Say how certain each cluster is: the ensemble-driven cluster index (ECI).
 
@@ -142,13 +143,13 @@ def _row_blocks(
     sizes = ensemble.cluster_sizes
     columns = sp.csr_array((np.ones(T), ensemble.column_partitions, np.arange(T + 1)), shape=(T, m))
     counted = ensemble.has_missing and not (ensemble.has_noise or ensemble.is_soft)
-    transposed = None
-    if ensemble.has_missing and not counted:
-        transposed = sp.csr_array(ensemble.indicator.T)
     for block in gram_blocks(ensemble):
         if counted:  # who is observed is in a cluster
             observed = np.asarray((block.gram @ columns).toarray())
-        elif transposed is not None:
+        elif ensemble.has_missing and not ensemble.is_soft:
+            observed = ensemble.observed_sizes[block.rows]
+        elif ensemble.has_missing:
+            transposed = sp.csr_array(ensemble.indicator.T)
             observed = np.asarray(transposed[block.rows] @ ensemble.present.astype(np.float64))
         else:
             observed = np.repeat(sizes[block.rows, None], m, axis=1)

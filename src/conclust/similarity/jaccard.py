@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._derived import Derived
 from conclust._gram import check_gram
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.gram import gram_blocks
@@ -17,7 +18,7 @@ _INSTEAD = (
 )
 
 
-def cluster_jaccard(ensemble: Ensemble | ArrayLike) -> sp.csr_array:
+def cluster_jaccard(ensemble: Derived | ArrayLike) -> sp.csr_array:
     """Return the Jaccard similarities of the clusters of all partitions.
 
     Parameters
@@ -46,14 +47,9 @@ def cluster_jaccard(ensemble: Ensemble | ArrayLike) -> sp.csr_array:
     """
     members = as_ensemble(ensemble)
     check_gram(members.gram_entries, "The Jaccard similarities of all clusters", _INSTEAD)
-    B = members.indicator
-    squares = B.power(2) if members.is_soft else B
     partition_of = members.column_partitions
-    if members.has_missing:
-        # The squared length of each cluster over the objects that each partition observed.
-        norms = np.asarray(squares.T @ members.present.astype(np.float64))
-    else:
-        norms = np.asarray(squares.sum(axis=0)).ravel()
+    # The squared length of each cluster over the objects that each partition observed.
+    norms = members.observed_sizes if members.has_missing else _squares(members)
     parts = []
     for block in gram_blocks(members):
         gram = sp.coo_array(block.gram)
@@ -67,6 +63,13 @@ def cluster_jaccard(ensemble: Ensemble | ArrayLike) -> sp.csr_array:
         places = (i[off] - block.rows.start, j[off])
         parts.append(sp.csr_array((gram.data[off] / union[off], places), shape=gram.shape))
     return sp.csr_array(parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr"))
+
+
+def _squares(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return the squared length of each cluster; of hard ones, the size."""
+    if not ensemble.is_soft:
+        return np.asarray(ensemble.cluster_sizes)
+    return np.asarray(ensemble.indicator.power(2).sum(axis=0)).ravel()
 
 
 def jaccard_of_others(ensemble: Ensemble) -> sp.csr_array:

@@ -6,9 +6,10 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._derived import Derived
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int
-from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble import as_ensemble
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
 __all__ = ["trajectory_similarity"]
@@ -20,7 +21,7 @@ _BIPARTITE = 1e-9
 
 
 def trajectory_similarity(
-    ensemble: Ensemble | ArrayLike, *, n_steps: int = 20, lazy: bool | None = None
+    ensemble: Derived | ArrayLike, *, n_steps: int = 20, lazy: bool | None = None
 ) -> NDArray[np.float64]:
     """Compare clusters by random walks that start at them.
 

@@ -7,11 +7,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._validation import check_bool, check_int, check_option, check_real
+from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.bipartite import edges_of
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
+from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.ensemble import Ensemble, Missing
 
 __all__ = ["HBGF"]
@@ -120,6 +123,7 @@ class HBGF(ConsensusClusterer):
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Fern and Brodley 2004, ICML",
+        blocks=True,
     )
 
     def __init__(
@@ -160,6 +164,26 @@ class HBGF(ConsensusClusterer):
             labels = self._balanced(edges.matrix())
         self.objective_ = cut_of(edges, labels)
         return labels
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        if self.partitioner != "spectral":
+            advice = (
+                "The balanced partitioners need all labels at once: LabelStore(...).ensemble()."
+            )
+            refuse(
+                "partitioner", "HBGF", "'spectral' with labels in blocks", self.partitioner, advice
+            )
+        weights = labels.column_weights
+        answer, self.singular_values_, self.objective_ = transfer_cut_blocks(
+            labels,
+            weights,
+            self.n_clusters,
+            seed,
+            n_init=self.n_init,
+            owner="HBGF",
+            joint=self.joint,
+        )
+        return answer
 
     def _balanced(self, edges: sp.csr_array) -> NDArray[np.int64]:
         n, T = edges.shape

@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._validation import check_bool, check_int, check_real
 from conclust.bipartite import edges_of
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
+from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 
@@ -104,6 +107,7 @@ class LWGP(ConsensusClusterer):
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
+        blocks=True,
     )
 
     def __init__(
@@ -140,3 +144,11 @@ class LWGP(ConsensusClusterer):
             )
         self.objective_ = cut_of(edges, labels)
         return labels
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        self.certainty_ = cluster_certainty(labels, self.theta, normalized=self.normalized)
+        weights = labels.column_weights * self.certainty_
+        answer, self.singular_values_, self.objective_ = transfer_cut_blocks(
+            labels, weights, self.n_clusters, seed, n_init=self.n_init, owner="LWGP"
+        )
+        return answer

@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from conclust._labels import indicator_of, missing_code, over_partitions
 from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real
+from conclust.blocks.facts import Part
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_jaccard
 
-__all__ = ["MCLA", "associations"]
+__all__ = ["MCLA", "associations", "associations_in_block"]
 
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 
@@ -128,6 +131,7 @@ class MCLA(PlacingClusterer):
         soft_members=True,
         cost="n N^2 + T^2 K",
         citation="Strehl and Ghosh 2002, JMLR 3",
+        blocks=True,
     )
 
     def __init__(
@@ -158,9 +162,19 @@ class MCLA(PlacingClusterer):
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        B = ensemble.indicator
-        T = B.shape[1]
+        meta = self._group_clusters(ensemble, self.random_state)
+        present = ensemble.present if ensemble.has_missing else None
+        return associations(ensemble.indicator, present, meta, ensemble.offsets)
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        return Answer(associations_in_block, (self._group_clusters(labels, seed),))
+
+    def _group_clusters(
+        self, ensemble: Ensemble | LabelBlocks, random_state: RandomStateLike
+    ) -> NDArray[np.float64]:
+        """Part the clusters; return the weight of each in its meta-cluster (T, k)."""
         of_cluster = ensemble.column_weights
+        T = len(of_cluster)
         kept = np.flatnonzero(of_cluster > 0)
         self.meta_clusters_ = np.full(T, -1, dtype=np.int64)
         self.objective_ = 0.0
@@ -178,15 +192,14 @@ class MCLA(PlacingClusterer):
                 method=self.partitioner,
                 vertex_weights=mass,
                 n_init=_starts(self.n_init, len(kept) * k),
-                random_state=self.random_state,
+                random_state=random_state,
             )
             self.meta_clusters_[kept] = found.labels
             self.objective_ = found.cut
         meta = np.zeros((T, k))
         meta[kept, self.meta_clusters_[kept]] = of_cluster[kept]
         self._meta, self._offsets = meta, ensemble.offsets
-        present = ensemble.present if ensemble.has_missing else None
-        return associations(B, present, meta, ensemble.offsets)
+        return meta
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         place = np.full(self._meta.shape[1], -1)
@@ -225,3 +238,10 @@ def associations(
     uniform = np.full_like(held, 1.0 / held.shape[1])
     np.divide(shares, totals, out=uniform, where=totals > 0)
     return uniform
+
+
+def associations_in_block(part: Part, own: None, meta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the `associations` of a block."""
+    ensemble = part.ensemble
+    present = ensemble.present if ensemble.has_missing else None
+    return associations(ensemble.indicator, present, meta, ensemble.offsets)

@@ -28,7 +28,7 @@ from conclust.exceptions import EnsembleWarning
 from conclust.spectral import ClusterSide
 from conclust.spectral import transfer_cut as solve
 
-__all__ = ["cut_of", "of_objects", "part_components", "transfer_cut"]
+__all__ = ["cut_of", "joined", "of_objects", "part_components", "transfer_cut", "warn_of_joined"]
 
 Parts: TypeAlias = NDArray[np.int64]
 
@@ -129,18 +129,23 @@ def part_components(
     else:
         some = component >= 0
         sizes = np.bincount(component[some], mass[some])
-        labels[some] = _joined(sizes.astype(np.float64), k)[component[some]]
-        if 1 < k < count:
-            warn(
-                f"The graph of objects and clusters falls into {count} components: no partition puts "
-                f"objects of two of them together. {owner} joined the smallest until n_clusters={k} were "
-                f"left, which the partitions do not speak for. Use n_clusters={count} to keep them apart.",
-                EnsembleWarning,
-            )
+        labels[some] = joined(sizes.astype(np.float64), k)[component[some]]
+        warn_of_joined(count, k, owner)
     alone = labels < 0
     if alone.any():
         labels[alone] = np.bincount(labels[~alone], mass[~alone]).argmin()
     return labels
+
+
+def warn_of_joined(count: int, k: int, owner: str) -> None:
+    """Warn if components of a graph, `count` of them, were joined into k parts."""
+    if 1 < k < count:
+        warn(
+            f"The graph of objects and clusters falls into {count} components: no partition puts "
+            f"objects of two of them together. {owner} joined the smallest until n_clusters={k} were "
+            f"left, which the partitions do not speak for. Use n_clusters={count} to keep them apart.",
+            EnsembleWarning,
+        )
 
 
 def cut_of(edges: sp.csr_array | Edges, labels: NDArray[np.int64]) -> float:
@@ -205,7 +210,7 @@ def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]
     return found
 
 
-def _joined(sizes: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def joined(sizes: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Join the two smallest of some groups until k are left; return the group that each is in.
 
     Of equally small ones those that come last.

@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int, check_option
+from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust.blocks.facts import Part
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
-from conclust.consensus.graph.mcla import associations
+from conclust.consensus.graph.mcla import associations, associations_in_block
 from conclust.consensus.linkage.clusterwise import (
     RowLinkage,
     cluster_tree,
@@ -135,6 +138,7 @@ class ECPCS(ConsensusClusterer):
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Huang, Wang, Peng, Lai and Kwoh 2021, IEEE TSMC 51",
+        blocks=True,
     )
 
     def __init__(
@@ -181,11 +185,29 @@ class ECPCS(ConsensusClusterer):
             tree = cluster_tree(pairs, self.linkage, max_dense=self.max_dense, owner="ECPCS")
             self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
             return tree.cut(self.n_clusters)
+        meta = self._group_clusters(ensemble, R, seed)
+        if meta.shape[1] == 0:
+            return np.zeros(ensemble.n_samples, dtype=np.int64)
+        present = ensemble.present if ensemble.has_missing else None
+        shares = associations(ensemble.indicator, present, meta, ensemble.offsets)
+        return np.asarray(shares.argmax(axis=1))
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        if self.consensus != "meta":
+            advice = "A tree of the objects needs all labels at once: LabelStore(...).ensemble()."
+            refuse("consensus", "ECPCS", "'meta' with labels in blocks", self.consensus, advice)
+        R = trajectory_similarity(labels, n_steps=self.n_steps, lazy=self.lazy)
+        return Answer(_nearest, (self._group_clusters(labels, R, seed),))
+
+    def _group_clusters(
+        self, ensemble: Ensemble | LabelBlocks, R: NDArray[np.float64], seed: np.random.SeedSequence
+    ) -> NDArray[np.float64]:
+        """Part the clusters; return the weight of each in its meta-cluster, (T, parts found)."""
         weights = ensemble.column_weights
         self.meta_clusters_ = np.full(len(weights), -1, dtype=np.int64)
         kept = np.flatnonzero(weights > 0)
         if len(kept) == 0:  # noise only: no two objects are together
-            return np.zeros(ensemble.n_samples, dtype=np.int64)
+            return np.zeros((len(weights), 0))
         parts = _normalized_cut(
             R[np.ix_(kept, kept)], weights[kept], self.n_clusters, seed, self.n_init
         )
@@ -194,9 +216,14 @@ class ECPCS(ConsensusClusterer):
         self.meta_clusters_[kept] = parts
         meta = np.zeros((len(weights), len(found)))
         meta[kept, parts] = weights[kept]
-        present = ensemble.present if ensemble.has_missing else None
-        shares = associations(ensemble.indicator, present, meta, ensemble.offsets)
-        return np.asarray(shares.argmax(axis=1))
+        return meta
+
+
+def _nearest(part: Part, own: None, meta: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the meta-cluster of each object of a block."""
+    if meta.shape[1] == 0:
+        return np.zeros(part.ensemble.n_samples, dtype=np.int64)
+    return np.asarray(associations_in_block(part, own, meta).argmax(axis=1))
 
 
 def _normalized_cut(

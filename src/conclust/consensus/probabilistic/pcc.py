@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._random import RandomStateLike
-from conclust._validation import check_int, check_option, check_real
+from conclust._validation import check_int, check_option, check_real, refuse
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.pairs import check_pairs
 from conclust.consensus.probabilistic.estimator import (
@@ -25,12 +30,22 @@ from conclust.consensus.probabilistic.problem import (
 )
 from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
+from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
-from conclust.divergences import Divergence, read_divergence
-from conclust.ensemble import Ensemble, Missing
+from conclust.divergences import Divergence, is_squared, read_divergence
+from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
 
 __all__ = ["PCC"]
+
+
+# Values of parameters that labels in blocks allow.
+_IN_BLOCKS: dict[str, tuple[Any, ...]] = {
+    "solver": ("auto", "factored"),
+    "pairs": (None,),
+    "granularity": ("given",),
+    "init": ("auto", "random"),
+}
 
 
 class PCC(PairObjectiveClusterer):
@@ -177,6 +192,7 @@ class PCC(PairObjectiveClusterer):
         soft_members=True,
         cost="n (N K + K^2) a sweep for l2; n^2 K up to 125 million, then n K^2 for others",
         citation="Lourenço et al. 2015, Machine Learning 98",
+        blocks=True,
     )
 
     def __init__(
@@ -247,6 +263,26 @@ class PCC(PairObjectiveClusterer):
         self._tell(solution)
         warn_of_merged(ensemble, Y.argmax(axis=1), k, "PCC")
         return Y
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
+        divergence = read_divergence(self.divergence, "PCC")
+        if not is_squared(divergence):
+            raise NotImplementedError
+        for name, only in _IN_BLOCKS.items():
+            if getattr(self, name) not in only:
+                told = " or ".join(map(repr, only))
+                advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
+                refuse(name, "PCC", f"{told} with labels in blocks", getattr(self, name), advice)
+        self.solver_ = "factored, in blocks: l2 over all pairs"
+        self.objective_constant_, self._recoded = None, None
+        run = replace(run_of(self), seed=seed)
+        stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
+        solution, answer = solve_blocks(labels, k, stopping, run)
+        assert solution.placement is not None
+        self._placement = solution.placement
+        self._tell(solution)
+        return answer
 
     def _solve(self, name: str, problem: Problem, run: Run) -> Solution:
         """Return the solution of lowest objective over the starts asked for."""

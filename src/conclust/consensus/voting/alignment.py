@@ -20,6 +20,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._derived import Derived
+from conclust.blocks.facts import Part
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.voting.ballots import tally
 from conclust.ensemble import Ensemble
 from conclust.gram import is_held
@@ -61,33 +64,35 @@ class Alignment:
 class _Table:
     """The quantities of an ensemble that the descent reads."""
 
-    def __init__(self, ensemble: Ensemble, n_clusters: int) -> None:
+    def __init__(self, ensemble: Ensemble | LabelBlocks, n_clusters: int) -> None:
         self.k = n_clusters
         self.offsets = ensemble.offsets
         self.weights = ensemble.partition_weights
         self.per_cluster = ensemble.column_weights
-        self.observed_weight = ensemble.observed_weights
-        B = ensemble.indicator
+        # The weight that observed the objects, all in all.
+        self.observed_weight = float(ensemble.observed_counts @ self.weights)
         self.sizes = ensemble.cluster_sizes
         # Squared lengths of the columns of B: the sizes, for hard partitions.
-        self.squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
-        self.B = B
+        self.squares = self.sizes
+        if ensemble.is_soft:
+            B = ensemble.indicator
+            self.squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
         self.overlaps: Any = None
         self.gram: Any = None
         # Where B'B is large its products are taken with B and B', one after the other.
         self.held, self.soft = is_held(ensemble), ensemble.is_soft
         if not self.held:
-            self.clusters = sp.csr_array(B.T)
-            self.inverse = np.zeros_like(self.observed_weight)
-            np.divide(1.0, self.observed_weight, out=self.inverse, where=self.observed_weight > 0)
+            self.B = ensemble.indicator
+            self.clusters = sp.csr_array(self.B.T)
+            self.inverse = inverse_weights(ensemble)
             return
         self.overlaps = _dense(ensemble.gram)
-        if ensemble.has_missing:
-            inverse = np.zeros_like(self.observed_weight)
-            np.divide(1.0, self.observed_weight, out=inverse, where=self.observed_weight > 0)
-            self.gram = _dense(sp.csr_array(B.T @ (sp.diags_array(inverse) @ B)))
+        if not ensemble.has_missing:
+            self.gram = self.overlaps / float(self.weights.sum())
+        elif isinstance(ensemble, LabelBlocks):
+            self.gram = _dense(ensemble.total("alignment", _inverse_gram)[0])
         else:
-            self.gram = self.overlaps / self.observed_weight[0]
+            self.gram = _dense(inverse_gram(ensemble))
 
     def block(self, u: int) -> slice:
         return slice(int(self.offsets[u]), int(self.offsets[u + 1]))
@@ -137,8 +142,24 @@ class _Table:
         explained = float(np.sum(cast * shared))
         kept = float(total @ shared.sum(axis=1))
         # With M_i = mean_i + (1 - sum of mean_i) / K: f = own - explained + (lost votes)^2 / K.
-        lost = float(self.observed_weight.sum()) - 2.0 * float(total @ self.sizes) + kept
+        lost = self.observed_weight - 2.0 * float(total @ self.sizes) + kept
         return max(own - explained + lost / self.k, 0.0)
+
+
+def inverse_weights(ensemble: Derived) -> NDArray[np.float64]:
+    """Return one over the weight that observed each object; 0 where there is none."""
+    weight = ensemble.observed_weights
+    return np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)
+
+
+def inverse_gram(ensemble: Ensemble) -> sp.csr_array:
+    """Return B' diag(1 / v) B, v the weight that observed each object."""
+    B = ensemble.indicator
+    return sp.csr_array(B.T @ (sp.diags_array(inverse_weights(ensemble)) @ B))
+
+
+def _inverse_gram(part: Part) -> tuple[sp.csr_array]:
+    return (inverse_gram(part.ensemble),)
 
 
 def _dense(matrix: sp.csr_array) -> Any:
@@ -146,7 +167,7 @@ def _dense(matrix: sp.csr_array) -> Any:
 
 
 def align(
-    ensemble: Ensemble,
+    ensemble: Ensemble | LabelBlocks,
     n_clusters: int,
     *,
     n_init: int,
@@ -231,7 +252,7 @@ def _descend(
     table: _Table, votes: NDArray[np.float64], m: int, max_iter: int, tol: float
 ) -> Alignment:
     start = votes.copy()
-    scale = float(table.observed_weight.sum())
+    scale = table.observed_weight
     shared = table.shared(votes)
     value = table.objective(votes, shared)
     blocks = [table.block(u) for u in range(m)]

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._derived import Derived
 from conclust._labels import indicator_of, missing_code, noise_code
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
@@ -57,7 +58,7 @@ class VotingClusterer(PlacingClusterer):
     ) -> NDArray[np.float64]:
         """Return the memberships of new objects from the indicator of their labels."""
 
-    def _keep(self, ensemble: Ensemble, votes: NDArray[np.float64]) -> None:
+    def _keep(self, ensemble: Derived, votes: NDArray[np.float64]) -> None:
         self.votes_ = votes
         self._partition_weights = ensemble.partition_weights
         self._column_weights = ensemble.column_weights

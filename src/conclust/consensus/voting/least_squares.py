@@ -11,8 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int, check_option, check_real
+from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust._warnings import warn
+from conclust.blocks.facts import Part
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import (
@@ -23,7 +26,7 @@ from conclust.consensus.voting.alignment import (
     squared_distance,
 )
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble, Missing, as_ensemble
 
 __all__ = ["Voting"]
 
@@ -146,6 +149,7 @@ class Voting(VotingClusterer):
         soft_members=True,
         cost="n N^2, then T^2 K a sweep",
         citation="Dimitriadou, Weingessel and Hornik 2002, IJPRAI 16",
+        blocks=True,
     )
 
     def __init__(
@@ -182,8 +186,14 @@ class Voting(VotingClusterer):
         warn_of_misfit(ensemble, self.n_clusters, "Voting")
         with one_library_thread():
             best, membership = self._solve(ensemble)
-        self._keep(ensemble, best.votes)
+        self._tell(ensemble, best)
         self.objective_ = squared_distance(ensemble, best.votes, membership)
+        warn_of_merged(ensemble, membership.argmax(axis=1), self.n_clusters, "Voting")
+        return membership
+
+    def _tell(self, ensemble: Ensemble | LabelBlocks, best: Alignment) -> None:
+        """Keep the votes and how they were reached."""
+        self._keep(ensemble, best.votes)
         self.n_iter_ = max(1, len(best.trace) - 1)
         self.converged_ = best.converged
         self.trace_ = np.array(best.trace)
@@ -193,8 +203,27 @@ class Voting(VotingClusterer):
                 "changing their matching. Raise max_iter.",
                 ConvergenceWarning,
             )
-        warn_of_merged(ensemble, membership.argmax(axis=1), self.n_clusters, "Voting")
-        return membership
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        advice = "It needs all labels at once: LabelStore(...).ensemble()."
+        if self.algorithm != "least_squares":
+            expected = "'least_squares' with labels in blocks"
+            refuse("algorithm", "Voting", expected, self.algorithm, advice)
+        if self.hard:
+            refuse("hard", "Voting", "False with labels in blocks", self.hard, advice)
+        warn_of_misfit(as_ensemble(labels), self.n_clusters, "Voting")
+        with one_library_thread():
+            best = align(
+                labels,
+                self.n_clusters,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                generators=spawn_generators(seed, self.n_init),
+            )[0]
+        self._tell(labels, best)
+        (self.objective_,) = map(float, labels.total("the distance", _distance, best.votes))
+        return Answer(_mean_of, (best.votes,))
 
     def _solve(self, ensemble: Ensemble) -> tuple[Alignment, NDArray[np.float64]]:
         seed = seed_sequence(self.random_state, "Voting")
@@ -242,3 +271,13 @@ def _winners(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float
     membership = np.zeros_like(sums)
     membership[np.arange(len(sums)), sums.argmax(axis=1)] = 1.0
     return membership
+
+
+def _mean_of(part: Part, own: None, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the memberships of a block."""
+    return _mean(part.ensemble, votes)
+
+
+def _distance(part: Part, votes: NDArray[np.float64]) -> tuple[float]:
+    """Return what a block adds to the distance of the consensus from the votes."""
+    return (squared_distance(part.ensemble, votes, _mean(part.ensemble, votes)),)

@@ -25,7 +25,7 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.search.multistart import best_start
 from conclust.ensemble import Ensemble
 
-__all__ = ["Factored", "near_solution"]
+__all__ = ["RELAXATION", "VISIBLE", "Factored", "near_solution", "solved_sample"]
 
 # Starts are compared, and the paper's objective is estimated, on this many objects a cluster, within
 # bounds: more changes the choice rarely and costs each time.
@@ -101,6 +101,27 @@ def near_solution(problem: Problem, run: Run) -> NDArray[np.float64]:
     Y = _Work(problem, run).begin()
     run.report(f"begin near the least-squares solution for {len(Y):,} objects")
     return Y[:, : problem.n_clusters]
+
+
+def solved_sample(problem: Problem, model: FactoredModel, run: Run) -> tuple[FactoredModel, float]:
+    """Return the sums of a solution of a sample, and f per pair of it, about.
+
+    `model` groups the partitions by the objects that they observed, of more than the sample.
+    """
+    work = _Work(problem, run, model)
+    Y = work.begin()
+    solver = work.solver(problem.ensemble)
+    solver.rebuild(Y, run.threads)
+    sample = work.solver(work.few)
+    n = len(Y)
+    for _ in range(PART_SWEEPS):
+        sample.rebuild(Y[work.chosen], run.threads)
+        f = work.per_pair(sample.objective())
+        enough = PART_TOL * f * _pairs(n)
+        change, _ = work.pace.sweep(solver, Y, 1e-7, enough / n)
+        if -change <= enough:
+            break
+    return model.kept(solver, problem.n_clusters), f
 
 
 def _descend(
@@ -183,9 +204,9 @@ class _Pace:
 class _Work:
     """A problem, and the subset of the objects that the starts are compared on."""
 
-    def __init__(self, problem: Problem, run: Run) -> None:
+    def __init__(self, problem: Problem, run: Run, model: FactoredModel | None = None) -> None:
         self.problem, self.run, self.ensemble = problem, run, problem.ensemble
-        self.model = FactoredModel.of(self.ensemble)
+        self.model = FactoredModel.of(self.ensemble) if model is None else model
         self.pace = _Pace(run.threads)
         chooser, self._escaper, *self._drawers = spawn_generators(run.seed, run.n_init + 2)
         order = chooser.permutation(self.ensemble.n_samples)

@@ -1,0 +1,141 @@
+"""Results of as many rows as there are objects: made a block at a time, when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BlockedArray"]
+
+
+class BlockedArray:
+    """An array that is not held: its blocks of rows are made when they are read.
+
+    ``numpy.asarray`` reads all of it, a slice or an index only the blocks it needs.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The first number counts the objects.
+    dtype : dtype-like
+        Of the values.
+    block_rows : int
+        Rows of a block.
+    make : callable
+        Makes a block from its number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust.blocks import BlockedArray
+    >>> squares = BlockedArray((5,), int, 2, lambda b: np.arange(5)[2 * b : 2 * b + 2] ** 2)
+    >>> squares
+    BlockedArray(shape=(5,), dtype=int64, 3 blocks)
+    >>> squares[1:4], np.asarray(squares).sum()
+    (array([1, 4, 9]), np.int64(30))
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: Any,
+        block_rows: int,
+        make: Callable[[int], NDArray[Any]],
+    ) -> None:
+        self.shape = tuple(shape)
+        self.dtype = np.dtype(dtype)
+        self.block_rows = block_rows
+        self._make = make
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return int(np.prod(self.shape))
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return -(-self.shape[0] // self.block_rows)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"BlockedArray(shape={self.shape}, dtype={self.dtype}, {self.n_blocks} blocks)"
+
+    def blocks(self) -> Iterator[NDArray[Any]]:
+        """Yield the blocks, one after the other."""
+        for block in range(self.n_blocks):
+            yield self._make(block).astype(self.dtype, copy=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        for block in self.blocks():
+            yield from block
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("The values of a BlockedArray are made when they are read.")
+        whole = np.empty(self.shape, dtype=self.dtype)
+        for block, values in enumerate(self.blocks()):
+            begin = block * self.block_rows
+            whole[begin : begin + len(values)] = values
+        return whole if dtype is None else whole.astype(dtype, copy=False)
+
+    def __getitem__(self, some: Any) -> Any:
+        rest: tuple[Any, ...] = ()
+        if isinstance(some, tuple) and some:
+            some, rest = some[0], some[1:]
+        if isinstance(some, slice):
+            begin, end, stride = some.indices(len(self))
+            if stride > 0:
+                rows = self._between(begin, max(begin, end))[::stride]
+                return rows[(slice(None), *rest)] if rest else rows
+        elif isinstance(some, int | np.integer):
+            row = range(len(self))[some]  # an IndexError where there is none
+            values = self._between(row, row + 1)[0]
+            return values[rest] if rest else values
+        return np.asarray(self)[(some, *rest)]
+
+    def _between(self, begin: int, end: int) -> NDArray[Any]:
+        pieces = [np.empty((0, *self.shape[1:]), dtype=self.dtype)]
+        for block in range(
+            begin // self.block_rows, -(-end // self.block_rows) if end > begin else 0
+        ):
+            first = block * self.block_rows
+            values = self._make(block).astype(self.dtype, copy=False)
+            pieces.append(values[max(0, begin - first) : end - first])
+        return np.concatenate(pieces)
+
+    def save(self, path: str | Path) -> None:
+        """Write the array as an NPY file, a block at a time.
+
+        Parameters
+        ----------
+        path : path-like
+            The file. An existing one is replaced.
+        """
+        file = np.lib.format.open_memmap(Path(path), mode="w+", dtype=self.dtype, shape=self.shape)
+        for block, values in enumerate(self.blocks()):
+            begin = block * self.block_rows
+            file[begin : begin + len(values)] = values
+        file.flush()
+
+    def __reduce__(self) -> Any:
+        # A pickle holds the values: what makes them may be files of this machine.
+        return _of_values, (np.asarray(self), self.block_rows)
+
+
+def _of_values(values: NDArray[Any], block_rows: int) -> BlockedArray:
+    def make(block: int) -> NDArray[Any]:
+        return values[block * block_rows : (block + 1) * block_rows]
+
+    return BlockedArray(values.shape, values.dtype, block_rows, make)

@@ -1,0 +1,159 @@
+"""Checkpoints: the small state of a fit, after every round, in a folder.
+
+A fit in blocks is a chain of stages. A stage that is through is kept as its result, and one in work as
+its last state: both are arrays of no more than what all objects add up to. A second run of the same fit
+takes them up; blocks' own arrays lie beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from conclust._storage import read_json, read_npz, write_json, write_npz
+from conclust.exceptions import FileFormatError, InputError
+
+__all__ = ["Stages", "checkpoint", "current_folder"]
+
+T = TypeVar("T")
+
+_FOLDER: ContextVar[Path | None] = ContextVar("checkpoint", default=None)
+
+
+@contextmanager
+def checkpoint(folder: str | Path) -> Iterator[Path]:
+    """Keep the state of fits in blocks in a folder, so that an interrupted one can go on.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made if it is not there. Of one fit: another method, other parameters or other labels raise.
+
+    Yields
+    ------
+    Path
+        The folder.
+
+    Raises
+    ------
+    InputError
+        From ``fit``: the folder holds the state of another fit.
+
+    Notes
+    -----
+    The state is written after every round, whole or not at all, and is small: sums over clusters. The
+    memberships of the objects, where a method visits them again and again, lie beside it as files. The
+    result has the same bits whether a fit was interrupted or not.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from conclust import HBGF
+    >>> from conclust.blocks import LabelStore, checkpoint
+    >>> labels = LabelStore(np.array([[0, 0], [0, 0], [1, 1], [1, 0]]))
+    >>> with tempfile.TemporaryDirectory() as folder, checkpoint(folder):
+    ...     model = HBGF(2, random_state=0).fit(labels)
+    >>> np.asarray(model.labels_)
+    array([0, 0, 1, 1])
+    """
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    token = _FOLDER.set(path)
+    try:
+        yield path
+    finally:
+        _FOLDER.reset(token)
+
+
+def current_folder() -> Path | None:
+    """Return the folder of the `checkpoint` that is open; None if there is none."""
+    return _FOLDER.get()
+
+
+class Stages:
+    """The stages of one fit, kept in a folder if there is one.
+
+    Parameters
+    ----------
+    folder : path-like or None
+        Where.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    def begin(self, fit: str, fingerprint: str, seed: np.random.SeedSequence) -> Any:
+        """Say which fit this is; return the seed to use: the first run's, where this is a second.
+
+        Raises
+        ------
+        InputError
+            If the folder is of another fit.
+        """
+        if self.folder is None:
+            return seed
+        path = self.folder / "fit.json"
+        told = {"fit": fit, "labels": fingerprint}
+        if not path.exists():
+            write_json(path, {**told, "entropy": str(seed.entropy), "key": list(seed.spawn_key)})
+            return seed
+        kept = read_json(path)
+        for name, what in (("fit", "the fit"), ("labels", "labels with fingerprint")):
+            if kept.get(name) != told[name]:
+                raise InputError(
+                    f"The checkpoint in {self.folder} is of {what} {kept.get(name)}. Got {told[name]} "
+                    "instead: give every fit a folder of its own."
+                )
+        entropy = kept["entropy"].strip("[]").replace(",", " ").split()
+        words = [int(word) for word in entropy]
+        return np.random.SeedSequence(
+            words if len(words) > 1 else words[0], spawn_key=tuple(kept["key"])
+        )
+
+    def state(self, name: str, kind: type[T], first: Callable[[], T]) -> T:
+        """Return the last state that was saved under a name; else the first one, and save it.
+
+        Parameters
+        ----------
+        name : str
+            An identifier.
+        kind : type
+            A dataclass of arrays and numbers.
+        first : callable
+            Makes the state that the stage begins with.
+
+        Raises
+        ------
+        FileFormatError
+            If the file is damaged.
+        """
+        if self.folder is None:
+            return first()
+        path = self.folder / f"{name}.npz"
+        if not path.exists():
+            made = first()
+            self.save(name, made)
+            return made
+        arrays, _ = read_npz(path)
+        wanted = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+        if arrays.keys() != wanted:
+            raise FileFormatError(
+                f"{path} holds {sorted(arrays)}, and {sorted(wanted)} are expected: it is no state of "
+                "this version. Remove the folder to begin anew."
+            )
+        values = {
+            name: array.item() if array.ndim == 0 else array for name, array in arrays.items()
+        }
+        return kind(**values)
+
+    def save(self, name: str, state: Any) -> None:
+        """Keep a state, in the place of the one before."""
+        if self.folder is not None:
+            arrays = {field.name: np.asarray(getattr(state, field.name)) for field in fields(state)}
+            write_npz(self.folder / f"{name}.npz", arrays, {})

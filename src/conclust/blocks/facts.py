@@ -1,0 +1,264 @@
+"""The facts of labels in blocks: what every block must know of all objects, from one pass over them.
+
+Clusters are numbered by the first object of each, as in an Ensemble: every block tells its labels in the
+order in which they appear, and these lists are joined in the order of the blocks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._derived import PresenceGroups
+from conclust._kernels import presence_signatures
+from conclust._label_view import label_view
+from conclust._labels import (
+    Missing,
+    Names,
+    code_labels,
+    code_type,
+    encode_labels,
+    missing_code,
+    read_new_labels,
+)
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+
+__all__ = ["Census", "Facts", "Part", "block_rows_of", "census", "joined"]
+
+# Objects of a block: a quarter of a second of work or more, so that who hands it out does not count.
+_ROWS = 1 << 20
+_FEWEST = 8  # blocks, where there are as many objects
+# Mixes the signatures of blocks.
+_MIX = 0x9E3779B97F4A7C15
+
+
+def block_rows_of(n: int) -> int:
+    """Return how many objects a block has: by their number only, as results depend on it."""
+    return max(1, min(_ROWS, -(-n // _FEWEST)))
+
+
+@dataclass(frozen=True)
+class Census:
+    """What a block tells of itself.
+
+    Attributes
+    ----------
+    names : Names
+        Its labels, partition by partition, by first appearance.
+    missing, noise : ndarray of int64 of shape (n_partitions,)
+        How many labels are.
+    signatures : ndarray of uint64 of shape (n_partitions,)
+        Of which objects each partition observed.
+    unobserved : int
+        Objects that no partition observed.
+    plain : bool
+        Whether the labels are bytes that can be codes.
+    digest : bytes
+        SHA-256 of the labels.
+    """
+
+    names: Names
+    missing: NDArray[np.int64]
+    noise: NDArray[np.int64]
+    signatures: NDArray[np.uint64]
+    unobserved: int
+    plain: bool
+    digest: bytes
+
+
+def census(raw: Any, missing: Missing) -> Census:
+    """Read the labels of a block for the first time."""
+    coded = code_labels(raw, missing=missing, least=1)
+    signatures = np.empty(coded.codes.shape[1], dtype=np.uint64)
+    presence_signatures(label_view(coded.codes), signatures)
+    nowhere = 0
+    if coded.n_missing.any():
+        nowhere = int((coded.codes.min(axis=1) == missing_code(coded.codes.dtype)).sum())
+    digest = hashlib.sha256(np.ascontiguousarray(coded.codes).data)
+    digest.update(repr((coded.codes.shape, coded.names)).encode())
+    dtype = getattr(raw, "dtype", None)
+    plain = dtype == np.uint8 or (dtype == np.int8 and missing == "unobserved")
+    return Census(
+        coded.names,
+        coded.n_missing,
+        coded.n_noise,
+        signatures,
+        nowhere,
+        plain,
+        digest.digest(),
+    )
+
+
+@dataclass(frozen=True)
+class Part:
+    """A block of objects as tasks see it.
+
+    Attributes
+    ----------
+    index : int
+        Which block.
+    begin : int
+        Its first object.
+    n_objects : int
+        How many it has.
+    ensemble : Ensemble
+        Those that a partition observed, one or more, clusters numbered as in the whole.
+    observed : ndarray of bool of shape (n_objects,) or None
+        Which these are; None: all.
+    """
+
+    index: int
+    begin: int
+    n_objects: int
+    ensemble: Ensemble
+    observed: NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of all objects before a method begins.
+
+    Attributes
+    ----------
+    n_samples : int
+        Objects, those that no partition observed included.
+    n_unobserved : int
+        How many these are.
+    block_rows : int
+        Objects of a block.
+    names : Names
+        The user's label of every cluster.
+    cluster_counts, offsets : ndarray of int64
+        As those of an Ensemble.
+    weights : ndarray of shape (n_partitions,) or None
+        Of the partitions.
+    missing_counts, noise_counts : ndarray of int64 of shape (n_partitions,)
+        Labels that are missing (objects that no partition observed are not counted), and noise.
+    groups : PresenceGroups
+        Partitions that observed the same objects.
+    code_type : dtype
+        Of the codes.
+    missing : {"unobserved", "noise"}
+        What -1 means.
+    plain : bool
+        Whether the labels in the source are the codes.
+    fingerprint : str
+        SHA-256 of labels and weights.
+    """
+
+    n_samples: int
+    n_unobserved: int
+    block_rows: int
+    names: Names
+    cluster_counts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.float64] | None
+    missing_counts: NDArray[np.int64]
+    noise_counts: NDArray[np.int64]
+    groups: PresenceGroups
+    code_type: np.dtype[Any]
+    missing: Missing
+    plain: bool
+    fingerprint: str
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return -(-self.n_samples // self.block_rows)
+
+    def span(self, block: int) -> tuple[int, int]:
+        """Return the first object of a block, and the first after it."""
+        begin = block * self.block_rows
+        return begin, min(self.n_samples, begin + self.block_rows)
+
+    def codes(self, raw: Any) -> NDArray[Any]:
+        """Return the codes of some labels."""
+        if self.plain and isinstance(raw, np.ndarray):
+            # -1 and -2 are the codes of missing and noise.
+            return np.ascontiguousarray(raw).view(np.uint8)
+        read = read_new_labels(raw, missing=self.missing)
+        return encode_labels(read, self.names, self.code_type, missing=self.missing)[0]
+
+    def part(self, block: int, raw: Any) -> Part | None:
+        """Return a block from its labels; None if no partition observed any of its objects."""
+        codes = self.codes(raw)
+        observed = None
+        if self.n_unobserved:
+            seen = np.asarray(codes.min(axis=1) != missing_code(codes.dtype))
+            if not seen.all():
+                observed, codes = seen, codes[seen]
+        if len(codes) == 0:
+            return None
+        return Part(block, self.span(block)[0], len(raw), self.ensemble(codes), observed)
+
+    def ensemble(self, codes: NDArray[Any]) -> Ensemble:
+        """Return some objects, clusters numbered as in the whole."""
+        return Ensemble.numbered(codes, self.names, self.weights)
+
+
+def joined(
+    found: Iterable[Census],
+    shape: tuple[int, int],
+    block_rows: int,
+    missing: Missing,
+    weights: NDArray[np.float64] | None,
+) -> Facts:
+    """Join what the blocks told, in their order."""
+    n, m = shape
+    numbers: list[dict[Any, int]] = [{} for _ in range(m)]
+    absent, noise = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    signatures = np.zeros(m, dtype=np.uint64)
+    digest = hashlib.sha256(repr((shape, block_rows)).encode())
+    nowhere, plain = 0, True
+    for told in found:
+        for known, names in zip(numbers, told.names, strict=True):
+            for name in names:
+                known.setdefault(name, len(known))
+        absent += told.missing
+        noise += told.noise
+        signatures = signatures * np.uint64(_MIX) + told.signatures
+        nowhere += told.unobserved
+        plain &= told.plain
+        digest.update(told.digest)
+    if weights is not None:
+        digest.update(weights.tobytes())
+    everywhere = np.flatnonzero(absent == n)
+    if everywhere.size:
+        raise InputError(
+            f"Partition {everywhere[0]} is missing everywhere: it observed none of the {n} objects. "
+            "Leave it out of the ensemble."
+        )
+    names = tuple(tuple(known) for known in numbers)
+    counts = np.array([len(known) for known in names], dtype=np.int64)
+    dtype = np.dtype(code_type(int(counts.max())))
+    same = all(list(known) == list(range(len(known))) for known in names)
+    return Facts(
+        n_samples=n,
+        n_unobserved=nowhere,
+        block_rows=block_rows,
+        names=names,
+        cluster_counts=counts,
+        offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        weights=weights,
+        missing_counts=absent - nowhere,
+        noise_counts=noise,
+        groups=_groups(signatures),
+        code_type=dtype,
+        missing=missing,
+        plain=plain and same and dtype == np.uint8,
+        fingerprint=digest.hexdigest(),
+    )
+
+
+def _groups(signatures: NDArray[np.uint64]) -> PresenceGroups:
+    m = len(signatures)
+    _, first, groups = np.unique(signatures, return_index=True, return_inverse=True)
+    if len(first) == m:  # numbered by partition: the fast case of the kernels
+        return PresenceGroups(np.arange(m, dtype=np.int32), np.arange(m))
+    return PresenceGroups(groups.astype(np.int32), first)

@@ -1,0 +1,277 @@
+"""From a rule that labels a block to results of all objects, numbered as in memory.
+
+Clusters are numbered by the first object of each, of whatever block; an object that belongs to several
+clusters alike goes to the first of them. So the columns' order is known only after all blocks: the first
+pass keeps for every object its column, or which columns it belongs to alike, and the result is read
+through a table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import largest_of_rows
+from conclust._labels import missing_code
+from conclust.blocks.arrays import BlockedArray
+from conclust.blocks.facts import Part
+from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.own import Kept, kept_for
+from conclust.blocks.runners import Job, Task
+from conclust.exceptions import UnsupportedEnsembleError
+
+__all__ = ["NOTHING", "Answer", "Numbered", "numbered_labels", "numbered_membership"]
+
+# A cluster is empty where no object belongs to it with a higher probability: an iteration towards zero
+# leaves such rests, and memberships are written with nine decimals.
+NOTHING = 1e-9
+# Bytes that a column number takes in the first pass.
+_COLUMN = 4
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A rule for the objects of a block.
+
+    Attributes
+    ----------
+    rule : callable
+        ``rule(part, own, *shared)``: labels (n,) of whole numbers from 0 on, or memberships (n, K).
+    shared : tuple
+        The same for all blocks.
+    kept : Kept or None
+        What blocks have of their own.
+    step : int
+        The last visit.
+    """
+
+    rule: Task
+    shared: tuple[Any, ...] = ()
+    kept: Kept | None = None
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """Results of all objects.
+
+    Attributes
+    ----------
+    labels : BlockedArray of shape (n_samples,)
+        -1 where no partition observed the object.
+    n_clusters : int
+        How many are some object's.
+    columns : ndarray of int64
+        The rule's columns (or labels) in the order in which they are numbered now.
+    membership : BlockedArray or None
+        If the rule gives one.
+    """
+
+    labels: BlockedArray
+    n_clusters: int
+    columns: NDArray[np.int64]
+    membership: BlockedArray | None
+
+
+def numbered_labels(labels: LabelBlocks, answer: Answer) -> Numbered:
+    """Number the clusters of a rule that gives labels."""
+    given, found = _first_pass(labels, answer, _first_labels)
+    first: dict[int, int] = {}
+    for told in found:
+        for label, where in zip(*told, strict=True):
+            first.setdefault(int(label), int(where))
+    columns = np.array(sorted(first, key=first.__getitem__), dtype=np.int64)
+    table = np.zeros(int(columns.max()) + 1, dtype=np.int64)
+    table[columns] = np.arange(len(columns))
+    tables = dict.fromkeys(range(labels.n_blocks), table)
+    result = _through(labels, given, tables)
+    return Numbered(result, len(columns), columns, None)
+
+
+def numbered_membership(
+    labels: LabelBlocks, answer: Answer, counted: NDArray[np.bool_] | None
+) -> Numbered:
+    """Number the clusters of a rule that gives memberships.
+
+    Parameters
+    ----------
+    labels : LabelBlocks
+        The objects.
+    answer : Answer
+        The rule.
+    counted : ndarray of bool of shape (n_partitions,) or None
+        Partitions that count; None: all.
+    """
+    given, found = _first_pass(labels, answer, _first_memberships, counted)
+    most = np.max([told.most for told in found], axis=0)
+    mass = np.sum([told.mass for told in found], axis=0)
+    first: dict[bytes, int] = {}
+    for told in found:
+        for columns_alike, where in zip(told.alike, told.first, strict=True):
+            if where >= 0:
+                key = columns_alike.tobytes()
+                first[key] = min(int(where), first.get(key, int(where)))
+    alike = [np.frombuffer(key, dtype=np.bool_) for key in sorted(first, key=first.__getitem__)]
+    columns: list[int] = []
+    # The next column is one of the first object that no column so far takes.
+    for some in alike:
+        if not some[columns].any():
+            columns.append(int(np.argmax(some)))
+    leading = len(columns)
+    others = np.setdiff1d(np.arange(len(most)), columns)
+    others = others[most[others] > NOTHING]
+    columns += others[np.argsort(-mass[others], kind="stable")].tolist()
+    order = np.array(columns, dtype=np.int64)
+    tables = {told.block: told.alike[:, order].argmax(axis=1) for told in found}
+    result = _through(labels, given, tables)
+
+    def make(block: int) -> NDArray[np.float64]:
+        return _rows(labels, answer, block, order)
+
+    shape = (labels.facts.n_samples, len(order))
+    membership = BlockedArray(shape, np.float64, labels.facts.block_rows, make)
+    return Numbered(result, leading, order, membership)
+
+
+def _first_pass(
+    labels: LabelBlocks, answer: Answer, task: Any, *more: Any
+) -> tuple[Kept, list[Any]]:
+    given = kept_for(_COLUMN * labels.facts.n_samples, "columns", labels.stages.folder)
+    found = []
+    jobs = []
+    for block in range(labels.n_blocks):
+        own = None if answer.kept is None else answer.kept.get(block, answer.step)
+        shared = (answer.rule, answer.shared, *more)
+        place = given.place(block, 0)
+        jobs.append(Job(labels.source, labels.facts, block, task, shared, own, place))
+    for block, (column, told) in enumerate(labels.run("labels", jobs)):
+        if told is not None:
+            given.put(block, 0, column)
+            found.append(told)
+    return given, found
+
+
+def _first_labels(
+    part: Part, own: Any, rule: Task, shared: tuple[Any, ...]
+) -> tuple[NDArray[Any], Any]:
+    found = np.asarray(rule(part, own, *shared))
+    values, first = np.unique(found, return_index=True)
+    order = np.argsort(first, kind="stable")
+    return _spread(found, part), (values[order], _places(part, first[order]))
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a block tells of its memberships.
+
+    Attributes
+    ----------
+    block : int
+        Which block.
+    alike : ndarray of bool of shape (n_sets, K)
+        Sets of columns that are the most probable ones of some object.
+    first : ndarray of int64 of shape (n_sets,)
+        The first object of each; -1 where there is none.
+    most : ndarray of shape (K,)
+        The largest probability of each column.
+    mass : ndarray of shape (K,)
+        The sums.
+    """
+
+    block: int
+    alike: NDArray[np.bool_]
+    first: NDArray[np.int64]
+    most: NDArray[np.float64]
+    mass: NDArray[np.float64]
+
+
+def _first_memberships(
+    part: Part, own: Any, rule: Task, shared: tuple[Any, ...], counted: NDArray[np.bool_] | None
+) -> tuple[NDArray[Any], _Told]:
+    Y = np.ascontiguousarray(rule(part, own, *shared))
+    if counted is not None and part.ensemble.has_missing:
+        codes = part.ensemble.codes[:, counted]
+        if (codes == missing_code(codes.dtype)).all(axis=1).any():
+            raise UnsupportedEnsembleError(
+                "Labels in blocks hold objects that only partitions of weight 0 observed. Leave these "
+                "partitions out: LabelStore(..., columns=)."
+            )
+    n, k = Y.shape
+    columns, first = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
+    alike = np.eye(k, dtype=np.bool_)
+    if largest_of_rows(Y, columns, first):
+        top = Y[np.arange(n), columns][:, None] == Y
+        several = np.flatnonzero(top.sum(axis=1) > 1)
+        sets, inverse = np.unique(np.packbits(top[several], axis=1), axis=0, return_inverse=True)
+        alike = np.vstack([alike, np.unpackbits(sets, axis=1, count=k).astype(np.bool_)])
+        columns[several] = k + inverse.ravel()
+    there, where = np.unique(columns, return_index=True)
+    # Sets of no object are left out by whoever joins the blocks.
+    places = np.full(len(alike), -1, dtype=np.int64)
+    places[there] = _places(part, where)
+    told = _Told(part.index, alike, places, Y.max(axis=0), Y.sum(axis=0))
+    return _spread(columns, part), told
+
+
+def _places(part: Part, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers among all objects of some observed objects of a block."""
+    if part.observed is not None:
+        rows = np.flatnonzero(part.observed)[rows]
+    return np.asarray(part.begin + rows, dtype=np.int64)
+
+
+def _spread(columns: NDArray[np.int64], part: Part) -> NDArray[np.int32]:
+    """Return the columns of all objects of a block: -1 for those that no partition observed."""
+    if part.observed is None:
+        return columns.astype(np.int32)
+    full = np.full(part.n_objects, -1, dtype=np.int32)
+    full[part.observed] = columns
+    return full
+
+
+def _through(
+    labels: LabelBlocks, given: Kept, tables: dict[int, NDArray[np.int64]]
+) -> BlockedArray:
+    """Return labels: the columns of the first pass, read through a table."""
+    facts = labels.facts
+
+    def make(block: int) -> NDArray[np.int64]:
+        begin, end = facts.span(block)
+        if block not in tables or (own := given.get(block, 0)) is None:
+            return np.full(end - begin, -1, dtype=np.int64)
+        # -1 reads the end of the table.
+        return np.asarray(np.append(tables[block], -1)[labels.runner.fetch(own)])
+
+    return BlockedArray((facts.n_samples,), np.int64, facts.block_rows, make)
+
+
+def _rows(
+    labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the memberships of a block, of the columns kept; those that lose any sum to 1 again."""
+    own = None if answer.kept is None else answer.kept.get(block, answer.step)
+    shared = (answer.rule, answer.shared, order)
+    job = Job(labels.source, labels.facts, block, _kept_columns, shared, own)
+    [(_, rows)] = labels.runner.run([job])
+    begin, end = labels.facts.span(block)
+    uniform = np.full((end - begin, len(order)), 1.0 / len(order))
+    return uniform if rows is None else np.asarray(rows)
+
+
+def _kept_columns(
+    part: Part, own: Any, rule: Task, shared: tuple[Any, ...], order: NDArray[np.int64]
+) -> tuple[None, NDArray[np.float64]]:
+    Y = np.asarray(rule(part, own, *shared))
+    rows = Y[:, order]
+    if len(order) < Y.shape[1]:
+        lost = np.setdiff1d(np.arange(Y.shape[1]), order)
+        poorer = Y[:, lost].any(axis=1)
+        rows[poorer] /= rows[poorer].sum(axis=1, keepdims=True)
+    if part.observed is not None:
+        full = np.full((part.n_objects, len(order)), 1.0 / len(order))
+        full[part.observed] = rows
+        rows = full
+    return None, np.ascontiguousarray(rows)

@@ -1,0 +1,319 @@
+"""An ensemble in blocks, as methods see it: its facts, and sums over its blocks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._derived import Derived, PresenceGroups, once
+from conclust._gram import check_gram
+from conclust._kernels import cluster_sizes, contingency_gram
+from conclust.blocks.checkpoints import Stages
+from conclust.blocks.facts import Facts, Part
+from conclust.blocks.own import Kept
+from conclust.blocks.runners import Job, Runner, Task, Visit
+from conclust.blocks.sources import Source
+from conclust.ensemble import Ensemble
+from conclust.exceptions import UnsupportedEnsembleError
+
+__all__ = ["LabelBlocks", "added"]
+
+# Seconds between two lines of progress.
+_LINES = 2.0
+
+
+class LabelBlocks(Derived):
+    """The quantities of an ensemble that is read in blocks, and ways to go over the blocks.
+
+    ``n_samples`` counts the objects that at least one partition observed: no task sees the others. What
+    an Ensemble has for every object (codes, labels, indicator) is not there.
+
+    Parameters
+    ----------
+    source : Source
+        Where the labels are.
+    facts : Facts
+        What is known of all objects.
+    runner : Runner
+        Who runs tasks.
+    stages : Stages
+        Where states are kept.
+    report : callable
+        Takes lines of progress.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        facts: Facts,
+        runner: Runner,
+        stages: Stages,
+        report: Callable[[str], None],
+    ) -> None:
+        self.source, self.facts, self.runner = source, facts, runner
+        self.stages, self.report = stages, report
+        self.cluster_counts, self.offsets = facts.cluster_counts, facts.offsets
+        self.weights, self.names = facts.weights, facts.names
+        self.missing_counts, self.noise_counts = facts.missing_counts, facts.noise_counts
+        self._soft = None
+        self._derived: dict[str, Any] = {}
+
+    @property
+    def n_samples(self) -> int:
+        """Number of objects that at least one partition observed."""
+        return self.facts.n_samples - self.facts.n_unobserved
+
+    @property
+    def n_partitions(self) -> int:
+        """Number of partitions."""
+        return len(self.cluster_counts)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return self.facts.n_blocks
+
+    @property
+    def is_held(self) -> bool:
+        """Not in memory."""
+        return False
+
+    @property
+    def presence_groups(self) -> PresenceGroups:
+        """Which partitions observed the same objects."""
+        return self.facts.groups
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of labels and weights."""
+        return self.facts.fingerprint
+
+    @property
+    def codes(self) -> NDArray[Any]:  # type: ignore[override]
+        """Refused: labels of all objects at once are what blocks avoid."""
+        raise UnsupportedEnsembleError(
+            "Labels in blocks are never held all at once: Ensemble(labels) reads them into memory."
+        )
+
+    @once
+    def cluster_sizes(self) -> NDArray[np.float64]:
+        """How many objects each cluster holds, (T,)."""
+        return np.asarray(self.total("cluster sizes", _sizes)[0], dtype=np.float64)
+
+    @once
+    def gram(self) -> sp.csr_array:
+        """B'B (T, T), counted block by block."""
+        check_gram(
+            self.gram_entries, "The Gram matrix B'B of these labels", "Use fewer partitions."
+        )
+        counts = self.total("contingency tables", _gram)[0]
+        return sp.csr_array(counts.astype(np.float64))
+
+    @once
+    def observed_sizes(self) -> NDArray[np.float64]:
+        """How many objects of each cluster each partition observed, (T, N)."""
+        return np.asarray(self.total("who observed whom", _observed_sizes)[0])
+
+    @once
+    def gram_entries(self) -> int:
+        """The most entries that B'B can have."""
+        T, m = int(self.offsets[-1]), self.n_partitions
+        return min(T * T, self.n_samples * m * m)
+
+    # -- over the blocks
+
+    def each(self, what: str, task: Task, *shared: Any) -> Iterator[Any]:
+        """Yield what ``task(part, *shared)`` finds of each block, in order.
+
+        Parameters
+        ----------
+        what : str
+            For the lines of progress.
+        task : callable
+            At the top of a module, so that it can be sent to other processes.
+        *shared
+            The same for all blocks.
+        """
+        jobs = self._jobs(
+            range(self.n_blocks), partial(_looking, task), shared, lambda block: None, None
+        )
+        for _, found in self.run(what, jobs):
+            if found is not None:
+                yield found
+
+    def total(self, what: str, task: Task, *shared: Any) -> tuple[Any, ...]:
+        """Return the sums of the tuples of arrays or numbers that a task finds, added up in order."""
+        return added(self.each(what, task, *shared))
+
+    def look(
+        self,
+        what: str,
+        task: Task,
+        kept: Kept,
+        steps: tuple[int, ...],
+        *shared: Any,
+        blocks: Iterable[int] | None = None,
+    ) -> Iterator[Any]:
+        """Yield what ``task(part, own, *shared)`` finds of blocks and what they keep, in order.
+
+        Parameters
+        ----------
+        what : str
+            For the lines of progress.
+        task : callable
+            At the top of a module.
+        kept : Kept
+            Where the blocks keep their own.
+        steps : tuple of int
+            As it was after which visits: several are given as a tuple.
+        *shared
+            The same for all blocks.
+        blocks : iterable of int, default=None
+            Which. None: all.
+        """
+        some = list(range(self.n_blocks) if blocks is None else blocks)
+        jobs = self._jobs(some, partial(_reading, task), shared, _owns(kept, steps), None)
+        for _, found in self.run(what, jobs, len(some)):
+            if found is not None:
+                yield found
+
+    def visit(
+        self,
+        what: str,
+        visit: Visit,
+        kept: Kept,
+        step: int,
+        blocks: Iterable[int] | None = None,
+        *,
+        steps: tuple[int, ...] | None = None,
+        shared: tuple[Any, ...] = (),
+    ) -> list[Any]:
+        """Visit blocks that keep an array of their own; return what the visits found, in order.
+
+        Parameters
+        ----------
+        what : str
+            For the lines of progress.
+        visit : callable
+            ``visit(part, own, *shared)``: gives what the block keeps now, and what is told.
+        kept : Kept
+            Where the blocks keep it.
+        step : int
+            Number of the visit.
+        blocks : iterable of int, default=None
+            Which. None: all.
+        steps : tuple of int, default=None
+            After which visits the block's own is read, as in `look`. None: the last one before.
+        shared : tuple
+            The same for all blocks.
+        """
+        some = list(range(self.n_blocks) if blocks is None else blocks)
+        owns = _owns(kept, (step - 1,) if steps is None else steps)
+        jobs = self._jobs(some, visit, shared, owns, partial(kept.place, step=step))
+        told = []
+        for block, (own, found) in zip(some, self.run(what, jobs, len(some)), strict=True):
+            if found is not None:
+                kept.put(block, step, own)
+                told.append(found)
+        return told
+
+    def rows(self, objects: NDArray[np.int64]) -> Ensemble:
+        """Return some objects, by rising numbers among all, as an ensemble with the clusters' numbers.
+
+        Objects that no partition observed are left out.
+        """
+        blocks = np.searchsorted(objects, np.arange(self.n_blocks + 1) * self.facts.block_rows)
+        chosen = [
+            objects[blocks[b] : blocks[b + 1]] - b * self.facts.block_rows
+            for b in range(self.n_blocks)
+        ]
+        found = list(self.each("a sample", _chosen, chosen))
+        return self.facts.ensemble(np.concatenate(found))
+
+    def _jobs(
+        self,
+        blocks: Iterable[int],
+        task: Visit,
+        shared: tuple[Any, ...],
+        owns: Callable[[int], Any],
+        place: Callable[[int], Any] | None,
+    ) -> Iterator[Job]:
+        for block in blocks:
+            target = None if place is None else place(block)
+            yield Job(self.source, self.facts, block, task, shared, owns(block), target)
+
+    def run(
+        self, what: str, jobs: Iterable[Job], count: int | None = None
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield the results of jobs in order; a line now and then, with the time left."""
+        count = self.n_blocks if count is None else count
+        began = last = time.monotonic()
+        for done, found in enumerate(self.runner.run(jobs), 1):
+            yield found
+            now = time.monotonic()
+            if now - last > _LINES and done < count:
+                left = (now - began) / done * (count - done)
+                self.report(f"{what}: {done} of {count} blocks, about {left:.0f} s left")
+                last = now
+
+
+def added(found: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Add up tuples of arrays or numbers, in their order."""
+    sums: list[Any] | None = None
+    for values in found:
+        if sums is None:
+            sums = [value if sp.issparse(value) else np.array(value) for value in values]
+            continue
+        for i, value in enumerate(values):
+            sums[i] = sums[i] + value
+    return tuple(sums or ())
+
+
+def _looking(task: Task, part: Part, own: Any, *shared: Any) -> tuple[None, Any]:
+    return None, task(part, *shared)
+
+
+def _reading(task: Task, part: Part, own: Any, *shared: Any) -> tuple[None, Any]:
+    return None, task(part, own, *shared)
+
+
+def _owns(kept: Kept, steps: tuple[int, ...]) -> Callable[[int], Any]:
+    def own(block: int) -> Any:
+        found = tuple(kept.get(block, step) for step in steps)
+        return found[0] if len(found) == 1 else found
+
+    return own
+
+
+def _sizes(part: Part) -> tuple[NDArray[np.int64]]:
+    ensemble = part.ensemble
+    sizes = np.zeros(int(ensemble.offsets[-1]), dtype=np.int64)
+    cluster_sizes(ensemble.label_view, sizes)
+    return (sizes,)
+
+
+def _observed_sizes(part: Part) -> tuple[NDArray[np.float64]]:
+    return (part.ensemble.observed_sizes,)
+
+
+def _gram(part: Part) -> tuple[NDArray[np.int64]]:
+    ensemble = part.ensemble
+    T = int(ensemble.offsets[-1])
+    counts = np.empty((T, T), dtype=np.int64)
+    contingency_gram(ensemble.label_view, counts, 1)
+    return (counts,)
+
+
+def _chosen(part: Part, chosen: list[NDArray[np.int64]]) -> NDArray[Any]:
+    ensemble = part.ensemble
+    rows = chosen[part.index]
+    if part.observed is not None:
+        place = np.cumsum(part.observed) - 1
+        rows = place[rows[part.observed[rows]]]
+    return np.asarray(ensemble.codes[rows])

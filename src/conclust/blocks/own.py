@@ -1,0 +1,131 @@
+"""What a block keeps between two visits: its memberships, its labels. In memory, or as a file each."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from conclust._storage import read_npy
+
+__all__ = ["Files", "InMemory", "Kept", "kept_for", "read_own", "write_own"]
+
+# Bytes of all blocks up to which they are kept in memory.
+_MEMORY = 1 << 30
+
+
+class Kept(Protocol):
+    """An array for every block, by the step of the visit that made it.
+
+    Older ones stay until a step is settled: a step may be taken back, or not be reached again.
+    """
+
+    def get(self, block: int, step: int) -> Any:
+        """Return what the last visit up to a step left; None if there was none."""
+
+    def place(self, block: int, step: int) -> Path | None:
+        """Return the file that a visit is to write; None: it returns the array."""
+
+    def put(self, block: int, step: int, value: Any) -> None:
+        """Keep what a visit returned."""
+
+    def settle(self, step: int) -> None:
+        """Forget what visits up to a step have replaced."""
+
+
+class InMemory:
+    """Arrays, or whatever a runner holds in the place of them."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, dict[int, Any]] = {}
+
+    def get(self, block: int, step: int) -> Any:
+        """Return what the last visit up to a step left; None if there was none."""
+        visits = self._found.get(block, {})
+        last = max((s for s in visits if s <= step), default=None)
+        return None if last is None else visits[last]
+
+    def place(self, block: int, step: int) -> None:
+        """Return the file that a visit is to write; None: it returns the array."""
+        return
+
+    def put(self, block: int, step: int, value: Any) -> None:
+        """Keep what a visit returned."""
+        self._found.setdefault(block, {})[step] = value
+
+    def settle(self, step: int) -> None:
+        """Forget what visits up to a step have replaced."""
+        for visits in self._found.values():
+            for s in sorted(s for s in visits if s <= step)[:-1]:
+                del visits[s]
+
+
+class Files:
+    """A file for each visit, ``<name>-<block>-<step>.npy`` in a folder."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self.name = folder.resolve(), name
+
+    @classmethod
+    def temporary(cls, name: str) -> Files:
+        """Return files in a folder that lives as long as they."""
+        folder = tempfile.TemporaryDirectory(prefix="conclust-")
+        files = cls(Path(folder.name), name)
+        weakref.finalize(files, folder.cleanup)
+        return files
+
+    def get(self, block: int, step: int) -> Path | None:
+        """Return the file that the last visit up to a step left; None if there was none."""
+        found = self.folder.glob(f"{self.name}-{block}-*.npy")
+        steps = [made for made in map(_step_of, found) if made <= step]
+        return self.place(block, max(steps)) if steps else None
+
+    def place(self, block: int, step: int) -> Path:
+        """Return the file that a visit is to write."""
+        return self.folder / f"{self.name}-{block}-{step}.npy"
+
+    def put(self, block: int, step: int, value: Any) -> None:
+        """Keep nothing: the visit wrote its file."""
+
+    def settle(self, step: int) -> None:
+        """Forget what visits up to a step have replaced."""
+        blocks: dict[str, list[Path]] = {}
+        for path in self.folder.glob(f"{self.name}-*-*.npy"):
+            if _step_of(path) <= step:
+                blocks.setdefault(path.stem.rsplit("-", 1)[0], []).append(path)
+        for paths in blocks.values():
+            for path in sorted(paths, key=_step_of)[:-1]:
+                path.unlink(missing_ok=True)
+
+
+def _step_of(path: Path) -> int:
+    return int(path.stem.rsplit("-", 1)[1])
+
+
+def kept_for(n_bytes: int, name: str, folder: Path | None) -> Kept:
+    """Return a place for arrays of so many bytes altogether: in a folder, where one is given."""
+    if folder is not None:
+        return Files(folder, name)
+    return InMemory() if n_bytes <= _MEMORY else Files.temporary(name)
+
+
+def read_own(given: Any) -> Any:
+    """Return an array from where it is kept; of several, each."""
+    if isinstance(given, tuple):
+        return tuple(read_own(one) for one in given)
+    return np.asarray(read_npy(given, mmap=True)) if isinstance(given, Path) else given
+
+
+def write_own(place: Path | None, value: Any) -> Any:
+    """Keep an array in a file, or return it; a file is whole or not there."""
+    if place is None or value is None:
+        return value
+    unfinished = place.with_suffix(f".{secrets.token_hex(4)}.tmp")
+    with unfinished.open("wb") as file:
+        np.lib.format.write_array(file, np.ascontiguousarray(value), allow_pickle=False)
+    unfinished.replace(place)
+    return place

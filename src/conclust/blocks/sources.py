@@ -1,0 +1,270 @@
+"""Where labels lie: whatever has rows that can be read a range at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._storage import read_npy
+from conclust._validation import missing_extra
+from conclust.exceptions import InputError
+
+__all__ = ["Source", "open_source"]
+
+_KINDS = "an NPY file (.npy), a Zarr array (.zarr), a Parquet file or a folder of Parquet files"
+
+
+class Source(Protocol):
+    """A label matrix of which some rows are read at a time. It can be sent to another process."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_samples, n_partitions)."""
+
+    def rows(self, begin: int, end: int) -> Any:
+        """Return the labels of the objects from `begin` to before `end`."""
+
+
+def open_source(labels: Any, columns: list[str] | None = None) -> Source:
+    """Return the source of labels in a file, a folder, or an array that can be sliced.
+
+    Parameters
+    ----------
+    labels : path-like or array
+        An NPY file, a Zarr array, a Parquet file or a folder of them; an array with rows to slice: of
+        NumPy, Zarr, HDF5, Dask.
+    columns : list of str, default=None
+        Which columns of Parquet files and of data frames. None: all.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    if isinstance(labels, str | Path):
+        return _open_path(Path(labels), columns)
+    if type(labels).__module__.split(".")[0] in ("dask", "dask_expr"):
+        return DaskLabels.of(labels, columns)
+    if columns is not None:
+        raise InputError("Columns can be chosen of Parquet files and data frames only.")
+    if len(getattr(labels, "shape", ())) == 2 and hasattr(labels, "__getitem__"):
+        return ArrayRows(labels)
+    raise InputError(
+        f"Labels to be read in blocks must be {_KINDS}, or a two-dimensional array of NumPy, Zarr, HDF5 "
+        f"or Dask. Got {type(labels).__name__} instead."
+    )
+
+
+def _open_path(path: Path, columns: list[str] | None) -> Source:
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    if path.suffix == ".npy" and columns is None:
+        return NpyFile.of(path)
+    if path.suffix == ".zarr" and columns is None:
+        return ZarrFolder.of(path)
+    parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    if path.suffix in (".parquet", ".pq") or (path.is_dir() and parts):
+        return ParquetFiles.of(parts, columns)
+    raise InputError(f"Labels to be read in blocks must be {_KINDS}. Got {path} instead.")
+
+
+@dataclass(frozen=True)
+class ArrayRows:
+    """The rows of an array: of NumPy, Zarr, HDF5."""
+
+    array: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_samples, n_partitions)."""
+        n, m = self.array.shape
+        return int(n), int(m)
+
+    def rows(self, begin: int, end: int) -> NDArray[Any]:
+        """Return the labels of the objects from `begin` to before `end`."""
+        return np.asarray(self.array[begin:end])
+
+
+@dataclass(frozen=True)
+class _Reopened:
+    """A file that every process opens for itself, at its first reading."""
+
+    path: Path
+    shape: tuple[int, int]
+    _opened: list[Any] = field(default_factory=list, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_opened": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+    def _open(self) -> Any:
+        raise NotImplementedError
+
+    def rows(self, begin: int, end: int) -> NDArray[Any]:
+        """Return the labels of the objects from `begin` to before `end`."""
+        if not self._opened:
+            self._opened.append(self._open())
+        return np.asarray(self._opened[0][begin:end])
+
+
+@dataclass(frozen=True)
+class NpyFile(_Reopened):
+    """An NPY file, mapped into memory."""
+
+    @classmethod
+    def of(cls, path: Path) -> NpyFile:
+        """Open a file."""
+        return cls(path.resolve(), _two(read_npy(path, mmap=True).shape, path))
+
+    def _open(self) -> Any:
+        return read_npy(self.path, mmap=True)
+
+
+@dataclass(frozen=True)
+class ZarrFolder(_Reopened):
+    """A Zarr array in a folder."""
+
+    @classmethod
+    def of(cls, path: Path) -> ZarrFolder:
+        """Open a folder."""
+        return cls(path.resolve(), _two(_zarr(path).shape, path))
+
+    def _open(self) -> Any:
+        return _zarr(self.path)
+
+
+def _zarr(path: Path) -> Any:
+    try:
+        zarr = import_module("zarr")
+    except ImportError:
+        missing_extra("zarr", "zarr", f"Reading {path.name}")
+    return zarr.open_array(str(path), mode="r")
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """Parquet files, one after the other; every column is a partition.
+
+    Attributes
+    ----------
+    groups : tuple of (path, row group, first object)
+        The pieces that are read whole.
+    columns : tuple of str
+        The partitions.
+    shape : tuple of int
+        (n_samples, n_partitions).
+    """
+
+    groups: tuple[tuple[Path, int, int], ...]
+    columns: tuple[str, ...]
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, parts: list[Path], columns: list[str] | None) -> ParquetFiles:
+        """Read the sizes of the pieces."""
+        parquet = _parquet(parts[0])
+        groups, n = [], 0
+        for part in parts:
+            file = parquet.ParquetFile(part)
+            there = [name for name in file.schema_arrow.names if not name.startswith("__index_")]
+            if columns is None:
+                columns = there
+            lacking = [name for name in columns if name not in there]
+            if lacking:
+                raise InputError(f"{part} has no column {lacking[0]!r}. It has {there}.")
+            for group in range(file.metadata.num_row_groups):
+                groups.append((part.resolve(), group, n))
+                n += file.metadata.row_group(group).num_rows
+        chosen = tuple(columns or ())
+        return cls(tuple(groups), chosen, (n, len(chosen)))
+
+    def rows(self, begin: int, end: int) -> NDArray[Any]:
+        """Return the labels of the objects from `begin` to before `end`."""
+        ends = [first for _, _, first in self.groups[1:]] + [self.shape[0]]
+        pieces = []
+        for (path, group, first), last in zip(self.groups, ends, strict=True):
+            if first < end and last > begin:
+                file = _parquet(path).ParquetFile(path)
+                table = file.read_row_group(group, columns=list(self.columns))
+                pieces.append(
+                    table.slice(max(0, begin - first), min(end, last) - max(begin, first))
+                )
+        read = [[_column(piece.column(name)) for name in self.columns] for piece in pieces]
+        return _stacked([np.concatenate(same) for same in zip(*read, strict=True)])
+
+
+def _parquet(path: Path) -> Any:
+    try:
+        return import_module("pyarrow.parquet")
+    except ImportError:
+        missing_extra("pyarrow", "parquet", f"Reading {path.name}")
+
+
+def _column(column: Any) -> NDArray[Any]:
+    """Return a column of a table of Arrow as NumPy has it; absent labels are NaN or None."""
+    whole = column.combine_chunks()
+    if hasattr(whole, "dictionary_decode"):
+        whole = whole.dictionary_decode()
+    if whole.null_count and str(whole.type).startswith(("int", "uint")):
+        objects = np.empty(len(whole), dtype=object)
+        objects[:] = whole.to_pylist()
+        return objects
+    return np.asarray(whole.to_numpy(zero_copy_only=False))
+
+
+def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    if all(column.dtype.kind in "biuf" for column in columns):
+        return np.column_stack(columns)
+    matrix = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for u, column in enumerate(columns):
+        matrix[:, u] = column
+    return matrix
+
+
+@dataclass(frozen=True)
+class DaskLabels:
+    """An array of Dask, in chunks of any number of rows."""
+
+    array: Any
+
+    @classmethod
+    def of(cls, labels: Any, columns: list[str] | None) -> DaskLabels:
+        """Return an array or a data frame; the sizes of its partitions are counted."""
+        if hasattr(labels, "columns"):
+            frame = labels[columns] if columns is not None else labels
+            # Categories become what they name.
+            labels = frame.astype(object).to_dask_array(lengths=True)
+        elif columns is not None:
+            raise InputError("Columns can be chosen of Parquet files and data frames only.")
+        if labels.ndim != 2 or np.isnan(labels.shape[0]):
+            raise InputError(
+                "An array of labels in blocks must be two-dimensional, (n_samples, n_partitions), with "
+                f"chunks of known sizes. Got shape {labels.shape}: x.compute_chunk_sizes() finds them."
+            )
+        return cls(labels)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_samples, n_partitions)."""
+        n, m = self.array.shape
+        return int(n), int(m)
+
+    def rows(self, begin: int, end: int) -> NDArray[Any]:
+        """Return the labels of the objects from `begin` to before `end`."""
+        return np.asarray(self.array[begin:end].compute(scheduler="synchronous"))
+
+
+def _two(shape: tuple[int, ...], path: Path) -> tuple[int, int]:
+    if len(shape) != 2:
+        raise InputError(
+            f"Expected a 2D array of labels (n_samples, n_partitions) in {path}, got {len(shape)}D: shape "
+            f"{shape}."
+        )
+    return int(shape[0]), int(shape[1])

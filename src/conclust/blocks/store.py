@@ -1,0 +1,163 @@
+"""LabelStore: a label matrix that is read in blocks of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from conclust._ensemble_input import read_weights
+from conclust._labels import Missing
+from conclust._progress import reporter
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_option
+from conclust.blocks.checkpoints import Stages, current_folder
+from conclust.blocks.facts import Facts, block_rows_of, joined
+from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.runners import LocalRunner, Runner
+from conclust.blocks.sources import open_source
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+
+__all__ = ["LabelStore", "is_blocked", "stored"]
+
+
+class LabelStore:
+    """Labels of many objects, read in blocks: a file, a folder, an array larger than the memory.
+
+    Methods that have it in their row of ``conclust.methods()`` (``blocks``) take it in the place of a
+    label matrix, in ``fit`` and in ``predict``; what has a row for every object is then a
+    :class:`BlockedArray`, made when it is read.
+
+    Parameters
+    ----------
+    labels : path-like or array-like of shape (n_samples, n_partitions)
+        An NPY file, a Zarr array, a Parquet file or a folder of Parquet files (read in the order of
+        their names); or an array whose rows can be sliced: of NumPy, Zarr, HDF5, Dask, or a data frame
+        of Dask. Numbers or names, -1, NaN, None: missing; -2: noise.
+    columns : sequence of str, default=None
+        Which columns are the partitions, of Parquet files and data frames. None: all.
+    weights : array-like of shape (n_partitions,), default=None
+        Weight of each partition. None: all count alike.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means (see :class:`conclust.Ensemble`).
+    block_rows : int, default=None
+        Objects of a block. None: an eighth of all, at most 1,048,576. The result depends on it as on
+        a seed: methods that visit objects in turn do so within a block.
+    n_jobs : int, default=None
+        Blocks that are in work at a time. None: ``OMP_NUM_THREADS`` or all processors. The result does
+        not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
+
+    Raises
+    ------
+    InputError
+        If the labels are of no kind that can be read in blocks.
+    FileNotFoundError
+        If there is no such file.
+    MissingExtraError
+        If a package that reads the file is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import PCC
+    >>> from conclust.blocks import LabelStore
+    >>> labels = LabelStore(np.array([[0, 0], [0, 0], [1, 1], [1, 0]]))
+    >>> labels
+    LabelStore(4 objects, 2 partitions, 4 blocks)
+    >>> model = PCC(2, divergence="l2", random_state=0).fit(labels)
+    >>> model.labels_
+    BlockedArray(shape=(4,), dtype=int64, 4 blocks)
+    >>> np.asarray(model.labels_)
+    array([0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        labels: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        weights: ArrayLike | None = None,
+        missing: Missing = "unobserved",
+        block_rows: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        check_option(missing, "missing", "LabelStore", Missing)
+        check_int(block_rows, "block_rows", "LabelStore", none=True)
+        self.source = open_source(labels, None if columns is None else list(columns))
+        n, m = self.source.shape
+        if n < 2 or m < 1:
+            raise InputError(
+                f"Found labels of {n} objects in {m} partitions, while at least 2 objects and 1 partition "
+                "are required."
+            )
+        self.weights = read_weights(weights, m)
+        self.missing: Missing = missing
+        self.block_rows = block_rows_of(n) if block_rows is None else min(n, block_rows)
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.threads = thread_count(n_jobs, "LabelStore")
+        self.report = reporter(verbose, "LabelStore")
+        self._facts: Facts | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_samples, n_partitions)."""
+        return self.source.shape
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return -(-self.shape[0] // self.block_rows)
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        return f"LabelStore({n} objects, {m} partitions, {self.n_blocks} blocks)"
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of all objects; the first time all labels are read for it.
+
+        Raises
+        ------
+        InputError
+            If labels are malformed, or a partition is missing everywhere.
+        """
+        if self._facts is None:
+            n = self.shape[0]
+            spans = [(b, min(n, b + self.block_rows)) for b in range(0, n, self.block_rows)]
+            found = self.runner().survey(self.source, spans, self.missing)
+            self._facts = joined(found, self.shape, self.block_rows, self.missing, self.weights)
+        return self._facts
+
+    def runner(self) -> Runner:
+        """Return who runs the tasks: the active Dask client for arrays of Dask, else threads."""
+        return LocalRunner(self.threads)
+
+    def opened(self) -> LabelBlocks:
+        """Return the labels as methods see them."""
+        stages = Stages(current_folder())
+        return LabelBlocks(self.source, self.facts, self.runner(), stages, self.report)
+
+    def ensemble(self) -> Ensemble:
+        """Read all labels into an Ensemble, for methods that need them at once."""
+        return Ensemble(
+            self.source.rows(0, self.shape[0]), weights=self.weights, missing=self.missing
+        )
+
+
+def is_blocked(labels: Any) -> bool:
+    """Tell whether labels are read in blocks: a LabelStore, an array of Zarr, anything of Dask."""
+    if isinstance(labels, LabelStore):
+        return True
+    home = type(labels).__module__.split(".")[0]
+    return home in ("zarr", "dask", "dask_expr") and hasattr(labels, "shape")
+
+
+def stored(labels: Any, missing: Missing) -> LabelStore:
+    """Return labels as a LabelStore; `missing` is for those that are none."""
+    return labels if isinstance(labels, LabelStore) else LabelStore(labels, missing=missing)

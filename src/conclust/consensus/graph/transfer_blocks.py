@@ -1,0 +1,415 @@
+"""The transfer cut of objects that are read in blocks: the steps of ``transfer.py``, over sums.
+
+The matrix of the clusters is added up in one pass; k-means goes over the blocks once an iteration. Blocks
+keep nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._kernels import lloyd_round
+from conclust._random import spawn_generators, spawn_sequences
+from conclust._threads import one_library_thread
+from conclust.bipartite import LabelEdges, unit_rows
+from conclust.blocks.facts import Part
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks, added
+from conclust.consensus.graph.kmeans import Points, kmeans
+from conclust.consensus.graph.transfer import joined, warn_of_joined
+from conclust.exceptions import DenseLimitError
+from conclust.spectral import ClusterSide, numbered_components, transfer_cut_of_products
+
+__all__ = ["transfer_cut_blocks"]
+
+# Clusters of all partitions up to which their matrix is made.
+_HELD = 4_096
+_BLOCK = 1 << 14
+# Objects that the starts of k-means are run on.
+_SAMPLE = 5_000
+_LLOYD = 100
+# Objects of which one may become the center of an empty part.
+_FAR = 8
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """How an object is parted.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (T,)
+        Of the edges to each cluster.
+    components : ndarray of int64 of shape (T,)
+        Of the clusters.
+    loads : tuple of ndarray of shape (T, d)
+        Of each component: what embeds its objects. Empty of one that is a part by itself.
+    centers : tuple of ndarray of shape (p, d)
+        Of each component: the centers of its parts.
+    first : ndarray of int64 of shape (n_components,)
+        The first part of each component.
+    alone : int
+        The part of objects in no cluster.
+    """
+
+    weights: NDArray[np.float64]
+    components: NDArray[np.int64]
+    loads: tuple[NDArray[np.float64], ...]
+    centers: tuple[NDArray[np.float64], ...]
+    first: NDArray[np.int64]
+    alone: int
+
+
+@dataclass(frozen=True)
+class _Centers:
+    """A round of Lloyd: the state of one component's k-means."""
+
+    centers: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    n_iter: int
+    done: bool
+
+
+def transfer_cut_blocks(
+    labels: LabelBlocks,
+    weights: NDArray[np.float64],
+    k: int,
+    seed: np.random.SeedSequence,
+    *,
+    n_init: int,
+    owner: str,
+    joint: bool = False,
+) -> tuple[Answer, NDArray[np.float64], float]:
+    """Part objects that are read in blocks: see ``transfer.transfer_cut``.
+
+    Parameters
+    ----------
+    labels : LabelBlocks
+        The objects.
+    weights : ndarray of shape (T,)
+        Of the edges to each cluster.
+    k : int
+        Number of parts.
+    seed : SeedSequence
+        Of the starts of k-means.
+    n_init : int
+        Starts of k-means.
+    owner : str
+        Who asks, for the warning.
+    joint : bool, default=False
+        Whether k-means has the clusters among its points.
+
+    Returns
+    -------
+    tuple
+        The rule that parts a block, the leading singular values, and the cut.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more than 4,096 clusters.
+    """
+    T = len(weights)
+    if T > _HELD:
+        raise DenseLimitError(
+            f"{owner} on labels in blocks makes a matrix of all clusters, of at most {_HELD:,}. The "
+            f"partitions have {T:,}: use fewer or coarser ones."
+        )
+    if not (weights * labels.cluster_sizes).any():  # noise only: no two objects are together
+        return Answer(_together), np.empty(0), 0.0
+    with one_library_thread():
+        (inner,) = labels.total("the graph of the clusters", _inner, weights)
+        degrees = weights * labels.cluster_sizes
+
+        def components() -> NDArray[np.int64]:
+            there = (weights > 0).astype(np.float64)
+            links = sp.csr_array(sp.diags_array(there) @ labels.gram @ sp.diags_array(there))
+            links.eliminate_zeros()
+            return numbered_components(links, degrees)
+
+        side = transfer_cut_of_products(inner, degrees, k, components)
+        cut = _parted(labels, weights, side, k, seed, n_init, owner, joint)
+        parts = int(cut.first[-1]) + max(1, len(cut.centers[-1]))
+        (shares,) = labels.total("the cut", _shares, cut, parts)
+    lost = float((shares.sum(axis=1) - shares.max(axis=1)).sum())
+    return Answer(_labelled, (cut,)), side.values, lost
+
+
+def _parted(
+    labels: LabelBlocks,
+    weights: NDArray[np.float64],
+    side: ClusterSide,
+    k: int,
+    seed: np.random.SeedSequence,
+    n_init: int,
+    owner: str,
+    joint: bool,
+) -> _Cut:
+    """Find the parts of all components."""
+    count = side.n_components
+    empty = np.empty((0, 0))
+    sizes = np.zeros((labels.n_blocks, count), dtype=np.int64)  # of components, in each block
+    alone = 0
+    for block, members, left in labels.each("components", _members, weights, side.components):
+        sizes[block] = members
+        alone += left
+    totals = sizes.sum(axis=0)
+    if count > 1 and count >= k:
+        warn_of_joined(count, k, owner)
+        group = joined(totals.astype(np.float64), k)
+        components = np.where(side.components >= 0, group[side.components], -1)
+        sizes_of_parts = np.bincount(group, totals, minlength=int(group.max()) + 1)
+        none = (empty,) * len(sizes_of_parts)
+        first = np.arange(len(sizes_of_parts))
+        return _Cut(weights, components, none, none, first, int(sizes_of_parts.argmin()))
+    seeds = [seed] if count == 1 else spawn_sequences(seed, count)
+    scale = np.sqrt(labels.n_samples / (weights * labels.cluster_sizes).sum())
+    loads, centers, parts = [], [], []
+    of_parts: list[int] = []
+    for c in range(count):
+        own = np.flatnonzero(side.component_of == c)
+        table = side.loads[:, own] * scale * (1.0 if joint else side.values[own])
+        clusters = side.clusters[side.components == c][:, own]
+        points = unit_rows(clusters[clusters.any(axis=1)]) if joint else clusters[:0]
+        if len(own) <= 1:
+            loads.append(empty)
+            centers.append(empty)
+            parts.append(1)
+            of_parts.append(int(totals[c]))
+            continue
+        part = _Component(weights, side.components, c, table, points)
+        found = _kmeans(labels, part, len(own), seeds[c], n_init, sizes[:, c])
+        loads.append(table)
+        centers.append(found.centers)
+        parts.append(len(found.centers))
+        of_parts += _objects_of(found, points).astype(np.int64).tolist()
+    first = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int64)
+    smallest = 0
+    if alone:
+        held = np.array(of_parts, dtype=np.float64)
+        smallest = int(np.where(held > 0, held, np.inf).argmin())
+    return _Cut(weights, side.components, tuple(loads), tuple(centers), first, smallest)
+
+
+@dataclass(frozen=True)
+class _Component:
+    """A component of the graph: which, how its objects are embedded, and its clusters as points."""
+
+    weights: NDArray[np.float64]
+    components: NDArray[np.int64]
+    number: int
+    table: NDArray[np.float64]
+    clusters: NDArray[np.float64]
+
+
+def _kmeans(
+    labels: LabelBlocks,
+    part: _Component,
+    k: int,
+    seed: np.random.SeedSequence,
+    n_init: int,
+    sizes: NDArray[np.int64],
+) -> _Centers:
+    """Run k-means on the objects of a component: starts on some of them, the best goes on with all."""
+    n = int(sizes.sum())
+    chosen = np.arange(n)
+    if n + len(part.clusters) > _SAMPLE and n > _SAMPLE:
+        chosen = np.sort(spawn_generators(seed, 1)[0].choice(n, _SAMPLE, replace=False))
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    cuts = np.searchsorted(chosen, ends)
+    wanted = [chosen[cuts[b] : cuts[b + 1]] - ends[b] for b in range(len(sizes))]
+
+    def begin() -> _Centers:
+        rows = np.vstack([*labels.each("a sample", _rows_of, part, wanted), part.clusters])
+        points = Points(rows, np.ones(len(rows)), len(part.clusters))
+        centers = kmeans(points, k, seed, n_init=n_init)
+        return _round(labels, part, centers, 0, None)
+
+    name = f"centers_{part.number}"
+    state = labels.stages.state(name, _Centers, begin)
+    while not state.done and state.n_iter < _LLOYD:
+        state = _next(labels, part, state)
+        labels.stages.save(name, state)
+    return state
+
+
+def _next(labels: LabelBlocks, part: _Component, state: _Centers) -> _Centers:
+    filled = state.totals > 0
+    centers = state.centers.copy()
+    centers[filled] = state.sums[filled] / state.totals[filled, None]
+    lacking = np.flatnonzero(~filled)
+    if lacking.size:
+        # A center that is the nearest of no row goes to the row farthest from its center.
+        found = list(labels.each("far objects", _farthest, part, state.centers))
+        distances = np.concatenate([far for far, _ in found])
+        rows = np.concatenate([rows for _, rows in found])
+        farthest = np.argsort(-distances, kind="stable")[: len(lacking)]
+        centers[lacking[: len(farthest)]] = rows[farthest]
+    return _round(labels, part, centers, state.n_iter + 1, state)
+
+
+def _round(
+    labels: LabelBlocks,
+    part: _Component,
+    centers: NDArray[np.float64],
+    n_iter: int,
+    before: _Centers | None,
+) -> _Centers:
+    sums, totals = added(labels.each("k-means", _lloyd, part, centers))
+    if len(part.clusters):
+        more, count = _sums(part.clusters, centers)
+        sums, totals = sums + more, totals + count
+    same = before is not None and np.array_equal(totals, before.totals)
+    done = same and before is not None and bool(np.allclose(sums, before.sums, rtol=1e-12, atol=0))
+    return _Centers(centers, sums, totals, n_iter, done)
+
+
+def _sums(
+    rows: NDArray[np.float64], centers: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    sums, totals = np.zeros(centers.shape), np.zeros(len(centers))
+    own, distances = np.full(len(rows), -1, dtype=np.int64), np.empty(len(rows))
+    lloyd_round(
+        np.ascontiguousarray(rows),
+        np.ones(len(rows)),
+        np.ascontiguousarray(centers),
+        own,
+        distances,
+        sums,
+        totals,
+    )
+    return sums, totals
+
+
+def _objects_of(found: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how many objects each center has: its points that are no clusters."""
+    if not len(clusters):
+        return found.totals
+    return found.totals - _sums(clusters, found.centers)[1]
+
+
+# -- what blocks do
+
+
+def _together(part: Part, own: None) -> NDArray[np.int64]:
+    """Return one part for all objects."""
+    return np.zeros(part.ensemble.n_samples, dtype=np.int64)
+
+
+def _inner(part: Part, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
+    """Return B' D_x^-1 B of a block."""
+    edges = LabelEdges(part.ensemble, weights)
+    degrees = edges.times(np.ones(len(weights)))
+    mass = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    return (edges.inner(mass),)
+
+
+def _component_of(part: Part, weights: NDArray[np.float64], components: NDArray[np.int64]) -> Any:
+    """Return the component of each object: of any of its clusters that has weight; -1: there is none."""
+    ensemble = part.ensemble
+    whole = not (ensemble.has_missing or ensemble.has_noise)
+    if whole and components.max() == 0 and (weights > 0).all():
+        return np.zeros(ensemble.n_samples, dtype=np.int64)
+    table = np.where(weights > 0, components, -1).astype(np.int64)
+    found = np.full(ensemble.n_samples, -1, dtype=np.int64)
+    for u in range(ensemble.n_partitions):
+        own = table[ensemble.offsets[u] : ensemble.offsets[u + 1]]
+        codes = ensemble.codes[:, u]
+        some = codes < len(own)
+        found[some] = np.maximum(found[some], own[codes[some]])
+    return found
+
+
+def _members(
+    part: Part, weights: NDArray[np.float64], components: NDArray[np.int64]
+) -> tuple[int, NDArray[np.int64], int]:
+    """Return the block, how many objects each component has, and how many are in none."""
+    found = _component_of(part, weights, components)
+    count = int(components.max()) + 1
+    return part.index, np.bincount(found[found >= 0], minlength=count), int((found < 0).sum())
+
+
+def _blocks_of(part: Part, component: _Component) -> Any:
+    """Yield rows of a component's objects, some at a time."""
+    edges = LabelEdges(part.ensemble, component.weights)
+    found = _component_of(part, component.weights, component.components)
+    mine = found == component.number
+    for begin in range(0, part.ensemble.n_samples, _BLOCK):
+        some = slice(begin, begin + _BLOCK)
+        rows = edges.rows(component.table, some, unit=True)
+        yield rows if mine[some].all() else rows[mine[some]]
+
+
+def _rows_of(
+    part: Part, component: _Component, wanted: list[NDArray[np.int64]]
+) -> NDArray[np.float64]:
+    """Return the rows of some objects of a component."""
+    found = _component_of(part, component.weights, component.components)
+    mine = np.flatnonzero(found == component.number)[wanted[part.index]]
+    some = LabelEdges(part.ensemble.part(mine), component.weights)
+    return some.rows(component.table, slice(None), unit=True)
+
+
+def _lloyd(
+    part: Part, component: _Component, centers: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sums and numbers of the rows nearest to each center."""
+    return added(_sums(rows, centers) for rows in _blocks_of(part, component))
+
+
+def _farthest(
+    part: Part, component: _Component, centers: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the rows of a block farthest from their centers, and how far they are."""
+    distances, kept = np.empty(0), np.empty((0, centers.shape[1]))
+    for rows in _blocks_of(part, component):
+        far = _nearest(rows, centers)[1]
+        distances, kept = np.concatenate([distances, far]), np.vstack([kept, rows])
+        order = np.argsort(-distances, kind="stable")[: max(_FAR, len(centers))]
+        distances, kept = distances[order], kept[order]
+    return distances, kept
+
+
+def _nearest(
+    rows: NDArray[np.float64], centers: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    own, distances = np.full(len(rows), -1, dtype=np.int64), np.empty(len(rows))
+    lloyd_round(
+        np.ascontiguousarray(rows),
+        np.ones(len(rows)),
+        np.ascontiguousarray(centers),
+        own,
+        distances,
+        np.zeros(centers.shape),
+        np.zeros(len(centers)),
+    )
+    return own, distances
+
+
+def _labelled(part: Part, own: None, cut: _Cut) -> NDArray[np.int64]:
+    """Return the part of each object."""
+    found = _component_of(part, cut.weights, cut.components)
+    labels = np.where(found >= 0, cut.first[found], cut.alone)
+    edges = LabelEdges(part.ensemble, cut.weights)
+    for c, (table, centers) in enumerate(zip(cut.loads, cut.centers, strict=True)):
+        if len(centers) == 0:
+            continue
+        for begin in range(0, part.ensemble.n_samples, _BLOCK):
+            some = slice(begin, begin + _BLOCK)
+            mine = found[some] == c
+            if mine.any():
+                nearest = _nearest(edges.rows(table, some, unit=True), centers)[0]
+                labels[some][mine] += nearest[mine]
+    return labels
+
+
+def _shares(part: Part, cut: _Cut, parts: int) -> tuple[NDArray[np.float64]]:
+    """Return the weight of the edges from each part to each cluster."""
+    labels = _labelled(part, None, cut)
+    return (LabelEdges(part.ensemble, cut.weights).shares(labels, parts),)

@@ -1,0 +1,226 @@
+"""The laws of every method that reads labels in blocks."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+from tests.blocks.forms import FORMS, cases, made
+
+import conclust
+from conclust import Ensemble
+from conclust.blocks import LabelStore, checkpoint
+from conclust.blocks.runners import LocalRunner
+from conclust.exceptions import EvidenceWarning, InputError
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+CASES = cases()
+
+
+def fitted(form, labels, weights=None, k=3, **how):
+    return made(form, k).fit(LabelStore(labels, weights=weights, **how))
+
+
+def everything(model):
+    found = {"labels": np.asarray(model.labels_)}
+    for name in ("membership_", "objective_", "trace_", "singular_values_", "votes_"):
+        if hasattr(model, name):
+            found[name] = np.asarray(getattr(model, name))
+    return found
+
+
+def assert_same_bits(one, other):
+    one, other = everything(one), everything(other)
+    assert one.keys() == other.keys()
+    for name, values in one.items():
+        np.testing.assert_array_equal(values, other[name], err_msg=name)
+
+
+def test_every_method_in_blocks_is_here():
+    said = {method.estimator for method in conclust.methods() if method.blocks}
+    assert said == {name for name, _, _ in FORMS.values()}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_result_is_that_of_all_labels_at_once(form, case, k):
+    labels, weights = CASES[case]
+    whole = made(form, k).fit(Ensemble(labels, weights=weights))
+    parts = fitted(form, labels, weights, k, block_rows=37)
+    found = np.asarray(parts.labels_)
+    if FORMS[form][2] == "optimum":
+        assert parts.objective_ <= whole.objective_ + (
+            whole.objective_constant_ or 0.0
+        ) + 1e-3 * abs(whole.objective_)
+        # With fewer clusters than were planted the optimum is flat.
+        assert k == 2 or adjusted_rand_score(found, whole.labels_) > 0.97
+        return
+    assert (found == whole.labels_).all()
+    assert parts.n_clusters_ == whole.n_clusters_
+    if hasattr(whole, "objective_"):
+        assert parts.objective_ == pytest.approx(whole.objective_, rel=1e-9, abs=1e-9)
+    if hasattr(whole, "membership_"):
+        np.testing.assert_allclose(np.asarray(parts.membership_), whole.membership_, atol=1e-9)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_threads_and_the_order_of_completion_change_no_bit(form):
+    labels, weights = CASES["noise"]
+    one = fitted(form, labels, weights, block_rows=29, n_jobs=1)
+    assert_same_bits(one, fitted(form, labels, weights, block_rows=29, n_jobs=2))
+    assert_same_bits(one, fitted(form, labels, weights, block_rows=29, n_jobs=5))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_blocks_of_one_object(form):
+    labels = CASES["missing"][0][:40]
+    whole = made(form).fit(labels)
+    parts = fitted(form, labels, block_rows=1)
+    assert adjusted_rand_score(np.asarray(parts.labels_), whole.labels_) > 0.9
+    if FORMS[form][2] == "equal":
+        assert (np.asarray(parts.labels_) == whole.labels_).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_clusters_are_numbered_by_first_appearance(form):
+    labels = CASES["plain"][0]
+    found = np.asarray(fitted(form, labels, block_rows=50).labels_)
+    first = [int(np.argmax(found == c)) for c in range(found.max() + 1)]
+    assert first == sorted(first)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_names_change_nothing_but_names(form):
+    labels = CASES["missing"][0]
+    named = np.where(labels < 0, None, np.char.add("cluster ", labels.astype(str)).astype(object))
+    assert_same_bits(
+        fitted(form, labels, block_rows=41), fitted(form, named.astype(object), block_rows=41)
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_objects_that_nobody_observed_have_no_label(form):
+    labels = CASES["nowhere"][0]
+    nowhere = (labels == -1).all(axis=1)
+    with pytest.warns(EvidenceWarning, match=f"{nowhere.sum()} objects are missing"):
+        model = fitted(form, labels, block_rows=20)
+    assert (np.asarray(model.labels_)[nowhere] == -1).all()
+    assert (np.asarray(model.labels_)[~nowhere] >= 0).all()
+    if hasattr(model, "membership_"):
+        rows = np.asarray(model.membership_)
+        np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+        np.testing.assert_allclose(rows[nowhere], 1.0 / rows.shape[1])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_new_objects_are_placed_as_in_memory(form):
+    labels = CASES["missing"][0]
+    model = fitted(form, labels, block_rows=50)
+    if not hasattr(model, "predict"):
+        pytest.skip("places no new objects")
+    stored = model.predict(LabelStore(labels[:90], block_rows=40))
+    assert stored.shape == (90,)
+    np.testing.assert_array_equal(np.asarray(stored), model.predict(labels[:90]))
+    rows = model.predict_proba(LabelStore(labels[:90], block_rows=40))
+    np.testing.assert_array_equal(np.asarray(rows), model.predict_proba(labels[:90]))
+
+
+class Stopped(Exception):
+    """An interruption."""
+
+
+def stopping_after(jobs):
+    """A runner that is interrupted after a number of jobs."""
+    left = itertools.count(jobs, -1)
+
+    class Runner(LocalRunner):
+        def run(self, wanted):
+            for found in super().run(wanted):
+                if next(left) == 0:
+                    raise Stopped
+                yield found
+
+    return Runner
+
+
+@pytest.mark.parametrize("case", ["plain", "noise"])
+@pytest.mark.parametrize("form", FORMS)
+def test_an_interrupted_fit_goes_on_from_its_checkpoint(form, case, tmp_path, monkeypatch):
+    labels, weights = CASES[case]
+    undisturbed = fitted(form, labels, weights, block_rows=31)
+    runs = 0
+    for jobs in (3, 14, 25, 37, 48, 61, 200):
+        folder = tmp_path / str(jobs)
+        store = LabelStore(labels, weights=weights, block_rows=31)
+        runner = stopping_after(jobs)(1)
+        monkeypatch.setattr(store, "runner", lambda runner=runner: runner)
+        model = made(form)
+        before = vars(model).copy()
+        try:
+            with checkpoint(folder):
+                model.fit(store)
+        except Stopped:
+            assert vars(model) == before
+            runs += 1
+        with checkpoint(folder):
+            again = made(form).fit(LabelStore(labels, weights=weights, block_rows=31))
+        assert_same_bits(undisturbed, again)
+        state = sum(path.stat().st_size for path in folder.glob("*.npz"))
+        assert state < 1 << 20
+    assert runs >= 3
+
+
+def test_a_checkpoint_is_of_one_fit(tmp_path):
+    labels, _ = CASES["plain"]
+    with checkpoint(tmp_path):
+        made("HBGF").fit(LabelStore(labels, block_rows=50))
+        with pytest.raises(InputError, match="is of the fit HBGF"):
+            made("LWGP").fit(LabelStore(labels, block_rows=50))
+        with pytest.raises(InputError, match="is of the fit HBGF"):
+            made("HBGF", 4).fit(LabelStore(labels, block_rows=50))
+        other = labels.copy()
+        other[7, 3] = (other[7, 3] + 1) % 3
+        with pytest.raises(InputError, match="labels with fingerprint"):
+            made("HBGF").fit(LabelStore(other, block_rows=50))
+
+
+def test_a_second_run_has_the_seed_of_the_first(tmp_path):
+    labels, _ = CASES["plain"]
+    with checkpoint(tmp_path):
+        one = made("PCC l2", seed=None).fit(LabelStore(labels, block_rows=50))
+        other = made("PCC l2", seed=None).fit(LabelStore(labels, block_rows=50))
+    assert_same_bits(one, other)
+
+
+def test_methods_that_need_all_labels_say_so():
+    store = LabelStore(CASES["plain"][0])
+    with pytest.raises(conclust.exceptions.UnsupportedEnsembleError, match="HBGF, LWGP"):
+        conclust.EAC(3).fit(store)
+    assert conclust.EAC(3).fit(store.ensemble()).n_clusters_ == 3
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (conclust.PCC(3, divergence="l2", pairs=30), "pairs"),
+        (conclust.PCC(3, divergence="l2", granularity="matched"), "granularity"),
+        (conclust.PCC(3, divergence="l2", init="spectral"), "init"),
+        (conclust.HBGF(3, partitioner="internal"), "partitioner"),
+        (conclust.ECPCS(3, consensus="hierarchical"), "consensus"),
+        (conclust.Voting(3, hard=True), "hard"),
+        (conclust.Voting(3, algorithm="one_pass"), "algorithm"),
+    ],
+)
+def test_parameters_that_need_all_labels_are_refused(model, name):
+    with pytest.raises(conclust.exceptions.ParameterError, match=f"'{name}'.*in blocks"):
+        model.fit(LabelStore(CASES["plain"][0]))
+
+
+def test_no_warning_that_is_not_meant():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for form in FORMS:
+            fitted(form, CASES["plain"][0])

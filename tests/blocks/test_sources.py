@@ -1,0 +1,169 @@
+"""Labels are the same wherever they lie."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cases import planted
+
+from conclust import HBGF, MCLA
+from conclust.blocks import BlockedArray, LabelStore
+from conclust.blocks.sources import open_source
+from conclust.exceptions import InputError
+
+LABELS, _ = planted(seed=1, n=200, m=6, k=3, flip=0.2, missing=0.1, noise=0.05)
+
+
+def same(store):
+    plain = LabelStore(LABELS, block_rows=store.block_rows).facts
+    facts = store.facts
+    for name in ("cluster_counts", "missing_counts", "noise_counts", "offsets"):
+        np.testing.assert_array_equal(getattr(facts, name), getattr(plain, name), err_msg=name)
+    codes = [facts.codes(store.source.rows(*facts.span(b))) for b in range(facts.n_blocks)]
+    expected = [plain.codes(LABELS[slice(*plain.span(b))]) for b in range(plain.n_blocks)]
+    np.testing.assert_array_equal(np.vstack(codes), np.vstack(expected))
+    return facts
+
+
+def test_an_npy_file(tmp_path):
+    np.save(tmp_path / "labels.npy", LABELS)
+    store = LabelStore(tmp_path / "labels.npy", block_rows=64)
+    same(store)
+    assert repr(store) == "LabelStore(200 objects, 6 partitions, 4 blocks)"
+    assert store.facts.fingerprint == LabelStore(LABELS, block_rows=64).facts.fingerprint
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.float64])
+def test_types_of_numbers(dtype, tmp_path):
+    np.save(tmp_path / "labels.npy", LABELS.astype(dtype))
+    same(LabelStore(tmp_path / "labels.npy", block_rows=50))
+
+
+def test_bytes_that_are_codes_already_are_read_as_they_are():
+    codes = planted(seed=2, n=100, m=4, k=3)[0]
+    first = np.argsort([np.argmax(codes[:, 0] == c) for c in range(3)])
+    codes = np.argsort(first)[codes].astype(np.uint8)
+    facts = LabelStore(codes, block_rows=30).facts
+    assert facts.plain == all(list(names) == list(range(len(names))) for names in facts.names)
+
+
+def frame(labels):
+    """Columns of numbers, of names, and of categories."""
+    table = pd.DataFrame(labels, columns=[f"r{u}" for u in range(labels.shape[1])])
+    table["r1"] = table["r1"].map(lambda c: {-1: None, -2: "-2"}.get(c, f"name {c}"))
+    table["r1"] = table["r1"].where(table["r1"] != "-2", None)
+    table["r2"] = table["r2"].astype("category")
+    table["r3"] = table["r3"].astype("Int64").where(table["r3"] != -1)
+    return table
+
+
+def test_parquet_files_in_pieces(tmp_path):
+    table = frame(LABELS)
+    table.to_parquet(tmp_path / "labels.parquet", row_group_size=33)
+    one = LabelStore(tmp_path / "labels.parquet", block_rows=40)
+    (tmp_path / "parts").mkdir()
+    for part in range(4):
+        piece = table.iloc[50 * part : 50 * part + 50]
+        piece.to_parquet(tmp_path / "parts" / f"part-{part}.parquet", row_group_size=17)
+    many = LabelStore(tmp_path / "parts", block_rows=40)
+    for store in (one, many):
+        names = store.facts.names
+        assert set(names[1]) == {"name 0", "name 1", "name 2"}
+        assert set(names[0]) == set(names[3]) == {0, 1, 2}
+    np.testing.assert_array_equal(
+        MCLA(3, random_state=0).fit(one).labels_, MCLA(3, random_state=0).fit(many).labels_
+    )
+    in_memory = MCLA(3, random_state=0).fit(table)
+    np.testing.assert_array_equal(MCLA(3, random_state=0).fit(one).labels_, in_memory.labels_)
+
+
+def test_columns_are_chosen(tmp_path):
+    frame(LABELS).to_parquet(tmp_path / "labels.parquet")
+    assert LabelStore(tmp_path / "labels.parquet", columns=["r4", "r0"]).shape == (200, 2)
+    with pytest.raises(InputError, match="has no column 'r9'"):
+        LabelStore(tmp_path / "labels.parquet", columns=["r9"])
+    with pytest.raises(InputError, match="Columns can be chosen"):
+        LabelStore(LABELS, columns=["r0"])
+
+
+def test_what_is_no_source_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        open_source(tmp_path / "none.npy")
+    (tmp_path / "labels.csv").write_text("1,2\n")
+    with pytest.raises(InputError, match="must be an NPY file"):
+        open_source(tmp_path / "labels.csv")
+    with pytest.raises(InputError, match="two-dimensional"):
+        open_source(np.arange(5))
+    with pytest.raises(InputError, match="at least 2 objects"):
+        LabelStore(np.zeros((1, 3), dtype=int))
+
+
+def test_malformed_labels_are_refused_in_any_block():
+    bad = LABELS.astype(float)
+    bad[150, 2] = 0.5
+    with pytest.raises(InputError, match="whole numbers"):
+        HBGF(3).fit(LabelStore(bad, block_rows=40))
+    bad = LABELS.copy()
+    bad[:, 4] = -1
+    with pytest.raises(InputError, match="Partition 4 is missing everywhere"):
+        HBGF(3).fit(LabelStore(bad, block_rows=40))
+
+
+def test_a_source_can_be_sent_to_another_process(tmp_path):
+    np.save(tmp_path / "labels.npy", LABELS)
+    source = open_source(tmp_path / "labels.npy")
+    source.rows(0, 5)
+    again = pickle.loads(pickle.dumps(source))
+    np.testing.assert_array_equal(again.rows(3, 9), LABELS[3:9])
+    assert len(pickle.dumps(source)) < 2000
+
+
+def test_noise_is_what_minus_one_means_if_told():
+    facts = LabelStore(LABELS, missing="noise", block_rows=50).facts
+    assert facts.missing_counts.sum() == 0
+    assert facts.noise_counts.sum() == (LABELS < 0).sum()
+
+
+class TestBlockedArray:
+    values = np.arange(33).reshape(11, 3)
+
+    def array(self):
+        return BlockedArray((11, 3), np.int64, 4, lambda b: self.values[4 * b : 4 * b + 4])
+
+    def test_reads_as_the_array_it_stands_for(self):
+        array = self.array()
+        np.testing.assert_array_equal(np.asarray(array), self.values)
+        np.testing.assert_array_equal(np.array(list(array)), self.values)
+        np.testing.assert_array_equal(np.asarray(array, dtype=float), self.values.astype(float))
+        assert (len(array), array.ndim, array.size, array.n_blocks) == (11, 2, 33, 3)
+
+    @pytest.mark.parametrize(
+        "some",
+        [
+            slice(None), slice(2, 9), slice(9, 2), slice(-3, None), slice(1, 10, 3), slice(8, 1, -2), 5, -1,
+            [1, 9, 0], (slice(2, 7), 1), (3, 2), (slice(None), slice(1, None)), np.arange(11) % 2 == 0,
+        ],
+    )  # fmt: skip
+    def test_indices(self, some):
+        np.testing.assert_array_equal(self.array()[some], self.values[some])
+
+    def test_no_row_beyond_the_end(self):
+        with pytest.raises(IndexError):
+            self.array()[11]
+
+    def test_only_the_blocks_that_are_asked_for_are_made(self):
+        made = []
+
+        def make(block):
+            made.append(block)
+            return self.values[4 * block : 4 * block + 4]
+
+        array = BlockedArray((11, 3), np.int64, 4, make)
+        np.testing.assert_array_equal(array[5:7], self.values[5:7])
+        assert made == [1]
+
+    def test_files_and_pickles_hold_the_values(self, tmp_path):
+        self.array().save(tmp_path / "values.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "values.npy"), self.values)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(self.array()))[2:], self.values[2:])
