@@ -5,6 +5,7 @@
 #   make long      the tests that look at much: scikit-learn's checks, all partitions of seven objects, fuzz,
 #                  degenerate partitions, the null of the number of clusters, pictures
 #   make test-browser  the report in headless Chromium (Debian's chromium)
+#   make cluster   labels in Zarr and Dask, on the workers of a Dask cluster
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
@@ -38,14 +39,14 @@ LONG := $(addprefix tests/,consensus/probabilistic/test_solvers_agree.py consens
 	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_fuzz.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser lint bench experiments docs oldest sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster lint bench experiments docs oldest sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
 	$(BIN)/conclust demo --out demo-report --force
 
 test: setup
-	$(BIN)/python -m pytest --numprocesses=2 $(addprefix --ignore=,$(PROCESSES) $(LONG) tests/browser) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses=2 $(addprefix --ignore=,$(PROCESSES) $(LONG) tests/browser tests/blocks/cluster) $(PYTEST_ARGS)
 
 processes: setup
 	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS) $(PROCESSES)
@@ -56,6 +57,14 @@ long: setup
 test-browser: setup
 	@sh tools/check_browser.sh
 	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
+
+cluster: $(VENV)/.cluster
+	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/blocks/cluster
+
+# Beside the tools of `make setup`: without them everything else is as before.
+$(VENV)/.cluster: $(VENV)/.built constraints/cluster.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints/cluster.txt
+	touch $@
 
 lint: setup
 	$(BIN)/ruff check .

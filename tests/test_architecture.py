@@ -58,6 +58,7 @@ FLOORS = {
     "agreement": (2, 3),
     "metrics": (2, 4),
     # 3 stages
+    "blocks": (3, 0),
     "generation": (3, 0),
     "weighting": (3, 0),
     "consensus": (3, 1),

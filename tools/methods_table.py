@@ -29,6 +29,7 @@ FOOT = """
   partition only.
 - **Missing**: takes objects that some partitions did not observe. **Weights**: the weights of the
   partitions count. **Soft members**: takes partitions that are memberships themselves.
+  **In blocks**: reads labels of more objects than fit into the memory (`conclust.blocks.LabelStore`).
   What a method does not take it refuses. What is told here is true of its default parameters.
 - **Time**: n objects, N partitions, T clusters of all partitions together, K clusters of the consensus.
   Methods of n^2 refuse more objects than their `max_dense`, where they need all pairs at once.
@@ -47,6 +48,7 @@ def text() -> str:
         "Missing",
         "Weights",
         "Soft members",
+        "In blocks",
         "Time",
         "Source",
     )
@@ -59,6 +61,7 @@ def text() -> str:
             with_missing(method),
             yes(method.weights),
             yes(method.soft_members),
+            yes(method.blocks),
             method.cost,
             method.citation,
         )

@@ -62,6 +62,7 @@ _HOMES = {
     "posterior_coclustering": "conclust.consensus.mixture",
 }
 _MODULES = (
+    "blocks",
     "confidence",
     "consensus",
     "datasets",

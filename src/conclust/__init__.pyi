@@ -1,3 +1,4 @@
+from conclust import blocks as blocks
 from conclust import confidence as confidence
 from conclust import consensus as consensus
 from conclust import datasets as datasets
@@ -122,6 +123,7 @@ __all__ = [
     "WeightedPCC",
     "__version__",
     "best_by_anmi",
+    "blocks",
     "coassociation",
     "confidence",
     "consensus",

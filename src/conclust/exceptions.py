@@ -23,6 +23,7 @@ __all__ = [
     "SelectionWarning",
     "UnseenLabelWarning",
     "UnsupportedEnsembleError",
+    "WorkersLostError",
 ]
 
 
@@ -60,6 +61,10 @@ class DatasetNotFoundError(ConclustError, FileNotFoundError):
 
 class MissingExtraError(ConclustError, ImportError):
     """An optional dependency is not installed; gives the pip command."""
+
+
+class WorkersLostError(ConclustError, RuntimeError):
+    """Workers of a cluster ended on a block of labels; says how much memory a block needs."""
 
 
 class EvidenceWarning(UserWarning):

@@ -224,3 +224,15 @@ def test_no_warning_that_is_not_meant():
         warnings.simplefilter("error")
         for form in FORMS:
             fitted(form, CASES["plain"][0])
+
+
+def test_memberships_that_lay_in_a_checkpoint_are_missed(tmp_path):
+    with checkpoint(tmp_path):
+        model = made("PCC l2").fit(LabelStore(CASES["plain"][0], block_rows=50))
+    labels = np.asarray(model.labels_)
+    assert np.asarray(model.membership_).shape == (300, 3)
+    for path in tmp_path.glob("membership-*"):
+        path.unlink()
+    np.testing.assert_array_equal(np.asarray(model.labels_), labels)
+    with pytest.raises(FileNotFoundError, match="folder of the checkpoint"):
+        np.asarray(model.membership_)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from conclust._validation import missing_extra
 
 __all__ = ["BlockedArray"]
 
@@ -27,6 +30,8 @@ class BlockedArray:
         Rows of a block.
     make : callable
         Makes a block from its number.
+    future : callable, default=None
+        Gives a Dask future of a block, where a cluster holds it; or None.
 
     Examples
     --------
@@ -45,11 +50,12 @@ class BlockedArray:
         dtype: Any,
         block_rows: int,
         make: Callable[[int], NDArray[Any]],
+        future: Callable[[int], Any] | None = None,
     ) -> None:
         self.shape = tuple(shape)
         self.dtype = np.dtype(dtype)
         self.block_rows = block_rows
-        self._make = make
+        self._make, self._future = make, future
 
     @property
     def ndim(self) -> int:
@@ -75,7 +81,7 @@ class BlockedArray:
     def blocks(self) -> Iterator[NDArray[Any]]:
         """Yield the blocks, one after the other."""
         for block in range(self.n_blocks):
-            yield self._make(block).astype(self.dtype, copy=False)
+            yield self._block(block)
 
     def __iter__(self) -> Iterator[Any]:
         for block in self.blocks():
@@ -111,7 +117,7 @@ class BlockedArray:
             begin // self.block_rows, -(-end // self.block_rows) if end > begin else 0
         ):
             first = block * self.block_rows
-            values = self._make(block).astype(self.dtype, copy=False)
+            values = self._block(block)
             pieces.append(values[max(0, begin - first) : end - first])
         return np.concatenate(pieces)
 
@@ -128,6 +134,30 @@ class BlockedArray:
             begin = block * self.block_rows
             file[begin : begin + len(values)] = values
         file.flush()
+
+    def to_dask(self) -> Any:
+        """Return the array as one of Dask, a chunk a block.
+
+        Raises
+        ------
+        MissingExtraError
+            If Dask is not installed.
+        """
+        try:
+            array, delayed = import_module("dask.array"), import_module("dask").delayed
+        except ImportError:
+            missing_extra("dask", "dask", "BlockedArray.to_dask()")
+        chunks = []
+        for block in range(self.n_blocks):
+            begin = block * self.block_rows
+            rows = min(self.block_rows, self.shape[0] - begin)
+            made = None if self._future is None else self._future(block)
+            value = delayed(self._block)(block) if made is None else made
+            chunks.append(array.from_delayed(value, (rows, *self.shape[1:]), dtype=self.dtype))
+        return array.concatenate(chunks)
+
+    def _block(self, block: int) -> NDArray[Any]:
+        return self._make(block).astype(self.dtype, copy=False)
 
     def __reduce__(self) -> Any:
         # A pickle holds the values: what makes them may be files of this machine.

@@ -48,15 +48,15 @@ def checkpoint(folder: str | Path) -> Iterator[Path]:
     Notes
     -----
     The state is written after every round, whole or not at all, and is small: sums over clusters. The
-    memberships of the objects, where a method visits them again and again, lie beside it as files. The
-    result has the same bits whether a fit was interrupted or not.
+    memberships of the objects, where a method visits them again and again, lie beside it as files:
+    ``membership_`` reads them, as long as the folder is there. The result has the same bits whether a fit was interrupted or not.
 
     Examples
     --------
     >>> import tempfile, numpy as np
     >>> from conclust import HBGF
     >>> from conclust.blocks import LabelStore, checkpoint
-    >>> labels = LabelStore(np.array([[0, 0], [0, 0], [1, 1], [1, 0]]))
+    >>> labels = LabelStore(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]))
     >>> with tempfile.TemporaryDirectory() as folder, checkpoint(folder):
     ...     model = HBGF(2, random_state=0).fit(labels)
     >>> np.asarray(model.labels_)

@@ -129,7 +129,7 @@ def numbered_membership(
     result = _through(labels, given, tables)
 
     def make(block: int) -> NDArray[np.float64]:
-        return _rows(labels, answer, block, order)
+        return _rows(labels, answer, block, order, set(tables))
 
     shape = (labels.facts.n_samples, len(order))
     membership = BlockedArray(shape, np.float64, labels.facts.block_rows, make)
@@ -139,7 +139,7 @@ def numbered_membership(
 def _first_pass(
     labels: LabelBlocks, answer: Answer, task: Any, *more: Any
 ) -> tuple[Kept, list[Any]]:
-    given = kept_for(_COLUMN * labels.facts.n_samples, "columns", labels.stages.folder)
+    given = kept_for(_COLUMN * labels.facts.n_samples, "columns", None)
     found = []
     jobs = []
     for block in range(labels.n_blocks):
@@ -240,19 +240,32 @@ def _through(
 
     def make(block: int) -> NDArray[np.int64]:
         begin, end = facts.span(block)
-        if block not in tables or (own := given.get(block, 0)) is None:
+        if block not in tables:  # nobody observed any of it
             return np.full(end - begin, -1, dtype=np.int64)
         # -1 reads the end of the table.
-        return np.asarray(np.append(tables[block], -1)[labels.runner.fetch(own)])
+        return np.asarray(np.append(tables[block], -1)[labels.runner.fetch(given.get(block, 0))])
 
-    return BlockedArray((facts.n_samples,), np.int64, facts.block_rows, make)
+    def future(block: int) -> Any:
+        begin, end = facts.span(block)
+        if block not in tables:
+            return None
+        return labels.runner.numbered(given.get(block, 0), tables[block], end - begin)
+
+    return BlockedArray((facts.n_samples,), np.int64, facts.block_rows, make, future)
 
 
 def _rows(
-    labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64]
+    labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64], held: set[int]
 ) -> NDArray[np.float64]:
-    """Return the memberships of a block, of the columns kept; those that lose any sum to 1 again."""
+    """Return the memberships of a block, of the columns kept; those that lose any sum to 1 again.
+
+    `held`: blocks of which somebody observed objects.
+    """
     own = None if answer.kept is None else answer.kept.get(block, answer.step)
+    if answer.kept is not None and own is None and block in held:
+        raise FileNotFoundError(
+            f"The memberships of block {block} lay in the folder of the checkpoint, and are gone."
+        )
     shared = (answer.rule, answer.shared, order)
     job = Job(labels.source, labels.facts, block, _kept_columns, shared, own)
     [(_, rows)] = labels.runner.run([job])

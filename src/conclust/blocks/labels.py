@@ -137,7 +137,7 @@ class LabelBlocks(Derived):
             For the lines of progress.
         task : callable
             At the top of a module, so that it can be sent to other processes.
-        *shared
+        shared
             The same for all blocks.
         """
         jobs = self._jobs(
@@ -172,7 +172,7 @@ class LabelBlocks(Derived):
             Where the blocks keep their own.
         steps : tuple of int
             As it was after which visits: several are given as a tuple.
-        *shared
+        shared
             The same for all blocks.
         blocks : iterable of int, default=None
             Which. None: all.

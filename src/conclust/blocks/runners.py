@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from conclust._threads import one_library_thread
 from conclust.blocks.facts import Census, Facts, census
 from conclust.blocks.own import read_own, write_own
@@ -93,6 +96,9 @@ class Runner(Protocol):
     def fetch(self, own: Any) -> Any:
         """Return a block's own from what `run` returned."""
 
+    def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> Any:
+        """Return a future of the labels of a block, read through a table; None if it is at hand."""
+
 
 class LocalRunner:
     """Threads of this process: kernels run side by side, a block each.
@@ -120,6 +126,9 @@ class LocalRunner:
     def fetch(self, own: Any) -> Any:
         """Return a block's own from what `run` returned."""
         return read_own(own)
+
+    def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> None:
+        """Return None: the columns are at hand."""
 
     def _in_order(
         self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]

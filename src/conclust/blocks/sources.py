@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -64,9 +65,9 @@ def _open_path(path: Path, columns: list[str] | None) -> Source:
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     if path.suffix == ".npy" and columns is None:
-        return NpyFile.of(path)
+        return Reopened.of(path, _npy)
     if path.suffix == ".zarr" and columns is None:
-        return ZarrFolder.of(path)
+        return Reopened.of(path, _zarr)
     parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if path.suffix in (".parquet", ".pq") or (path.is_dir() and parts):
         return ParquetFiles.of(parts, columns)
@@ -91,11 +92,22 @@ class ArrayRows:
 
 
 @dataclass(frozen=True)
-class _Reopened:
-    """A file that every process opens for itself, at its first reading."""
+class Reopened:
+    """An array in a file, that every process opens for itself at its first reading.
+
+    Attributes
+    ----------
+    path : path-like
+        The file, or the folder.
+    shape : tuple of int
+        (n_samples, n_partitions).
+    opens : callable
+        Opens it.
+    """
 
     path: Path
     shape: tuple[int, int]
+    opens: Callable[[Path], Any]
     _opened: list[Any] = field(default_factory=list, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -104,40 +116,26 @@ class _Reopened:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
 
-    def _open(self) -> Any:
-        raise NotImplementedError
+    @classmethod
+    def of(cls, path: Path, opens: Callable[[Path], Any]) -> Reopened:
+        """Open a file to see its shape."""
+        shape = opens(path).shape
+        if len(shape) != 2:
+            raise InputError(
+                f"Expected a 2D array of labels (n_samples, n_partitions) in {path}, got {len(shape)}D: "
+                f"shape {shape}."
+            )
+        return cls(path.resolve(), (int(shape[0]), int(shape[1])), opens)
 
     def rows(self, begin: int, end: int) -> NDArray[Any]:
         """Return the labels of the objects from `begin` to before `end`."""
         if not self._opened:
-            self._opened.append(self._open())
+            self._opened.append(self.opens(self.path))
         return np.asarray(self._opened[0][begin:end])
 
 
-@dataclass(frozen=True)
-class NpyFile(_Reopened):
-    """An NPY file, mapped into memory."""
-
-    @classmethod
-    def of(cls, path: Path) -> NpyFile:
-        """Open a file."""
-        return cls(path.resolve(), _two(read_npy(path, mmap=True).shape, path))
-
-    def _open(self) -> Any:
-        return read_npy(self.path, mmap=True)
-
-
-@dataclass(frozen=True)
-class ZarrFolder(_Reopened):
-    """A Zarr array in a folder."""
-
-    @classmethod
-    def of(cls, path: Path) -> ZarrFolder:
-        """Open a folder."""
-        return cls(path.resolve(), _two(_zarr(path).shape, path))
-
-    def _open(self) -> Any:
-        return _zarr(self.path)
+def _npy(path: Path) -> Any:
+    return read_npy(path, mmap=True)
 
 
 def _zarr(path: Path) -> Any:
@@ -259,12 +257,3 @@ class DaskLabels:
     def rows(self, begin: int, end: int) -> NDArray[Any]:
         """Return the labels of the objects from `begin` to before `end`."""
         return np.asarray(self.array[begin:end].compute(scheduler="synchronous"))
-
-
-def _two(shape: tuple[int, ...], path: Path) -> tuple[int, int]:
-    if len(shape) != 2:
-        raise InputError(
-            f"Expected a 2D array of labels (n_samples, n_partitions) in {path}, got {len(shape)}D: shape "
-            f"{shape}."
-        )
-    return int(shape[0]), int(shape[1])

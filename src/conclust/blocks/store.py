@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -13,14 +13,17 @@ from conclust._progress import reporter
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option
 from conclust.blocks.checkpoints import Stages, current_folder
+from conclust.blocks.dask_runner import DaskRunner, active_client, needed_client
 from conclust.blocks.facts import Facts, block_rows_of, joined
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.runners import LocalRunner, Runner
-from conclust.blocks.sources import open_source
+from conclust.blocks.sources import DaskLabels, open_source
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 
 __all__ = ["LabelStore", "is_blocked", "stored"]
+
+RunnerName: TypeAlias = Literal["auto", "threads", "dask"]
 
 
 class LabelStore:
@@ -45,6 +48,10 @@ class LabelStore:
     block_rows : int, default=None
         Objects of a block. None: an eighth of all, at most 1,048,576. The result depends on it as on
         a seed: methods that visit objects in turn do so within a block.
+    runner : {"auto", "threads", "dask"}, default="auto"
+        Who works on the blocks: threads of this process, or the workers of the active Dask client
+        (extra ``dask``), which read the files themselves. "auto": the client, if there is one, for
+        arrays and data frames of Dask; else threads. The result does not depend on it.
     n_jobs : int, default=None
         Blocks that are in work at a time. None: ``OMP_NUM_THREADS`` or all processors. The result does
         not depend on it.
@@ -65,7 +72,7 @@ class LabelStore:
     >>> import numpy as np
     >>> from conclust import PCC
     >>> from conclust.blocks import LabelStore
-    >>> labels = LabelStore(np.array([[0, 0], [0, 0], [1, 1], [1, 0]]))
+    >>> labels = LabelStore(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]))
     >>> labels
     LabelStore(4 objects, 2 partitions, 4 blocks)
     >>> model = PCC(2, divergence="l2", random_state=0).fit(labels)
@@ -83,10 +90,12 @@ class LabelStore:
         weights: ArrayLike | None = None,
         missing: Missing = "unobserved",
         block_rows: int | None = None,
+        runner: RunnerName = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         check_option(missing, "missing", "LabelStore", Missing)
+        check_option(runner, "runner", "LabelStore", RunnerName)
         check_int(block_rows, "block_rows", "LabelStore", none=True)
         self.source = open_source(labels, None if columns is None else list(columns))
         n, m = self.source.shape
@@ -98,6 +107,7 @@ class LabelStore:
         self.weights = read_weights(weights, m)
         self.missing: Missing = missing
         self.block_rows = block_rows_of(n) if block_rows is None else min(n, block_rows)
+        self.runner_name: RunnerName = runner
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.threads = thread_count(n_jobs, "LabelStore")
@@ -135,8 +145,23 @@ class LabelStore:
         return self._facts
 
     def runner(self) -> Runner:
-        """Return who runs the tasks: the active Dask client for arrays of Dask, else threads."""
+        """Return who runs the tasks.
+
+        Raises
+        ------
+        InputError
+            If it is to be a Dask client, and none is active.
+        """
+        if self.runner_name == "dask":
+            return DaskRunner(needed_client())
+        if self.runner_name == "auto" and self.of_dask and (client := active_client()):
+            return DaskRunner(client)
         return LocalRunner(self.threads)
+
+    @property
+    def of_dask(self) -> bool:
+        """Whether the labels are an array or a data frame of Dask; results are then arrays of Dask."""
+        return isinstance(self.source, DaskLabels)
 
     def opened(self) -> LabelBlocks:
         """Return the labels as methods see them."""

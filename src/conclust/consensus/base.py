@@ -22,8 +22,7 @@ from conclust._labels import (
 )
 from conclust._validation import check_column_names, check_int, check_option, refuse
 from conclust._warnings import warn
-from conclust.blocks.finishing import NOTHING, Answer
-from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.finishing import NOTHING
 from conclust.blocks.store import is_blocked
 from conclust.consensus.blockwise import fit_blocks, placed_blocks
 from conclust.ensemble import Ensemble, Missing, as_ensemble
@@ -197,13 +196,6 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         check_option(self.missing, "missing", type(self).__name__, Missing)
         fit_blocks(self, X)
 
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        """Find the consensus of labels in blocks; return the rule that labels a block.
-
-        Only of methods that say ``blocks=True``: see ``blocks/labels.py``.
-        """
-        raise NotImplementedError
-
     def _forget(self) -> None:
         """Drop what an earlier fit found: not every fit sets every attribute."""
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -376,8 +368,9 @@ class PlacingClusterer(SoftConsensusClusterer):
         """
         if is_blocked(X):
             check_is_fitted(self)
-            width = self.membership_.shape[1]
-            return placed_blocks(self, X, self._placed, width, np.float64)  # type: ignore[return-value]
+            width = int(self.membership_.shape[1])
+            rows: NDArray[np.float64] = placed_blocks(self, X, "_placed", width, np.float64)
+            return rows
         return self._placed(self._encode(X))
 
     def _placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -400,7 +393,8 @@ class PlacingClusterer(SoftConsensusClusterer):
         """
         if is_blocked(X):
             check_is_fitted(self)
-            return placed_blocks(self, X, self._labelled, None, np.int64)  # type: ignore[return-value]
+            labels: NDArray[np.int64] = placed_blocks(self, X, "_labelled", None, np.int64)
+            return labels
         return self._labelled(self._encode(X))
 
     def _labelled(self, codes: NDArray[Any]) -> NDArray[np.int64]:

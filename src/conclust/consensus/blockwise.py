@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import Names, encode_labels, read_new_labels
+from conclust._labels import Missing, encode_labels, read_new_labels
 from conclust._random import seed_sequence
 from conclust._warnings import warn
 from conclust.blocks.arrays import BlockedArray
-from conclust.blocks.finishing import numbered_labels, numbered_membership
-from conclust.blocks.store import stored
+from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
+from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.sources import DaskLabels
+from conclust.blocks.store import LabelStore, stored
 from conclust.ensemble import as_ensemble
 from conclust.exceptions import EvidenceWarning, InputError
 
 if TYPE_CHECKING:
     from conclust.consensus.base import ConsensusClusterer
 
-__all__ = ["fit_blocks", "placed_blocks"]
+__all__ = ["FitsBlocks", "fit_blocks", "placed_blocks"]
+
+
+class FitsBlocks(Protocol):
+    """What methods that say ``blocks=True`` have."""
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        """Find the consensus of labels in blocks; return the rule that labels a block."""
 
 
 def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
@@ -28,12 +39,13 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
     Parameters
     ----------
     estimator : ConsensusClusterer
-        It has ``_fit_blocks``.
+        One of `FitsBlocks`.
     X : LabelStore, or array of Zarr or Dask
         The labels.
     """
     owner = type(estimator).__name__
-    labels = stored(X, estimator.missing).opened()
+    store = stored(X, estimator.missing)
+    labels = store.opened()
     estimator.n_features_in_ = labels.n_partitions
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
     seed = labels.stages.begin(_told(estimator), labels.fingerprint, seed)
@@ -42,16 +54,16 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
     estimator._check_number(labels.n_samples)
     estimator._check_parameters(seen)
     estimator._names, estimator._code_type = labels.names, labels.facts.code_type
-    answer = estimator._fit_blocks(labels, seed)
+    answer = cast(FitsBlocks, estimator)._fit_blocks(labels, seed)
     if estimator.method.membership:
         counted = None if labels.weights is None else labels.weights > 0
         found = numbered_membership(labels, answer, counted)
         estimator._counted = counted
         estimator._keep_clusters(found.columns)
-        estimator.membership_ = found.membership
+        estimator.membership_ = _kind_of(store, found.membership)
     else:
         found = numbered_labels(labels, answer)
-    estimator.labels_ = found.labels  # type: ignore[assignment]
+    estimator.labels_ = _kind_of(store, found.labels)
     estimator.n_clusters_ = found.n_clusters
     nowhere = labels.facts.n_unobserved
     if nowhere:
@@ -73,10 +85,13 @@ def _told(estimator: ConsensusClusterer) -> str:
     return f"{type(estimator).__name__}({parameters})"
 
 
-def placed_blocks(
-    estimator: Any, X: Any, place: Any, width: int | None, dtype: Any
-) -> BlockedArray:
-    """Return what `place` makes of new objects' codes, a block at a time.
+def _kind_of(store: LabelStore, found: Any) -> Any:
+    """Return a result of all objects as an array of Dask, if the labels are one."""
+    return found.to_dask() if store.of_dask else found
+
+
+def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: Any) -> Any:
+    """Return what an estimator makes of new objects' codes, a block at a time.
 
     Parameters
     ----------
@@ -84,28 +99,46 @@ def placed_blocks(
         Fitted.
     X : LabelStore, or array of Zarr or Dask
         Labels in the same partitions, by the same names.
-    place : callable
-        ``place(codes)``: a row for each object.
+    how : str
+        The estimator's method that makes a row for each object from codes.
     width : int or None
         Columns of the result; None: it has one dimension.
     dtype : dtype-like
         Of the result.
+
+    Returns
+    -------
+    BlockedArray, or array of Dask if `X` is one
+        The rows.
     """
     store = stored(X, estimator.missing)
     n, m = store.shape
-    names: Names = estimator._names
-    if m != len(names):
+    if m != len(estimator._names):
         raise InputError(
-            f"The labels of new objects must come from the same {len(names)} partitions. Got {m} columns "
-            "instead."
+            f"The labels of new objects must come from the same {len(estimator._names)} partitions. Got "
+            f"{m} columns instead."
         )
+    light = copy(estimator)  # without what has a row for every object of fit
+    for name in ("labels_", "membership_"):
+        vars(light).pop(name, None)
+    place = partial(_placed, estimator=light, how=how, missing=store.missing)
+    if isinstance(store.source, DaskLabels):
+        array = store.source.array.rechunk({1: -1})
+        kind = {"dtype": dtype, "meta": np.empty((0,) * (1 if width is None else 2), dtype=dtype)}
+        if width is None:
+            return array.map_blocks(place, drop_axis=1, **kind)
+        return array.map_blocks(place, chunks=(array.chunks[0], (width,)), **kind)
 
     def make(block: int) -> NDArray[Any]:
         begin = block * store.block_rows
-        raw = store.source.rows(begin, min(n, begin + store.block_rows))
-        read = read_new_labels(raw, missing=store.missing)
-        codes, _ = encode_labels(read, names, estimator._code_type, missing=store.missing)
-        return np.asarray(place(codes))
+        return place(store.source.rows(begin, min(n, begin + store.block_rows)))
 
     shape = (n,) if width is None else (n, width)
     return BlockedArray(shape, dtype, store.block_rows, make)
+
+
+def _placed(raw: Any, estimator: Any, how: str, missing: Missing) -> NDArray[Any]:
+    """Return the rows of some new objects."""
+    read = read_new_labels(raw, missing=missing)
+    codes, _ = encode_labels(read, estimator._names, estimator._code_type, missing=missing)
+    return np.asarray(getattr(estimator, how)(codes))

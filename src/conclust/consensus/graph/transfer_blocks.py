@@ -134,11 +134,20 @@ def transfer_cut_blocks(
             return numbered_components(links, degrees)
 
         side = transfer_cut_of_products(inner, degrees, k, components)
-        cut = _parted(labels, weights, side, k, seed, n_init, owner, joint)
+        cut = _parted(labels, weights, side, k, seed, _How(n_init, owner, joint))
         parts = int(cut.first[-1]) + max(1, len(cut.centers[-1]))
         (shares,) = labels.total("the cut", _shares, cut, parts)
     lost = float((shares.sum(axis=1) - shares.max(axis=1)).sum())
     return Answer(_labelled, (cut,)), side.values, lost
+
+
+@dataclass(frozen=True)
+class _How:
+    """Starts of k-means, who asks, and whether clusters are among the points."""
+
+    n_init: int
+    owner: str
+    joint: bool
 
 
 def _parted(
@@ -147,11 +156,25 @@ def _parted(
     side: ClusterSide,
     k: int,
     seed: np.random.SeedSequence,
-    n_init: int,
-    owner: str,
-    joint: bool,
+    how: _How,
 ) -> _Cut:
-    """Find the parts of all components."""
+    """Find the parts of all components.
+
+    Parameters
+    ----------
+    labels : LabelBlocks
+        The objects.
+    weights : ndarray of shape (T,)
+        Of the edges to each cluster.
+    side : ClusterSide
+        The embedding of the clusters.
+    k : int
+        Number of parts.
+    seed : SeedSequence
+        Of the starts of k-means.
+    how : _How
+        How k-means goes.
+    """
     count = side.n_components
     empty = np.empty((0, 0))
     sizes = np.zeros((labels.n_blocks, count), dtype=np.int64)  # of components, in each block
@@ -161,7 +184,7 @@ def _parted(
         alone += left
     totals = sizes.sum(axis=0)
     if count > 1 and count >= k:
-        warn_of_joined(count, k, owner)
+        warn_of_joined(count, k, how.owner)
         group = joined(totals.astype(np.float64), k)
         components = np.where(side.components >= 0, group[side.components], -1)
         sizes_of_parts = np.bincount(group, totals, minlength=int(group.max()) + 1)
@@ -174,9 +197,9 @@ def _parted(
     of_parts: list[int] = []
     for c in range(count):
         own = np.flatnonzero(side.component_of == c)
-        table = side.loads[:, own] * scale * (1.0 if joint else side.values[own])
+        table = side.loads[:, own] * scale * (1.0 if how.joint else side.values[own])
         clusters = side.clusters[side.components == c][:, own]
-        points = unit_rows(clusters[clusters.any(axis=1)]) if joint else clusters[:0]
+        points = unit_rows(clusters[clusters.any(axis=1)]) if how.joint else clusters[:0]
         if len(own) <= 1:
             loads.append(empty)
             centers.append(empty)
@@ -184,7 +207,7 @@ def _parted(
             of_parts.append(int(totals[c]))
             continue
         part = _Component(weights, side.components, c, table, points)
-        found = _kmeans(labels, part, len(own), seeds[c], n_init, sizes[:, c])
+        found = _kmeans(labels, part, len(own), seeds[c], how.n_init, sizes[:, c])
         loads.append(table)
         centers.append(found.centers)
         parts.append(len(found.centers))
@@ -216,7 +239,23 @@ def _kmeans(
     n_init: int,
     sizes: NDArray[np.int64],
 ) -> _Centers:
-    """Run k-means on the objects of a component: starts on some of them, the best goes on with all."""
+    """Run k-means on the objects of a component: starts on some of them, the best goes on with all.
+
+    Parameters
+    ----------
+    labels : LabelBlocks
+        The objects.
+    part : _Component
+        Which component.
+    k : int
+        Number of its parts.
+    seed : SeedSequence
+        Of the starts.
+    n_init : int
+        Starts.
+    sizes : ndarray of int64 of shape (n_blocks,)
+        Its objects in each block.
+    """
     n = int(sizes.sum())
     chosen = np.arange(n)
     if n + len(part.clusters) > _SAMPLE and n > _SAMPLE:

@@ -267,12 +267,12 @@ class PCC(PairObjectiveClusterer):
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
         divergence = read_divergence(self.divergence, "PCC")
+        advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
         if not is_squared(divergence):
-            raise NotImplementedError
+            refuse("divergence", "PCC", "'l2' with labels in blocks", self.divergence, advice)
         for name, only in _IN_BLOCKS.items():
             if getattr(self, name) not in only:
                 told = " or ".join(map(repr, only))
-                advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
                 refuse(name, "PCC", f"{told} with labels in blocks", getattr(self, name), advice)
         self.solver_ = "factored, in blocks: l2 over all pairs"
         self.objective_constant_, self._recoded = None, None

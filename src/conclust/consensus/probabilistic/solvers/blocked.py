@@ -2,9 +2,9 @@
 
 All that blocks share are the sums S (T, K) and the Grams G (K, K for each presence group). In a round some
 blocks start from the same ones; each sweeps over its objects on private copies and returns how they
-changed. With c, the sum over objects of l |y|^2 - p |y|^4 / 2 (l, p: the weight of the partitions that
-labelled the object, and observed it),
+changed. With l and p, the weight of the partitions that labelled an object, and that observed it::
 
+    c = sum over objects of l |y|^2 - p |y|^4 / 2
     F = sum_g w_g |G_g|^2 / 2 - sum_t w_t |S_t|^2 + c
 
 so that F of all objects is known after every round from what the blocks return. Blocks that moved
@@ -319,7 +319,23 @@ def _least(
     column_weights: NDArray[np.float64],
     group_weights: NDArray[np.float64],
 ) -> float:
-    """Return the length in [0, 1] of the step at which F is least: a quartic in it."""
+    """Return the length in [0, 1] of the step at which F is least: a quartic in it.
+
+    Parameters
+    ----------
+    before : _State
+        Before the step.
+    P, Q : ndarray of shape (n_groups, K, K)
+        The Grams are those before, plus P times the length, plus Q times its square.
+    A : ndarray of shape (T, K)
+        The step of the sums.
+    sums : list of float
+        Six sums over the objects: see `_along`.
+    column_weights : ndarray of shape (T,)
+        Of the clusters.
+    group_weights : ndarray of shape (n_groups,)
+        Of the presence groups.
+    """
     sq1, sq2, f1, f2, f3, f4 = (float(value) for value in sums)
 
     def grams(X: NDArray[np.float64], Y: NDArray[np.float64]) -> float:
@@ -392,7 +408,23 @@ def _sweep(
     how: tuple[float, float, float],
     dtype: np.dtype[Any],
 ) -> tuple[NDArray[Any], tuple[Any, ...]]:
-    """Sweep over a block; return how sums, Grams and c changed, and the largest residual met."""
+    """Sweep over a block; return how sums, Grams and c changed, and the largest residual met.
+
+    Parameters
+    ----------
+    part : Part
+        The block.
+    own : ndarray of shape (n, K)
+        Its memberships.
+    model : FactoredModel
+        With the sums of all objects.
+    weights : ndarray of shape (n_groups,)
+        Of the presence groups.
+    how : tuple of float
+        Tolerance, negligible gain, relaxation: see the kernel's ``sweep``.
+    dtype : dtype
+        In which memberships are kept.
+    """
     k = model.sums.shape[1]
     tol, negligible, relaxation = how
     Y = _read(own)

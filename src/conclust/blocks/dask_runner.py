@@ -1,0 +1,207 @@
+"""Tasks as futures of the active Dask client: blocks stay where they are, sums come back.
+
+Every task is pure and is given its state as an argument, never scattered: what a lost worker held is
+computed again from the tasks that made it, to the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._validation import missing_extra
+from conclust.blocks.facts import Census, Facts
+from conclust.blocks.own import read_own
+from conclust.blocks.runners import Job, look, work
+from conclust.blocks.sources import ArrayRows, DaskLabels, Source
+from conclust.exceptions import InputError, WorkersLostError
+
+__all__ = ["DaskRunner", "active_client", "needed_client"]
+
+# Jobs that wait for a worker, for each thread of the cluster.
+_AHEAD = 3
+
+
+def active_client() -> Any:
+    """Return the Dask client that is active in this process; None if there is none."""
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+def needed_client() -> Any:
+    """Return the active client.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    MissingExtraError
+        If ``dask.distributed`` is not installed.
+    """
+    try:
+        import_module("distributed")
+    except ImportError:
+        missing_extra("dask.distributed", "dask", "LabelStore(..., runner='dask')")
+    client = active_client()
+    if client is None:
+        raise InputError(
+            "There is no active Dask client. Begin one before: client = dask.distributed.Client(...)."
+        )
+    return client
+
+
+class DaskRunner:
+    """Runs jobs on the workers of a Dask client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Its workers read the labels themselves: files must be where they can see them.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def survey(
+        self, source: Source, spans: list[tuple[int, int]], missing: Any
+    ) -> Iterator[Census]:
+        """Yield what each block tells of itself, in order."""
+        sent = _sendable(source)
+        calls = (
+            (look, (sent, begin, end, missing), self._rows(source, begin, end))
+            for begin, end in spans
+        )
+        for future in self._in_order(calls):
+            yield self._result(future, None)
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
+        """Yield what `work` returns for each job, in order; blocks' own as futures of them."""
+        told: deque[Job] = deque()
+
+        def calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...], Any]]:
+            for job in jobs:
+                told.append(job)
+                raw = self._rows(job.source, *job.facts.span(job.block))
+                made = _futures(job.own)
+                own = None if made else job.own
+                sent = replace(job, source=_sendable(job.source), own=own)
+                yield _work, (sent, made), raw
+
+        for future in self._in_order(calls()):
+            facts = told.popleft().facts
+            # The small part only: the other stays with the worker that made it.
+            small = self.client.submit(_second, future, pure=False, priority=10)
+            found = self._result(small, facts)
+            yield _Own(future), found
+
+    def fetch(self, own: Any) -> Any:
+        """Return a block's own from what `run` returned."""
+        if isinstance(own, _Own):
+            return read_own(self._result(self.client.submit(_first, own.future, pure=False), None))
+        return read_own(own)
+
+    def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> Any:
+        """Return a future of the labels of a block, read through a table; None if its own is a file."""
+        if not isinstance(own, _Own):
+            return None
+        return self.client.submit(_numbered, own.future, table, length, pure=False)
+
+    def _rows(self, source: Source, begin: int, end: int) -> Any:
+        """Return the labels of a block of an array of Dask as a future; None of other sources."""
+        if isinstance(source, DaskLabels):
+            return self.client.compute(source.array[begin:end])
+        return None
+
+    def _in_order(
+        self, calls: Iterable[tuple[Callable[..., Any], tuple[Any, ...], Any]]
+    ) -> Iterator[Any]:
+        threads = max(1, sum(self.client.nthreads().values()))
+        waiting: deque[Any] = deque()
+        for function, arguments, raw in calls:
+            if len(waiting) >= _AHEAD * threads:
+                yield waiting.popleft()
+            waiting.append(self.client.submit(function, *arguments, raw, pure=False))
+        while waiting:
+            yield waiting.popleft()
+
+    def _result(self, future: Any, facts: Facts | None) -> Any:
+        killed = import_module("distributed.scheduler").KilledWorker
+        try:
+            return future.result()
+        except killed as error:
+            raise WorkersLostError(_lost(facts)) from error
+
+
+class _Own:
+    """A block's own on a worker: the first of what a task returned."""
+
+    def __init__(self, future: Any) -> None:
+        self.future = future
+
+
+def _lost(facts: Facts | None) -> str:
+    told = "A block of labels ended several workers, as if there were not enough memory for it."
+    if facts is None:
+        return f"{told} Give LabelStore a smaller block_rows, or the workers a larger memory_limit."
+    n, m = facts.block_rows, len(facts.cluster_counts)
+    labels = n * m * facts.code_type.itemsize
+    clusters = int(facts.cluster_counts.max())
+    needed = 3 * (labels + 2 * 8 * n * clusters) + 300 * 2**20
+    return (
+        f"{told} A block has {n:,} objects in {m} partitions: {labels / 2**20:.0f} MiB of codes, and as "
+        f"much again and more for memberships. Give each worker a memory_limit of "
+        f"{math.ceil(needed / 2**30 * 10) / 10:.1f} GiB or more for each of its threads, or LabelStore a "
+        f"block_rows below {n:,}."
+    )
+
+
+def _sendable(source: Source) -> Source:
+    """Return a source as workers get it: labels of Dask come to them as futures."""
+    if isinstance(source, ArrayRows) and type(source.array).__module__.startswith("numpy"):
+        raise InputError(
+            "An array in the memory of this process is not sent to workers. Give LabelStore the path of "
+            "a file, or an array of Dask."
+        )
+    return ArrayRows(None) if isinstance(source, DaskLabels) else source
+
+
+def _futures(own: Any) -> list[Any] | None:
+    """Return the futures of a block's own, of one visit or of several; None if it is none."""
+    several = own if isinstance(own, tuple) else (own,)
+    found = [one.future for one in several if isinstance(one, _Own)]
+    return found or None
+
+
+def _work(job: Job, made: list[tuple[Any, Any]] | None, raw: Any) -> tuple[Any, Any]:
+    """Do a job on a worker; `made` is what earlier tasks returned for the block."""
+    if made is None:
+        return work(job, raw)
+    own = tuple(pair[0] for pair in made)
+    return work(job, raw, own[0] if len(own) == 1 else own)
+
+
+def _first(pair: tuple[Any, Any]) -> Any:
+    return pair[0]
+
+
+def _second(pair: tuple[Any, Any]) -> Any:
+    return pair[1]
+
+
+def _numbered(pair: tuple[Any, Any], table: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    """Return the labels of a block from the columns of its first pass."""
+    columns = read_own(pair[0])
+    return np.full(length, -1) if columns is None else np.asarray(np.append(table, -1)[columns])

@@ -1,0 +1,137 @@
+"""The same bits on the workers of a Dask cluster, also of one that loses a worker."""
+
+import os
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+dask_array = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+zarr = pytest.importorskip("zarr")
+
+from tests.blocks.forms import FORMS, cases, made  # noqa: E402
+from tests.blocks.test_blocks_battery import assert_same_bits  # noqa: E402
+from tests.cases import planted  # noqa: E402
+
+from conclust import MCLA, PCC, Voting  # noqa: E402
+from conclust.blocks import BlockedArray, LabelStore, checkpoint  # noqa: E402
+from conclust.exceptions import InputError  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+CASES = cases()
+
+
+@pytest.fixture(scope="module")
+def client():
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def saved(labels, folder):
+    np.save(folder / "labels.npy", labels)
+    return folder / "labels.npy"
+
+
+def test_there_must_be_a_client():
+    with pytest.raises(InputError, match="no active Dask client"):
+        LabelStore(np.zeros((4, 2), dtype=int), runner="dask").facts  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("form", "case"),
+    [(form, "noise") for form in FORMS] + [("HBGF", "nowhere"), ("HBGF", "components")],
+)
+def test_two_workers_find_the_bits_of_one_process(form, case, client, tmp_path):
+    labels, weights = CASES[case]
+    path = saved(labels, tmp_path)
+    here = made(form).fit(LabelStore(path, weights=weights, block_rows=120))
+    there = made(form).fit(LabelStore(path, weights=weights, block_rows=120, runner="dask"))
+    assert_same_bits(here, there)
+
+
+def test_a_killed_worker_changes_no_bit(client, tmp_path):
+    labels, _ = planted(seed=3, n=60_000, m=30, k=8, flip=0.3, missing=0.1)
+    path = saved(labels, tmp_path)
+    model = PCC(8, divergence="l2", tol=1e-9, max_iter=12, random_state=0)
+    here = model.fit(LabelStore(path, block_rows=4_000))
+    expected = np.asarray(here.labels_), here.trace_.copy()
+    killed = []
+
+    def kill():
+        time.sleep(1.5)
+        pids = client.run(os.getpid)
+        killed.append(next(iter(pids.values())))
+        os.kill(killed[0], 9)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    there = PCC(8, divergence="l2", tol=1e-9, max_iter=12, random_state=0)
+    there.fit(LabelStore(path, block_rows=4_000, runner="dask"))
+    killer.join()
+    assert killed
+    np.testing.assert_array_equal(expected[0], np.asarray(there.labels_))
+    np.testing.assert_array_equal(expected[1], there.trace_)
+    client.wait_for_workers(2)
+
+
+def test_arrays_of_dask_in_arrays_of_dask_out(client):
+    labels, _ = CASES["missing"]
+    array = dask_array.from_array(labels, chunks=(70, 3))
+    plain = MCLA(3, random_state=0).fit(labels)
+    model = MCLA(3, random_state=0).fit(array)
+    assert isinstance(model.labels_, dask_array.Array)
+    assert isinstance(model.membership_, dask_array.Array)
+    np.testing.assert_array_equal(model.labels_.compute(), plain.labels_)
+    np.testing.assert_array_equal(model.membership_.compute(scheduler="threads"), plain.membership_)
+    new = model.predict(array[:100])
+    assert isinstance(new, dask_array.Array)
+    np.testing.assert_array_equal(new.compute(), plain.predict(labels[:100]))
+    rows = model.predict_proba(array[:100]).compute()
+    np.testing.assert_array_equal(rows, plain.predict_proba(labels[:100]))
+
+
+def test_data_frames_of_dask(client):
+    dataframe = pytest.importorskip("dask.dataframe")
+    labels, _ = CASES["plain"]
+    table = pd.DataFrame(labels).astype(str).add_prefix("r")
+    frame = dataframe.from_pandas(table, npartitions=4)
+    model = Voting(3, random_state=0).fit(frame)
+    plain = Voting(3, random_state=0).fit(table)
+    np.testing.assert_array_equal(model.labels_.compute(), plain.labels_)
+
+
+def test_zarr(tmp_path):
+    labels, _ = CASES["noise"]
+    array = zarr.create_array(
+        store=str(tmp_path / "labels.zarr"), shape=labels.shape, chunks=(64, 8), dtype="int8"
+    )
+    array[:] = labels
+    plain = MCLA(3, random_state=0).fit(labels)
+    by_path = MCLA(3, random_state=0).fit(LabelStore(tmp_path / "labels.zarr"))
+    by_array = MCLA(3, random_state=0).fit(array)
+    for model in (by_path, by_array):
+        assert isinstance(model.labels_, BlockedArray)
+        np.testing.assert_array_equal(np.asarray(model.labels_), plain.labels_)
+
+
+def test_a_checkpoint_of_threads_is_taken_up_by_workers(client, tmp_path):
+    labels, weights = CASES["noise"]
+    path = saved(labels, tmp_path)
+    how = {"weights": weights, "block_rows": 60}
+    here = made("PCC l2").fit(LabelStore(path, **how))
+    with checkpoint(tmp_path / "run"):
+        made("PCC l2").fit(LabelStore(path, **how))
+        there = made("PCC l2").fit(LabelStore(path, runner="dask", **how))
+    assert_same_bits(here, there)
+
+
+def test_labels_in_the_memory_of_this_process_are_not_sent(client):
+    with pytest.raises(InputError, match="not sent to workers"):
+        MCLA(3).fit(LabelStore(CASES["plain"][0], runner="dask"))
