@@ -86,7 +86,8 @@ def numbered_labels(labels: LabelBlocks, answer: Answer) -> Numbered:
     columns = np.array(sorted(first, key=first.__getitem__), dtype=np.int64)
     table = np.zeros(int(columns.max()) + 1, dtype=np.int64)
     table[columns] = np.arange(len(columns))
-    tables = dict.fromkeys(range(labels.n_blocks), table)
+    told = [block for block in range(labels.n_blocks) if given.get(block, 0) is not None]
+    tables = dict.fromkeys(told, table)
     result = _through(labels, given, tables)
     return Numbered(result, len(columns), columns, None)
 
