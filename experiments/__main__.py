@@ -22,6 +22,7 @@ NAMES = (
     "default.weights",
     "selection.number",
     "confidence.ranking",
+    "scale.fitted_on",
 )
 
 

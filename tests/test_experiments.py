@@ -15,6 +15,7 @@ from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
 from experiments.pcc2013 import kdd, planted
 from experiments.robust2013 import random_partitions
+from experiments.scale import fitted_on
 from experiments.selection import number
 from experiments.usenc2020 import members, scale
 
@@ -35,6 +36,19 @@ def test_planted_truth_is_recovered(tmp_path, capsys):
     assert all(row["as in the paper"] == "yes" for row in rows)
     assert json.loads((tmp_path / "planted.json").read_text())["options"]["seed"] == 0
     assert "paper's J" in capsys.readouterr().out
+
+
+def test_members_fitted_on_a_part_are_combined(tmp_path):
+    try:
+        fitted_on.main(["--quick", "--out", str(tmp_path)])
+    except DatasetNotFoundError:
+        pytest.skip("the set is not here")
+    rows = rows_of(tmp_path / "fitted_on.csv")
+    assert [row["set"] for row in rows[2:]] == ["mean of the sets"] * 2
+    for row in rows:
+        shares = [float(row[name]) for name in ("5 %", "20 %", "100 %")]
+        assert all(0 <= nmi <= 1 for nmi in shares)
+        assert float(row["5 % loses"]) == pytest.approx(shares[2] - shares[0])
 
 
 def test_members_of_each_kind_are_combined(tmp_path, capsys):

@@ -127,6 +127,22 @@ def test_cluster_by_eac_and_seeds(iris, tmp_path, capsys):
     assert (tmp_path / "c/ensemble.npz").read_bytes() != same[0]
 
 
+def test_members_fitted_on_some_objects(iris, tmp_path, capsys):
+    assert cluster(iris, tmp_path / "a", "--fit-on", "60", "-k", "3") == 0
+    made = json.loads((tmp_path / "a/result.json").read_text())["settings"]["generator"]
+    assert made["fit_on"] == 60
+    ensemble = Ensemble.load(tmp_path / "a/ensemble.npz")
+    assert not ensemble.has_missing  # all objects are labelled
+    assert cluster(iris, tmp_path / "b", "-k", "3") == 0
+    assert Ensemble.load(tmp_path / "b/ensemble.npz").codes.tobytes() != ensemble.codes.tobytes()
+    assert cluster(iris, tmp_path / "c", "--fit-on", "150", "-k", "3") == 0
+    same = [(tmp_path / x / "ensemble.npz").read_bytes() for x in "bc"]
+    assert same[0] == same[1]
+    capsys.readouterr()
+    assert cluster(iris, tmp_path / "d", "--fit-on", "60", "--generator", "multimetric") == 1
+    assert "'fit_on' parameter" in capsys.readouterr().err
+
+
 def test_mixed_ensemble_and_cache(tmp_path, out, capsys):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "x.npy", rng.normal(size=(30, 2)) + rng.integers(0, 2, (30, 1)) * 5)
@@ -267,6 +283,7 @@ def test_wrong_command_lines_exit_with_2(capsys):
         ["cluster", "x.csv", "--out", "o", "--max-clusters", "2.5"],
         ["cluster", "x.csv", "--out", "o", "--sample-fraction", "0"],
         ["cluster", "x.csv", "--out", "o", "--sample-fraction", "nan"],
+        ["cluster", "x.csv", "--out", "o", "--fit-on", "1"],
         ["cluster", "x.csv", "--out", "o", "--seed", "-1"],
         ["cluster", "x.csv", "--out", "o", "--jobs", "0"],
         ["cluster", "x.csv", "--out", "o", "--method", "kmeans"],

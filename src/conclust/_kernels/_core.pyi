@@ -388,6 +388,19 @@ def landmark_labels(
     labels: NDArray[np.int64],
 ) -> None: ...
 
+# kmeans/labelling: labels (n, stride), not of 8 bytes, are written; returns how many needed sums in doubles
+def label_block(
+    points: NDArray[np.float32] | NDArray[np.float64],
+    centers: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    column_starts: NDArray[np.int64],
+    places: NDArray[np.int32],
+    labels: NDArray[Any],
+    n_threads: int,
+    form: str = "auto",
+) -> int: ...
+
 # kmeans/nearest: labels are changed, sums and totals added to, distances written; returns the changes
 def lloyd_round(
     x: NDArray[np.float64],

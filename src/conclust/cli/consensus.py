@@ -100,6 +100,7 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
         n_partitions=arguments.partitions,
         sample_fraction=arguments.sample_fraction,
         feature_fraction=arguments.feature_fraction,
+        fit_on=arguments.fit_on,
         scale=scale(arguments),
         random_state=arguments.seed,
         n_jobs=jobs(arguments),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from conclust._storage import Expected, read_npz, write_npz
 from conclust.exceptions import FileFormatError, InputError
+from conclust.generation.labelling import Labelling
 from conclust.generation.models import MODELS, Model
 
 __all__ = ["Labeller"]
@@ -110,10 +111,10 @@ class Labeller:
         if self.filling is not None:
             X = np.where(np.isnan(X), self.filling, X)
         complete = ~np.isnan(X).any(axis=1)
-        points = self._scaled(X[complete])
+        points = np.ascontiguousarray(self._scaled(X[complete]))
         labels = np.full((len(X), len(self.models)), -1, dtype=np.int64)
-        for u, (model, features) in enumerate(zip(self.models, self.features, strict=True)):
-            labels[complete, u] = model.label(np.ascontiguousarray(points[:, features]))
+        labelling = Labelling(self.models, self.features, X.shape[1], np.int32)
+        labels[complete] = labelling.label(points, 1)
         return labels
 
     def _scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -149,6 +149,13 @@ def _add_cluster(commands: Any) -> None:
         help="share of the columns that each clustering sees [%(default)g]",
     )
     group.add_argument(
+        "--fit-on",
+        type=whole(2),
+        metavar="N",
+        help="fit each clustering on N objects, then label all objects for all clusterings (kmeans, spectral) "
+        "[50000 where there are more than 200000 objects, else all]",
+    )
+    group.add_argument(
         "--scale",
         choices=("minmax", "standard", "none"),
         default="minmax",

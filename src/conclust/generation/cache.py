@@ -15,7 +15,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache as once
@@ -38,7 +38,14 @@ from conclust.generation.models import MODELS, Model
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["CacheReport", "MemberCache", "open_cache", "points_digest", "render_clusterer"]
+__all__ = [
+    "CacheReport",
+    "MemberCache",
+    "blocks_digest",
+    "open_cache",
+    "points_digest",
+    "render_clusterer",
+]
 
 _FORMAT = 2
 _FOLDER = "members"
@@ -68,8 +75,14 @@ class CacheReport:
 
 def points_digest(points: NDArray[np.float64]) -> str:
     """Return the SHA-256 of the shape, dtype and bytes of C-contiguous points."""
-    digest = hashlib.sha256(f"{points.shape} {points.dtype.str} ".encode())
-    digest.update(points.data)
+    return blocks_digest(points.shape, [points])
+
+
+def blocks_digest(shape: tuple[int, ...], blocks: Iterable[NDArray[np.float64]]) -> str:
+    """Return the digest of the points of this shape that blocks make up, one after the other."""
+    digest = hashlib.sha256(f"{shape} {np.dtype(np.float64).str} ".encode())
+    for block in blocks:
+        digest.update(block.data)
     return digest.hexdigest()
 
 
@@ -124,7 +137,7 @@ class MemberCache:
 
     def description(self, task: Task, asked: int | None) -> dict[str, Any]:
         """Return all that determines a member, as JSON can hold it."""
-        return {
+        told: dict[str, Any] = {
             "points": self.digest,
             "scale": self.scale,
             "recipe": task.recipe.parameters(),
@@ -136,6 +149,9 @@ class MemberCache:
             "seed": task.seed,
             "versions": _versions(),
         }
+        if task.n_fitted is not None:
+            told["n_fitted"] = task.n_fitted
+        return told
 
     def key(self, task: Task, asked: int | None) -> str:
         """Return the name of a member's files."""
@@ -144,13 +160,16 @@ class MemberCache:
     def _path(self, key: str, kind: str) -> Path:
         return self.folder / f"{key}{kind}"
 
-    def read_all(self, keys: Sequence[str]) -> tuple[list[Labelled | None], CacheReport]:
-        """Read the members that are there; say which ones are damaged."""
+    def read_all(
+        self, keys: Sequence[str], n_labelled: int | None = None
+    ) -> tuple[list[Labelled | None], CacheReport]:
+        """Read the members that are there, with so many labels (None: of all); say which ones are damaged."""
+        n = self.n if n_labelled is None else n_labelled
         members: list[Labelled | None] = []
         report = CacheReport()
         for key in keys:
             try:
-                members.append(self._read(key))
+                members.append(self._read(key, n))
             except FileFormatError as error:
                 members.append(None)
                 report.damaged.append(
@@ -160,7 +179,7 @@ class MemberCache:
         report.n_read = sum(member is not None for member in members)
         return members, report
 
-    def _read(self, key: str) -> Labelled | None:
+    def _read(self, key: str, n: int) -> Labelled | None:
         path = self._path(key, ".json")
         try:
             with _no_strangers(path):
@@ -175,12 +194,12 @@ class MemberCache:
         # The key is the hash of the description: the two cannot be changed apart.
         if not named or _hash(member) != key:
             raise FileFormatError(f"{path} describes another member.")
-        if type(found) is not int or not 0 <= found <= self.n or not isinstance(hashes, dict):
+        if type(found) is not int or not 0 <= found <= n or not isinstance(hashes, dict):
             raise FileFormatError(f"{path} does not describe a member.")
         labels = self._payload(key, ".npy", hashes)
         shape, kind = labels.shape, labels.dtype.kind
-        if shape != (self.n,) or kind != "i" or labels.min() < NOISE or labels.max() >= found:
-            raise FileFormatError(f"{self._path(key, '.npy')} holds no labels of {self.n} objects.")
+        if shape != (n,) or kind != "i" or labels.min() < NOISE or labels.max() >= found:
+            raise FileFormatError(f"{self._path(key, '.npy')} holds no labels of {n} objects.")
         return Labelled(labels.astype(np.int32), found, self._model(key, entry, found, hashes))
 
     def _model(

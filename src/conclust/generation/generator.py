@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._progress import reporter
 from conclust._random import RandomStateLike
@@ -20,13 +19,20 @@ from conclust._threads import thread_count
 from conclust._validation import check_column_names, check_option, refuse
 from conclust._warnings import warn
 from conclust.exceptions import InputError
-from conclust.generation.cache import open_cache, points_digest
-from conclust.generation.crew import Crew
+from conclust.generation.cache import MemberCache, blocks_digest, open_cache, points_digest
+from conclust.generation.labelling import Labelling, scaled
 from conclust.generation.members import Labelled, Member, Task, drawn_features
-from conclust.generation.plan import METHODS, Plan, make_plan, refuse_method
+from conclust.generation.plan import METHODS, Plan, fitted_on, make_plan, refuse_method
 from conclust.generation.points import read_points
+from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
 from conclust.generation.running import Progress, run_tasks
-from conclust.generation.scaling import Scale, scaler_of, warn_of_spread
+from conclust.generation.sampled import (
+    Shares,
+    fitted_scaler,
+    in_order_of_appearance,
+    label_all,
+)
+from conclust.generation.scaling import Scale, Scaler, scaler_of, warn_of_spread
 
 __all__ = ["EnsembleGenerator"]
 
@@ -65,11 +71,17 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
         draws; clusterers keep the number that they were given.
     sample_fraction : float in (0, 1], default=1.0
-        Share of the objects that each member draws, without repetition. The others are missing in
-        it. (The cuts of a tree share its draw.)
+        Share of the objects that each member draws (observes), without repetition. The others are missing
+        in it. (The cuts of a tree share its draw.) `fit_on` is another thing: it says how many of the objects
+        drawn the algorithm sees, and all that are drawn get a label.
     feature_fraction : float in (0, 1], default=1.0
         Share of the features that each member draws, without repetition. ("multimetric" draws half of
         as many.)
+    fit_on : int, default=None
+        How many objects each member is fitted on, at most: a sample of its own of the objects that it
+        draws. Then all objects are labelled for all members in one pass. It must be possible to label
+        others ("kmeans", "spectral", KMeans, MiniBatchKMeans). None: 50,000 where X has more than 200,000
+        objects and all members can do so, else all.
     scale : {"minmax", "standard"} or None, default=None
         Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; or as they are, with a
         ``ScaleWarning`` where their spreads differ so much that the widest decide alone. Scale
@@ -114,8 +126,13 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Labels of members that have a name ("kmeans", "mixed", ...) are uint8 if every member takes all
     objects (up to 254 clusters), int8 with -1 for objects that were not drawn (up to 127 clusters):
-    ensembles use both as they are, without a copy. All others are int32, with -2 for noise. The clusters of each partition are numbered
-    by first appearance.
+    ensembles use both as they are, without a copy. All others are int32, with -2 for noise. The clusters of
+    each partition are numbered by first appearance.
+
+    With ``fit_on`` the cost of the members no longer grows with the objects; what grows is one product of the
+    points with the centres of all members, which never leaves the registers. ``fit_transform`` holds the
+    labels, a byte each; for more than fit into memory ``fit`` and :meth:`transform_blocks` hold neither points
+    nor labels. `conclust.generation.array_api` has the two steps for arrays on a graphics card.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory
     of about 300 bytes an object. Where the graph has more connected components than clusters are asked
@@ -169,6 +186,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         n_clusters: int | Sequence[int] | None = None,
         sample_fraction: float = 1.0,
         feature_fraction: float = 1.0,
+        fit_on: int | None = None,
         scale: Scale = None,
         max_dense: int = 20_000,
         random_state: RandomStateLike = None,
@@ -181,6 +199,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.n_clusters = n_clusters
         self.sample_fraction = sample_fraction
         self.feature_fraction = feature_fraction
+        self.fit_on = fit_on
         self.scale = scale
         self.max_dense = max_dense
         self.random_state = random_state
@@ -194,7 +213,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The points: at least two, finite.
+            The points: at least two, finite. Where members are fitted on some (`fit_on`), only blocks of rows
+            are read of what has a shape and slices of rows: memory-mapped arrays, Zarr, HDF5, Dask arrays.
         y : None
             Ignored; there for scikit-learn's pipelines.
 
@@ -227,7 +247,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Returns
         -------
         ndarray of shape (n_samples, n_partitions)
-            Labels, one partition a column; -1 where an object was not drawn, -2 where it is noise.
+            Labels, one partition a column; -1 where an object was not drawn, -2 where it is noise. Of a Dask
+            array a Dask array, which labels all objects.
 
         Raises
         ------
@@ -237,6 +258,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         DenseLimitError
             If method="mixed" would need matrices larger than `max_dense` allows.
         """
+        if comes_in_chunks(X):
+            return self.fit(X).transform(X)
         columns: list[NDArray[Any]] = []
         self._generate(X, columns)
         return columns[0]
@@ -247,13 +270,14 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The points.
+            The points. Of memory-mapped arrays, Zarr arrays and HDF5 data sets only blocks are read, one
+            after the other.
 
         Returns
         -------
         ndarray of shape (n_samples, n_partitions)
             Labels, with the cluster numbers of ``fit``: every object is labelled by every member
-            that can label new points.
+            that can label new points. Of a Dask array a Dask array, made when it is asked for.
 
         Raises
         ------
@@ -262,24 +286,65 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         check_column_names(X)
-        raw = read_points(self, X, reset=False)
-        if self._seen and points_digest(raw) != self._seen_digest:
-            names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
-            raise InputError(
-                f"transform cannot label new points: {len(self._seen)} of the {len(self.members_)} "
-                f"members ({names}) know only the X given to fit. Use method='kmeans' or 'spectral', or a "
-                "KMeans or MiniBatchKMeans as method, to label new points."
-            )
-        points = self._scaled(raw)
-        labels = np.empty((len(points), len(self.members_)), dtype=self._dtype)
+        if self._seen or not is_in_blocks(X):
+            raw = read_points(self, as_whole(X), reset=False)
+            self._refuse_others(raw)
+            rows = Rows(raw, _OWNER)
+        else:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            if comes_in_chunks(X):
+                return _over_chunks(X, self._labelling())
+            rows = Rows(X, _OWNER)
+        labels = np.empty((rows.n, len(self.members_)), dtype=self._dtype)
         predicting = [u for u in range(len(self.members_)) if u not in self._seen]
-        with Crew(self.n_jobs, "threads", _OWNER) as crew:
-            given = [(u, self.members_[u]) for u in predicting]
-            for u, column in crew.run(partial(_predict, points), given):
-                labels[:, u] = column
+        if predicting:
+            labelling = self._labelling(predicting)
+            for start, block in rows.blocks():
+                found = labelling.label(scaled(block, self.scaler_), self.n_jobs)
+                labels[start : start + len(block), predicting] = found
         for u, column in self._seen.items():
             labels[:, u] = column
         return labels
+
+    def transform_blocks(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Label points block by block: neither the points nor their labels are ever held as a whole.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterable of them
+            The points: what has a shape and slices of rows (memory-mapped, Zarr, HDF5), of which about 32 MB are
+            read at a time, or blocks that are labelled as they come.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_partitions)
+            The labels of the next points, as ``transform`` gives them.
+
+        Raises
+        ------
+        InputError
+            If some members cannot label new points.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from conclust import EnsembleGenerator
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> generator = EnsembleGenerator(n_partitions=5, fit_on=100, random_state=0).fit(X)
+        >>> blocks = generator.transform_blocks(np.array_split(X, 3))
+        >>> bool((np.concatenate(list(blocks)) == generator.transform(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        self._refuse_others(None)
+        if is_in_blocks(X):
+            blocks: Iterable[Any] = (block for _, block in Rows(X, _OWNER).blocks())
+        else:
+            blocks = X
+        labelling = self._labelling()
+        for block in blocks:
+            raw = read_points(self, block, reset=False)
+            yield labelling.label(scaled(raw, self.scaler_), self.n_jobs)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the partitions: "partition_0", "partition_1", ...
@@ -310,13 +375,24 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Fit; append the label matrix to `wanted` if there is such a list."""
         self._check_plain()
         check_column_names(X)
-        raw = read_points(self, X, ensure_min_samples=2)
+        in_blocks = is_in_blocks(X)
+        rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
+        fit_on = fitted_on(self, rows.n)
+        if fit_on is not None:
+            if in_blocks:
+                validate_data(self, X, skip_check_array=True)
+            self._generate_from_samples(rows, fit_on, wanted)
+            return
+        if in_blocks:
+            raw = read_points(self, as_whole(X), ensure_min_samples=2)
+        else:
+            raw = rows.block(0, rows.n)
         if self.scale is None and not _scales_itself(self.method):
             names = getattr(self, "feature_names_in_", None)
             warn_of_spread(raw, names)
         scaler = scaler_of(self.scale)
         self.scaler_ = None if scaler is None else scaler.fit(raw)
-        points = self._scaled(raw)
+        points = scaled(raw, self.scaler_)
         plan = make_plan(self, points)
         n = len(points)
         cache = None
@@ -339,8 +415,58 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 if matrix is not None:
                     matrix[:, u] = result.labels
 
+        self._run(plan, points, keep, cache)
+        self.members_ = [members[u] for u in range(plan.n_partitions)]
+        self._seen = dict(sorted(seen.items()))
+        self._seen_digest = points_digest(raw) if seen else None
+        self._warn_of_fewer(plan)
+
+    def _generate_from_samples(
+        self, rows: Rows, fit_on: int, wanted: list[NDArray[Any]] | None
+    ) -> None:
+        """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
+        some = rows.some()
+        if self.scale is None and not _scales_itself(self.method):
+            warn_of_spread(some, getattr(self, "feature_names_in_", None))
+        self.scaler_ = fitted_scaler(self.scale, rows)
+        plan = make_plan(self, scaled(some, self.scaler_), rows.n, fit_on)
+        cache = None
+        if self.cache_dir is not None:
+            digest = blocks_digest(rows.shape, (block for _, block in rows.blocks()))
+            cache = open_cache(self.cache_dir, digest, self.scale, rows.n)
+        members: dict[int, Member] = {}
+
+        def keep(task: Task, results: Sequence[Labelled]) -> None:
+            for u, result in zip(task.columns, results, strict=True):
+                members[u] = _describe(task, result, rows.d)
+
+        shares = Shares(rows, self.scaler_, self.n_jobs)
+        self._run(plan, shares, keep, cache)
+        self._dtype = plan.label_type
+        self._seen, self._seen_digest = {}, None
+
+        def label(some_members: Sequence[Member], block: NDArray[np.float64]) -> NDArray[Any]:
+            labelling = _labelling_of(some_members, rows.d, np.int32)
+            return labelling.label(scaled(block, self.scaler_), self.n_jobs)
+
+        found = [members[u] for u in range(plan.n_partitions)]
+        self.members_ = in_order_of_appearance(found, rows, shares, label)
+        if wanted is not None:
+            report = reporter(self.verbose, _OWNER)
+            wanted.append(
+                label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, report)
+            )
+        self._warn_of_fewer(plan)
+
+    def _run(
+        self,
+        plan: Plan,
+        points: NDArray[np.float64] | Shares,
+        keep: Callable[[Task, Sequence[Labelled]], None],
+        cache: MemberCache | None,
+    ) -> None:
         with warnings.catch_warnings():
-            if _is_named(self.method):  # said once, below, instead of once a member
+            if _is_named(self.method):  # said once, at the end, instead of once a member
                 warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
             report = run_tasks(
                 plan.tasks,
@@ -352,12 +478,25 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 owner=_OWNER,
                 progress=Progress(plan.n_partitions, self.verbose),
             )
-        self.members_ = [members[u] for u in range(plan.n_partitions)]
         self.n_cached_ = report.n_read
-        self._seen = dict(sorted(seen.items()))
-        self._seen_digest = points_digest(raw) if seen else None
         report.tell()
-        self._warn_of_fewer(plan)
+
+    def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
+        """Return what labels points by the members of these numbers; None: by all."""
+        chosen = range(len(self.members_)) if members is None else members
+        some = [self.members_[u] for u in chosen]
+        return _labelling_of(some, self.n_features_in_, self._dtype, self.scaler_)
+
+    def _refuse_others(self, raw: NDArray[np.float64] | None) -> None:
+        """Refuse points that some members cannot label: all but those of ``fit``."""
+        if not self._seen or (raw is not None and points_digest(raw) == self._seen_digest):
+            return
+        names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
+        raise InputError(
+            f"transform cannot label new points: {len(self._seen)} of the {len(self.members_)} "
+            f"members ({names}) know only the X given to fit. Use method='kmeans' or 'spectral', or a "
+            "KMeans or MiniBatchKMeans as method, to label new points."
+        )
 
     def _check_plain(self) -> None:
         if isinstance(self.method, str) and self.method not in METHODS:
@@ -374,9 +513,6 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "an int with cache_dir, or no later run could ask for the same members",
                 None,
             )
-
-    def _scaled(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        return raw if self.scaler_ is None else np.ascontiguousarray(self.scaler_.transform(raw))
 
     def _warn_of_fewer(self, plan: Plan) -> None:
         if self.n_clusters is None or not _is_named(self.method):
@@ -414,15 +550,29 @@ def _describe(task: Task, result: Labelled, d: int) -> Member:
         result.n_clusters,
         task.seed,
         task.n_objects,
+        task.n_objects if task.n_fitted is None else task.n_fitted,
         None if features is None else tuple(features.tolist()),
         result.model,
     )
 
 
-def _predict(
-    points: NDArray[np.float64], stopped: Callable[[], bool], u: int, member: Member
-) -> tuple[int, NDArray[np.int64]]:
-    if member.features is not None:
-        points = np.ascontiguousarray(points[:, member.features])
-    assert member.model is not None
-    return u, member.model.label(points)
+def _labelling_of(
+    members: Sequence[Member], d: int, dtype: Any, scaler: Scaler | None = None
+) -> Labelling:
+    models = [member.model for member in members if member.model is not None]
+    assert len(models) == len(members)
+    return Labelling(models, [member.features for member in members], d, dtype, scaler)
+
+
+def _over_chunks(X: Any, labelling: Labelling) -> NDArray[Any]:
+    """Return a Dask array of the labels of a Dask array of points: nothing is read before they are asked for."""
+    d, n_members = labelling.shape
+    if len(X.chunks[1]) > 1:  # the features of an object must be together
+        X = X.rechunk({1: d})
+    lazy: NDArray[Any] = X.map_blocks(
+        labelling,
+        dtype=labelling.dtype,
+        chunks=(X.chunks[0], (n_members,)),
+        meta=np.empty((0, n_members), dtype=labelling.dtype),
+    )
+    return lazy

@@ -18,7 +18,8 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust.generation.embedded import centers_of_rows, grouped_components
 from conclust.generation.members import Found, KMeansRecipe, first_distinct
-from conclust.generation.models import LandmarkCut, Search, nearest_center, tie_weights
+from conclust.generation.models import LandmarkCut, Search, tie_weights
+from conclust.generation.nearest import nearest_center
 from conclust.generation.runs import some_objects
 from conclust.spectral import transfer_cut, unit_rows
 

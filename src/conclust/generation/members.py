@@ -14,7 +14,8 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from conclust._random import spawn_generators
 from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError
-from conclust.generation.models import Centers, Model, nearest_center
+from conclust.generation.models import Centers, Model
+from conclust.generation.nearest import nearest_center
 from conclust.generation.runs import MOST_CLUSTERS, run_kmeans
 
 __all__ = [
@@ -25,12 +26,16 @@ __all__ = [
     "Member",
     "Recipe",
     "Task",
+    "center_based",
     "count_distinct",
     "draw",
     "drawn_features",
+    "drawn_objects",
     "drawn_points",
     "finish",
     "first_distinct",
+    "fitted_objects",
+    "of_features",
     "sole_parameter",
     "streams",
 ]
@@ -38,6 +43,11 @@ __all__ = [
 _FEW = 20_000  # objects up to which our own k-means is faster
 # Clusterers that are no more than their centres: theirs is a prediction that needs nothing else.
 _CENTER_BASED = (KMeans, MiniBatchKMeans)
+
+
+def center_based(clusterer: Any) -> bool:
+    """Tell whether the members of a clusterer label points that they were not fitted on."""
+    return type(clusterer) in _CENTER_BASED
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,8 @@ class Member:
         The member's own seed; it descends from the generator's ``random_state``.
     n_objects : int
         How many objects were drawn.
+    n_fitted : int
+        How many of them the algorithm saw; the others were labelled afterwards.
     features : tuple of int or None
         The columns of X that were drawn; None: all.
     model : object or None
@@ -64,6 +76,7 @@ class Member:
     n_clusters: int
     seed: int
     n_objects: int
+    n_fitted: int
     features: tuple[int, ...] | None
     model: Model | None = field(repr=False, compare=False)
 
@@ -83,7 +96,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A finished member: labels of all objects, numbered by first appearance; -1 missing, -2 noise."""
+    """A finished member: labels of all objects, numbered by first appearance; -1 missing, -2 noise.
+
+    Of a member fitted on some objects: the labels of these.
+    """
 
     labels: NDArray[np.int32]
     n_clusters: int
@@ -113,7 +129,8 @@ class Recipe(Protocol):
 class Task:
     """One run of one algorithm. A tree is cut into several members, all others make one.
 
-    ``columns`` are the members' places in the ensemble, ``n_clusters`` the number asked of each.
+    ``columns`` are the members' places in the ensemble, ``n_clusters`` the number asked of each. The member
+    draws ``n_objects`` objects; ``n_fitted`` of them are what its algorithm sees. None: all of them.
     """
 
     recipe: Recipe
@@ -122,15 +139,16 @@ class Task:
     seed: int
     n_objects: int
     n_features: int
+    n_fitted: int | None = None
 
 
 def streams(seed: int) -> list[np.random.Generator]:
-    """Return a member's generators, one a purpose: n_clusters, objects, features, algorithm.
+    """Return a member's generators, one a purpose: n_clusters, objects, features, algorithm, objects fitted on.
 
     So the objects drawn do not depend on how n_clusters was chosen, nor the algorithm's start on
     whether objects were drawn.
     """
-    return spawn_generators(np.random.SeedSequence(seed), 4)
+    return spawn_generators(np.random.SeedSequence(seed), 5)
 
 
 def draw(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64] | None:
@@ -145,17 +163,34 @@ def drawn_features(d: int, size: int, seed: int) -> NDArray[np.int64] | None:
     return draw(d, size, streams(seed)[2])
 
 
+def drawn_objects(n: int, size: int, seed: int) -> NDArray[np.int64] | None:
+    """Return the objects that the member of this seed draws; None: all."""
+    return draw(n, size, streams(seed)[1])
+
+
 def drawn_points(
     points: NDArray[np.float64], n_objects: int, n_features: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
     """Return the points that the member of this seed draws, and which objects these are."""
-    rows = draw(len(points), n_objects, streams(seed)[1])
-    features = drawn_features(points.shape[1], n_features, seed)
+    rows = drawn_objects(len(points), n_objects, seed)
     if rows is not None:
         points = points[rows]
-    if features is not None:
-        points = np.ascontiguousarray(points[:, features])
-    return points, rows
+    return of_features(points, n_features, seed), rows
+
+
+def of_features(points: NDArray[np.float64], n_features: int, seed: int) -> NDArray[np.float64]:
+    """Return the columns of the points that the member of this seed draws."""
+    features = drawn_features(points.shape[1], n_features, seed)
+    return points if features is None else np.ascontiguousarray(points[:, features])
+
+
+def fitted_objects(observed: NDArray[np.int64] | None, task: Task, n: int) -> NDArray[np.int64]:
+    """Return the objects that the algorithm of a task sees, of those that the task draws (None: all n)."""
+    size = task.n_objects if task.n_fitted is None else task.n_fitted
+    some = draw(n if observed is None else len(observed), size, streams(task.seed)[4])
+    if some is None:
+        return np.arange(n) if observed is None else observed
+    return some if observed is None else observed[some]
 
 
 def finish(found: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
@@ -294,7 +329,7 @@ class ClustererRecipe:
             values[sole_parameter(model, "n_clusters")] = k
         model.set_params(**values)
         private = points.copy()  # the clusterer may write to it; the others need it as it was
-        if type(model) in _CENTER_BASED:
+        if center_based(model):
             centers = np.asarray(model.fit(private).cluster_centers_, dtype=np.float64)
             return Found(nearest_center(points, centers), Centers(centers))
         return Found(self._check(model.fit_predict(private), len(points)))

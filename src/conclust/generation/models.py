@@ -11,13 +11,12 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from conclust._kernels import landmark_labels, nearest_landmarks
+from conclust.generation.nearest import nearest_center
 
-__all__ = ["MODELS", "Centers", "LandmarkCut", "Model", "Search", "nearest_center", "tie_weights"]
+__all__ = ["MODELS", "Centers", "LandmarkCut", "Model", "Search", "tie_weights"]
 
-_CELLS = 1 << 20  # distances held at once when objects are assigned to centres
 # Points of a call of a kernel, and their coordinates: an interrupt is heard between two calls.
 _BLOCK = 1 << 17
 _COORDINATES = 1 << 18
@@ -53,20 +52,6 @@ class Model(Protocol):
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
         """Return the model that `arrays` told; None if they fit no model. Types are as in `layout`."""
-
-
-def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the nearest centre of each point, the first one of a tie.
-
-    Differences are squared and summed as they stand (no expansion into dot products), so that the
-    label of a point never depends on which other points it comes with.
-    """
-    labels = np.empty(len(points), dtype=np.int64)
-    step = max(1, _CELLS // len(centers))
-    for start in range(0, len(points), step):
-        block = slice(start, start + step)
-        cdist(points[block], centers, "sqeuclidean").argmin(axis=1, out=labels[block])
-    return labels
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from conclust.generation.embedded import centers_of_rows, grouped_components
 from conclust.generation.members import Found
-from conclust.generation.models import nearest_center
+from conclust.generation.nearest import nearest_center
 from conclust.spectral import graph_embedding
 
 __all__ = ["MultimetricRecipe", "neighbour_graph"]

@@ -22,6 +22,7 @@ from conclust.generation.members import (
     KMeansRecipe,
     Recipe,
     Task,
+    center_based,
     count_distinct,
     drawn_points,
     sole_parameter,
@@ -30,11 +31,14 @@ from conclust.generation.members import (
 from conclust.generation.mixed import TREES, SpectralRecipe, TreeRecipe
 from conclust.generation.multimetric import MultimetricRecipe
 
-__all__ = ["METHODS", "Plan", "make_plan", "refuse_method"]
+__all__ = ["METHODS", "Plan", "fitted_on", "make_plan", "refuse_method"]
 
 METHODS = ("kmeans", "mixed", "spectral", "multimetric")
 _OWNER = "EnsembleGenerator"
 _DEFAULT_PARTITIONS = 100
+# Objects above which members are fitted on some, unless told otherwise, and how many these are.
+_LARGE = 200_000
+_FIT_ON = 50_000
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,12 @@ class _Sizes:
     d: int
     n_features: int
     sample_fraction: float
+    n_fitted: int | None  # of the objects drawn; None: all
+
+    @property
+    def most_clusters(self) -> int:
+        """Most clusters that a member can find."""
+        return self.n_objects if self.n_fitted is None else self.n_fitted
 
     def task(
         self,
@@ -66,15 +76,72 @@ class _Sizes:
         subspace: float = 1.0,
     ) -> Task:
         drawn = max(1, round(subspace * self.n_features))
-        return Task(recipe, tuple(columns), tuple(n_clusters), seed, self.n_objects, drawn)
+        return Task(
+            recipe,
+            tuple(columns),
+            tuple(n_clusters),
+            seed,
+            self.n_objects,
+            drawn,
+            self.n_fitted,
+        )
 
 
-def make_plan(generator: Any, points: NDArray[np.float64]) -> Plan:
-    """Check the generator's parameters against the scaled points, draw all seeds and sizes."""
-    n, d = points.shape
+def fitted_on(generator: Any, n: int) -> int | None:
+    """Return how many objects each member is fitted on, of those that it draws of n; None: all of them."""
+    fit_on = check_int(generator.fit_on, "fit_on", _OWNER, low=2, none=True)
+    method = generator.method
+    methods = method if isinstance(method, list | tuple) else [method]
+    if method != "mixed" and not all(map(_makes_members, methods)):
+        return None  # make_plan says so
+    knowing = [entry for entry in methods if not _labels_others(entry)]
+    if fit_on is None:
+        return _FIT_ON if n > _LARGE and not knowing else None
+    drawn = _n_drawn(generator, n)
+    if fit_on < drawn and knowing:
+        name = knowing[0] if isinstance(knowing[0], str) else type(knowing[0]).__name__
+        raise ParameterError(
+            f"The 'fit_on' parameter of {_OWNER} must be None or at least the {drawn} objects that a member "
+            f"draws with {name}, whose members cannot label objects that they were not fitted on. Got "
+            f"{fit_on} instead. Use 'kmeans', 'spectral', KMeans or MiniBatchKMeans, or "
+            f"sample_fraction={max(fit_on / n, 1e-4):.2g}: the objects not drawn are missing then."
+        )
+    return fit_on if fit_on < n and not knowing else None
+
+
+def _n_drawn(generator: Any, n: int) -> int:
+    return max(2, round(_fraction(generator.sample_fraction, "sample_fraction") * n))
+
+
+def _labels_others(method: Any) -> bool:
+    """Tell whether members of this kind label points that they were not fitted on."""
+    if isinstance(method, str):
+        return method in _KINDS and _KINDS[method].labels_others
+    return center_based(method)
+
+
+def make_plan(
+    generator: Any, points: NDArray[np.float64], n: int | None = None, fit_on: int | None = None
+) -> Plan:
+    """Check the generator's parameters against the scaled points, draw all seeds and sizes.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        Its parameters.
+    points : ndarray of shape (n_some, n_features)
+        The points, or some of them where members are fitted on some.
+    n : int, default=None
+        How many points there are. None: those given.
+    fit_on : int, default=None
+        How many of the objects that it draws each member is fitted on, at most. None: all of them.
+    """
+    n, d = len(points) if n is None else n, points.shape[1]
     rows = _fraction(generator.sample_fraction, "sample_fraction")
     columns = _fraction(generator.feature_fraction, "feature_fraction")
-    sizes = _Sizes(n, max(2, round(rows * n)), d, max(1, round(columns * d)), rows)
+    n_objects = _n_drawn(generator, n)
+    n_fitted = None if fit_on is None else min(fit_on, n_objects)
+    sizes = _Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
     n_partitions = check_int(generator.n_partitions, "n_partitions", _OWNER, none=True)
     max_dense = check_int(generator.max_dense, "max_dense", _OWNER)
     root = seed_sequence(generator.random_state, _OWNER)
@@ -135,10 +202,12 @@ def _whole(value: Any) -> bool:
 
 
 def _check_choices(choices: Sequence[int] | None, sizes: _Sizes) -> None:
-    if choices is None or _extent(choices)[1] <= sizes.n_objects:
+    if choices is None or _extent(choices)[1] <= sizes.most_clusters:
         return
     drawn = f"n_samples={sizes.n}"
-    if sizes.n_objects < sizes.n:
+    if sizes.most_clusters < sizes.n_objects:
+        drawn = f"{sizes.most_clusters} objects that a member is fitted on (fit_on)"
+    elif sizes.n_objects < sizes.n:
         drawn = (
             f"{sizes.n_objects} objects that a member draws ({drawn}, "
             f"sample_fraction={sizes.sample_fraction:g})"
@@ -238,14 +307,17 @@ class _Kind:
 
     recipe: Recipe
     most: int  # members of an ensemble whose number nobody has said
+    labels_others: bool  # whether members label points that they were not fitted on
     subspace: float = 1.0  # share of the features that a member draws of those that all draw
     largest: int | None = None  # objects that a member can cluster in reasonable time
 
 
 _KINDS = {
-    "kmeans": _Kind(KMeansRecipe(), 100),
-    "spectral": _Kind(LandmarkSpectralRecipe(), 20),
-    "multimetric": _Kind(MultimetricRecipe(), 30, subspace=0.5, largest=100_000),
+    "kmeans": _Kind(KMeansRecipe(), 100, labels_others=True),
+    "spectral": _Kind(LandmarkSpectralRecipe(), 20, labels_others=True),
+    "multimetric": _Kind(
+        MultimetricRecipe(), 30, labels_others=False, subspace=0.5, largest=100_000
+    ),
 }
 
 
@@ -300,7 +372,7 @@ def _plan_in_turn(
         refuse("n_clusters", _OWNER, f"None with {names}, which has no such parameter", choices)
     named = all(isinstance(method, str) for method in methods)
     total = n_partitions or _default_partitions(methods, named, several)
-    whole = sizes.n_objects == sizes.n and sizes.n_features == sizes.d
+    whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
     for entry in entries:
         if total > len(entries) and whole and not entry.random:
             raise ParameterError(
@@ -353,7 +425,7 @@ def _entry(
         if choices is None:
             wide = _default_choices(sizes.n)
             # Some of the drawn points may be equal: then the recipe finds at most one cluster per distinct one.
-            choices = _clip(wide, min(count_distinct(points, wide.stop), sizes.n_objects))
+            choices = _clip(wide, min(count_distinct(points, wide.stop), sizes.most_clusters))
         return _Entry(kind.recipe, choices, random=True, subspace=kind.subspace)
     recipe = ClustererRecipe(method, render_clusterer(method) if cached else None)
     own = choices if sole_parameter(method, "n_clusters") else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache as once
 from functools import partial
 from typing import Any
@@ -21,17 +21,20 @@ from conclust.generation.members import (
     Task,
     drawn_points,
     finish,
+    of_features,
     streams,
 )
 
 __all__ = ["Progress", "run_tasks"]
 
 Keep = Callable[[Task, Sequence[Labelled]], None]
+# Some of the tasks by number, each with the points that it is fitted on, few enough to be held together.
+Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, NDArray[np.float64]]]]]
 
 
 def run_tasks(
     tasks: Sequence[Task],
-    points: NDArray[np.float64],
+    points: NDArray[np.float64] | Portions,
     keep: Keep,
     *,
     cache: MemberCache | None,
@@ -48,8 +51,8 @@ def run_tasks(
     ----------
     tasks : sequence of Task
         What to compute.
-    points : ndarray of shape (n_samples, n_features)
-        The data.
+    points : ndarray of shape (n_samples, n_features) or callable
+        The data, of which each task draws its share; or what deals out the points that tasks are fitted on.
     keep : callable
         Takes a task and its members.
     cache : MemberCache or None
@@ -73,33 +76,49 @@ def run_tasks(
     # limits are undone in any order, and only a limit around all of them restores the true setting.
     with _pools().limit(limits=1), Crew(n_jobs, prefer, owner) as crew:
         while remaining:
-            run = partial(_run_task, points, cache, wait)
             deferred = []
-            for i, members, report in crew.run(run, enumerate(remaining)):
-                if members is None:
-                    deferred.append(i)
-                else:
-                    total.add(report)
-                    keep(remaining[i], members)
-                    progress.advance(remaining[i])
+            for run, arguments in _calls(remaining, points, cache, wait):
+                for i, members, report in crew.run(run, arguments):
+                    if members is None:
+                        deferred.append(i)
+                    else:
+                        total.add(report)
+                        keep(remaining[i], members)
+                        progress.advance(remaining[i])
             remaining, wait = [remaining[i] for i in sorted(deferred)], True
     return total
 
 
+def _calls(
+    tasks: Sequence[Task],
+    points: NDArray[np.float64] | Portions,
+    cache: MemberCache | None,
+    wait: bool,
+) -> Iterator[tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]]:
+    """Say what is called, and with what: all at once on the whole data, or portion by portion."""
+    if not callable(points):
+        yield partial(_run_task, points, cache, wait), enumerate(tasks)
+        return
+    for portion in points(tasks):
+        calls = [(i, tasks[i], sample) for i, sample in portion]
+        yield partial(_run_task, None, cache, wait), calls
+
+
 def _run_task(
-    points: NDArray[np.float64],
+    points: NDArray[np.float64] | None,
     cache: MemberCache | None,
     wait: bool,
     stopped: Callable[[], bool],
     i: int,
     task: Task,
+    sample: NDArray[np.float64] | None = None,
 ) -> tuple[int, list[Labelled] | None, CacheReport]:
     """Return the task's members, or None if another process computes one of them just now.
 
     Parameters
     ----------
-    points : ndarray of shape (n_samples, n_features)
-        The data.
+    points : ndarray of shape (n_samples, n_features) or None
+        The data, where the task draws its share.
     cache : MemberCache or None
         Where members are looked for and kept.
     wait : bool
@@ -108,38 +127,47 @@ def _run_task(
         Whether the run was interrupted.
     i, task : int and Task
         The task and its place.
+    sample : ndarray of shape (n_fitted, n_features), default=None
+        What the task is fitted on, where it does not draw by itself.
     """
     if cache is None:
-        return i, _compute(task, points), CacheReport()
+        return i, _compute(task, points, sample), CacheReport()
     keys = [cache.key(task, k) for k in task.n_clusters]
-    members, report = cache.read_all(keys)
+    members, report = cache.read_all(keys, task.n_fitted)
     if all(member is not None for member in members):
         return i, [member for member in members if member is not None], report
     with cache.locked(keys, wait=wait, stopped=stopped) as locked:
         if not locked:
             return i, None, CacheReport()
-        members, report = cache.read_all(keys)  # another process may have written meanwhile
+        members, report = cache.read_all(
+            keys, task.n_fitted
+        )  # another process may have written meanwhile
         if all(member is not None for member in members):
             return i, [member for member in members if member is not None], report
         # All members of the task, also the ones in the cache: a member must not depend on which others
         # were found there.
-        made = _compute(task, points)
+        made = _compute(task, points, sample)
         for key, asked, member, there in zip(keys, task.n_clusters, made, members, strict=True):
             if there is None:
                 cache.write(key, task, asked, member)
     return i, made, report
 
 
-def _compute(task: Task, points: NDArray[np.float64]) -> list[Labelled]:
-    drawn, rows = drawn_points(points, task.n_objects, task.n_features, task.seed)
-    rng = streams(task.seed)[-1]
+def _compute(
+    task: Task, points: NDArray[np.float64] | None, sample: NDArray[np.float64] | None
+) -> list[Labelled]:
+    rows = None
+    if sample is not None:
+        drawn, n = of_features(sample, task.n_features, task.seed), len(sample)
+    else:
+        assert points is not None
+        drawn, rows = drawn_points(points, task.n_objects, task.n_features, task.seed)
+        n = len(points)
+    rng = streams(task.seed)[3]
     # A clusterer of the user may just have loaded libraries of its own.
     own = isinstance(task.recipe, ClustererRecipe)
     with (ThreadpoolController() if own else _pools()).limit(limits=1):
-        return [
-            finish(found, rows, len(points))
-            for found in task.recipe.run(drawn, task.n_clusters, rng)
-        ]
+        return [finish(found, rows, n) for found in task.recipe.run(drawn, task.n_clusters, rng)]
 
 
 @once

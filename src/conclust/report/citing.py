@@ -143,6 +143,8 @@ def _described(generator: dict[str, Any]) -> str:
         for name, what in (("sample_fraction", "objects"), ("feature_fraction", "features"))
         if isinstance(share := generator.get(name), float) and share < 1
     ]
+    if isinstance(fit_on := generator.get("fit_on"), int):
+        more.append(f"each fitted on {fit_on:,} objects at most")
     scale = {"minmax": "columns scaled to [0, 1]", "standard": "columns standardised"}
     more += [scale[str(generator.get("scale"))]] if str(generator.get("scale")) in scale else []
     return said + (f" ({', '.join(more)})" if more else "")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import spawn_generators, spawn_seeds, spawn_sequences
-from conclust.generation.models import nearest_center
+from conclust.generation.nearest import nearest_center
 from conclust.generation.runs import run_kmeans
 
 __all__ = ["prediction_strength"]

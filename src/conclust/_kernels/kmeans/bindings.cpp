@@ -1,8 +1,10 @@
 #include <variant>
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 
 #include "base/bindings.h"
+#include "kmeans/labelling.h"
 #include "kmeans/landmarks.h"
 #include "kmeans/nearest.h"
 #include "kmeans/runs.h"
@@ -85,6 +87,32 @@ void bind_kmeans(nb::module_& m) {
     },
           nb::arg("found").noconvert(), nb::arg("weights").noconvert(), nb::arg("loads").noconvert(),
           nb::arg("centers").noconvert(), nb::arg("half").noconvert(), nb::arg("labels").noconvert());
+    using Points = std::variant<Matrix<const float>, Matrix<const double>>;
+    using Labels = std::variant<Matrix<std::uint8_t>, Matrix<std::uint16_t>, Matrix<std::int32_t>>;
+    m.def("label_block",
+          [](const Points& points, Vector<const double> centers, Vector<const std::int64_t> starts,
+             Vector<const std::int32_t> columns, Vector<const std::int64_t> column_starts,
+             Vector<const std::int32_t> places, const Labels& labels, int n_threads,
+             const std::string& form) {
+        const conclust::CenterTable table{span_of(centers), span_of(starts), span_of(columns),
+                                          span_of(column_starts), span_of(places)};
+        conclust::LabelledBlock block;
+        std::visit([&](const auto& array) {
+            block.points = span_of(array);
+            block.n = array.shape(0);
+            block.d = array.shape(1);
+        }, points);
+        std::visit([&](const auto& array) {
+            block.labels = span_of(array);
+            block.stride = array.shape(1);
+        }, labels);
+        const nb::gil_scoped_release release;
+        return conclust::label_block(table, block, n_threads, conclust::find_form(form));
+    },
+          nb::arg("points").noconvert(), nb::arg("centers").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("columns").noconvert(), nb::arg("column_starts").noconvert(),
+          nb::arg("places").noconvert(), nb::arg("labels").noconvert(), nb::arg("n_threads"),
+          nb::arg("form") = "auto");
     m.def("lloyd_round",
           [](Matrix<const double> x, Vector<const double> mass, Matrix<const double> centers,
              Vector<std::int64_t> labels, Vector<double> distances, Matrix<double> sums,

@@ -1,0 +1,128 @@
+"""All members that label points do so in one pass: blocks of points in, blocks of labels out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from conclust._threads import thread_count
+from conclust.generation.crew import Crew
+from conclust.generation.models import Centers, Model
+from conclust.generation.nearest import CenterSets
+from conclust.generation.scaling import Scaler
+
+__all__ = ["Labelling", "scaled"]
+
+_OWNER = "EnsembleGenerator"
+
+
+class Labelling:
+    """Labels blocks of points by many members: those with centres at once, the others one by one.
+
+    It is a function of a block, ``labelling(block)``, that can be pickled and keeps nothing.
+
+    Parameters
+    ----------
+    models : sequence of Model
+        What labels the points for each member.
+    features : sequence of (sequence of int or None)
+        The columns that each member sees; None: all.
+    d : int
+        Columns of the points.
+    dtype : dtype
+        Of the labels; it can tell all clusters apart.
+    scaler : MinMaxScaler, StandardScaler or None, default=None
+        What a call scales points by.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[Model],
+        features: Sequence[Sequence[int] | NDArray[np.int64] | None],
+        d: int,
+        dtype: Any,
+        scaler: Scaler | None = None,
+    ) -> None:
+        self._n_members = len(models)
+        self._d = d
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
+        self._scaler = scaler
+        columns = [None if own is None else np.asarray(own, dtype=np.int64) for own in features]
+        near = [u for u, model in enumerate(models) if isinstance(model, Centers)]
+        every = np.arange(d)
+        self._sets: CenterSets | None = None
+        if near:
+            self._sets = CenterSets(
+                [models[u].centers for u in near],  # type: ignore[attr-defined]
+                [every if (own := columns[u]) is None else own for u in near],
+                near,
+            )
+        self._others = [
+            (u, model, columns[u])
+            for u, model in enumerate(models)
+            if not isinstance(model, Centers)
+        ]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Columns of the points, columns of the labels."""
+        return self._d, self._n_members
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the labels."""
+        return self._dtype
+
+    def __call__(self, block: Any) -> NDArray[Any]:
+        """Return the labels of a block of points as they come: unscaled, of any type of number."""
+        if len(block) == 0:
+            return np.empty((0, self._n_members), dtype=self._dtype)
+        points = check_array(block, dtype=np.float64, order="C", estimator=_OWNER, input_name="X")
+        return self.label(scaled(points, self._scaler), 1)
+
+    def label(self, points: NDArray[np.float64], n_jobs: int | None) -> NDArray[Any]:
+        """Return the labels of scaled points.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d)
+            C-ordered and finite.
+        n_jobs : int or None
+            How many work on it, as for joblib.
+
+        Returns
+        -------
+        ndarray of shape (n, n_members)
+            A member a column.
+        """
+        labels = np.empty((len(points), self._n_members), dtype=self._dtype)
+        if self._sets is not None:
+            self._sets.label(points, labels, thread_count(effective_n_jobs(n_jobs), _OWNER))
+        if self._others:
+            with Crew(n_jobs, "threads", _OWNER) as crew:
+                for u, column in crew.run(partial(_label, points), self._others):
+                    labels[:, u] = column
+        return labels
+
+
+def scaled(points: NDArray[np.float64], scaler: Scaler | None) -> NDArray[np.float64]:
+    """Return the points as a fitted scaler makes them; as they are without one."""
+    return points if scaler is None else np.ascontiguousarray(scaler.transform(points))
+
+
+def _label(
+    points: NDArray[np.float64],
+    stopped: Callable[[], bool],
+    u: int,
+    model: Model,
+    columns: NDArray[np.int64] | None,
+) -> tuple[int, NDArray[np.int64]]:
+    if columns is not None:
+        points = np.ascontiguousarray(points[:, columns])
+    return u, model.label(points)

@@ -1,0 +1,429 @@
+"""Members fitted on some of the objects, and points that are read in blocks."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans, MiniBatchKMeans
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from tests.naive import generation as naive
+
+from conclust import Ensemble, EnsembleGenerator
+from conclust.exceptions import InputError, ParameterError, ScaleWarning
+from conclust.generation import plan, rows
+from conclust.generation.members import Task, drawn_objects, fitted_objects
+from conclust.generation.rows import Rows, is_in_blocks
+
+X, KIND = make_blobs(3000, 4, centers=3, cluster_std=1.0, random_state=0)
+FORMS = {
+    "kmeans": {},
+    "observed": {"sample_fraction": 0.3},
+    "features": {"feature_fraction": 0.5},
+    "scaled": {"scale": "minmax"},
+    "standard": {"scale": "standard", "sample_fraction": 0.7},
+    "spectral": {"method": "spectral", "n_partitions": 3},
+    "in turn": {"method": ["kmeans", "spectral"], "n_partitions": 4, "feature_fraction": 0.7},
+    "scikit-learn": {
+        "method": [KMeans(4, n_init=1), MiniBatchKMeans(3, n_init=1)],
+        "n_partitions": 6,
+    },
+}
+
+
+def made(form, **more):
+    return EnsembleGenerator(
+        **({"n_partitions": 8, "fit_on": 400, "random_state": 0} | FORMS[form] | more)
+    )
+
+
+class OnDisk:
+    """A matrix like Zarr's and HDF5's: a shape, a type, slices of rows. It counts what is read."""
+
+    def __init__(self, content):
+        self.content, self.shape, self.dtype = content, content.shape, content.dtype
+        self.read, self.largest = 0, 0
+
+    def __getitem__(self, rows):
+        assert isinstance(rows, slice), "only slices of rows may be asked for"
+        found = self.content[rows]
+        self.read += len(found)
+        self.largest = max(self.largest, len(found))
+        return found
+
+
+class Chunked(OnDisk):
+    """As much of a Dask array as is used: chunks, slices, `rechunk` and `map_blocks`."""
+
+    def __init__(self, content, row_chunks, column_chunks=None, function=None, dtype=None):
+        super().__init__(content)
+        self.chunks = (tuple(row_chunks), tuple(column_chunks or (content.shape[1],)))
+        self.function = function
+        self.dtype = dtype or content.dtype
+        self.asked = []
+
+    def rechunk(self, chunks):
+        return Chunked(self.content, self.chunks[0], (chunks[1],))
+
+    def map_blocks(self, function, *, dtype, chunks, meta):
+        assert self.chunks[1] == (self.shape[1],), "the features of an object must be together"
+        assert meta.dtype == dtype
+        assert meta.shape == (0, *map(sum, chunks[1:]))
+        return Chunked(
+            self.content, chunks[0], chunks[1], pickle.loads(pickle.dumps(function)), dtype
+        )
+
+    def compute(self):
+        ends = np.cumsum(self.chunks[0])
+        return np.concatenate(
+            [
+                self.function(self.content[end - size : end])
+                for end, size in zip(ends, self.chunks[0], strict=True)
+            ]
+        )
+
+
+# ---------------------------------------------------------------------------------- who is fitted
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_fit_transform_labels_all_objects_as_transform_does(form):
+    generator = made(form)
+    labels = generator.fit_transform(X)
+    others = generator.transform(X)
+    observed = labels != np.iinfo(np.int8).max if labels.dtype == np.uint8 else labels != -1
+    assert (labels == others)[observed].all()
+    fraction = FORMS[form].get("sample_fraction", 1.0)
+    assert (observed.sum(axis=0) == round(fraction * len(X))).all()
+    for u, member in enumerate(generator.members_):
+        assert member.n_fitted == 400
+        assert member.n_objects == round(fraction * len(X))
+        seen = labels[observed[:, u], u].tolist()
+        assert seen == naive.canonical(seen)
+        assert member.n_clusters == len(set(seen))
+
+
+def test_the_ensemble_takes_the_labels_as_they_are():
+    for form in ("kmeans", "observed"):
+        labels = made(form).fit_transform(X)
+        assert labels.dtype == (np.uint8 if form == "kmeans" else np.int8)
+        assert np.shares_memory(Ensemble(labels).codes, labels.view(np.uint8))
+
+
+def test_members_are_those_of_their_samples_alone():
+    generator = made("kmeans").fit(X)
+    for u, member in enumerate(generator.members_):
+        task = Task(None, (u,), (None,), member.seed, len(X), 4, 400)
+        own = fitted_objects(None, task, len(X))
+        assert len(np.unique(own)) == 400
+        # Lloyd's fixed point: each centre is the mean of its points of the sample.
+        labels = naive.nearest(X[own], member.centers)
+        means = [X[own][labels == k].mean(axis=0) for k in range(member.n_clusters)]
+        np.testing.assert_allclose(member.centers, means, atol=0.1)
+    samples = {
+        fitted_objects(None, Task(None, (), (), m.seed, 3000, 4, 400), 3000).tobytes()
+        for m in generator.members_
+    }
+    assert len(samples) == 8
+
+
+def test_samples_are_of_the_objects_observed_and_all_are_as_likely():
+    counts = np.zeros(60)
+    for seed in range(400):
+        task = Task(None, (0,), (None,), seed, 30, 2, 12)
+        observed = drawn_objects(60, 30, seed)
+        own = fitted_objects(observed, task, 60)
+        assert set(own) <= set(observed)
+        assert len(set(own)) == 12
+        assert (np.diff(own) > 0).all()
+        counts[own] += 1
+    # 400 draws of a fifth of the objects: four standard deviations.
+    assert (np.abs(counts - 80) < 4 * np.sqrt(400 * 0.2 * 0.8)).all()
+
+
+def test_who_observes_an_object_does_not_depend_on_fit_on():
+    some = made("observed").fit_transform(X)
+    all_ = made("observed", fit_on=None).fit_transform(X)
+    np.testing.assert_array_equal(some == -1, all_ == -1)
+
+
+def test_fitted_on_all_that_is_observed_is_what_it_was_without():
+    whole = EnsembleGenerator(n_partitions=6, sample_fraction=0.1, random_state=3)
+    np.testing.assert_array_equal(
+        clone(whole).fit_transform(X), clone(whole).set_params(fit_on=300).fit_transform(X)
+    )
+    np.testing.assert_array_equal(
+        clone(whole).fit_transform(X), clone(whole).set_params(fit_on=10**9).fit_transform(X)
+    )
+
+
+def test_a_part_finds_the_groups_that_all_find():
+    labels = EnsembleGenerator(
+        n_partitions=5, n_clusters=3, fit_on=150, random_state=0
+    ).fit_transform(X)
+    assert max(adjusted_rand_score(KIND, column) for column in labels.T) > 0.95
+
+
+def test_the_default_begins_above_the_limit(monkeypatch):
+    def sizes(**more):
+        generator = EnsembleGenerator(n_partitions=2, random_state=0, **more).fit(X)
+        return {member.n_fitted for member in generator.members_}
+
+    assert sizes() == {3000}
+    monkeypatch.setattr(plan, "_FIT_ON", 500)
+    monkeypatch.setattr(plan, "_LARGE", 3000)
+    assert sizes() == {3000}
+    monkeypatch.setattr(plan, "_LARGE", 2999)
+    assert sizes() == {500}
+    assert sizes(sample_fraction=0.1) == {300}
+    assert sizes(fit_on=700) == {700}
+    # Members that know only what they saw are fitted on all, as ever.
+    assert sizes(method=DBSCAN(), sample_fraction=0.2) == {600}
+
+
+def test_limits_are_those_that_are_told():
+    assert (plan._LARGE, plan._FIT_ON) == (200_000, 50_000)
+
+
+def test_up_to_the_limit_nothing_has_changed():
+    # Labels and centres that the version before `fit_on` made.
+    generator = EnsembleGenerator(n_partitions=3, random_state=0)
+    labels = generator.fit_transform(X)
+    assert [m.n_clusters for m in generator.members_] == [35, 34, 46]
+    sizes = np.bincount(labels[:, 0])
+    assert sizes[:17].tolist() == FIRST_SIZES
+    assert np.bincount(labels[:, 1])[-4:].tolist() == [82, 57, 57, 74]
+    assert np.bincount(labels[:, 2])[-4:].tolist() == [30, 29, 61, 53]
+
+
+FIRST_SIZES = [82, 74, 85, 106, 129, 101, 95, 116, 99, 74, 116, 99, 103, 97, 84, 77, 79]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "multimetric",
+        DBSCAN(),
+        AgglomerativeClustering(3),
+        ["kmeans", "multimetric"],
+        [KMeans(3), DBSCAN()],
+    ],
+    ids=str,
+)
+def test_members_that_cannot_label_others_are_refused_with_a_way_on(method):
+    generator = EnsembleGenerator(
+        method, 2 if isinstance(method, list) else 1, fit_on=100, random_state=0
+    )
+    with pytest.raises(
+        ParameterError, match="'fit_on' parameter of EnsembleGenerator must be None or at least"
+    ) as caught:
+        generator.fit(X[:200])
+    for way in ("KMeans", "'spectral'", "sample_fraction=0.5"):
+        assert way in str(caught.value)
+    generator.set_params(fit_on=200).fit(X[:200])
+    generator.set_params(fit_on=100, sample_fraction=0.5).fit(X[:200])
+
+
+def test_mixed_is_refused_too():
+    with pytest.raises(ParameterError, match="draws with mixed"):
+        EnsembleGenerator("mixed", fit_on=50).fit(X[:100])
+
+
+@pytest.mark.parametrize("value", [1, 0, -5, 2.5, "some", True])
+def test_wrong_numbers_of_objects(value):
+    with pytest.raises(
+        ParameterError,
+        match=r"'fit_on' parameter of EnsembleGenerator must be an int in the range \[2",
+    ):
+        EnsembleGenerator(fit_on=value).fit(X)
+
+
+def test_more_clusters_than_objects_fitted():
+    with pytest.raises(
+        ParameterError, match=r"at most 20 objects that a member is fitted on \(fit_on\). Got 30"
+    ):
+        EnsembleGenerator(n_clusters=30, fit_on=20).fit(X)
+
+
+def test_a_method_that_is_none_is_refused_as_such():
+    with pytest.raises(ParameterError, match="'method' parameter"):
+        EnsembleGenerator([3], fit_on=20).fit(X)
+
+
+# ------------------------------------------------------------------------------ blocks of points
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of 1,024 rows, few spots, one sample at a time."""
+    monkeypatch.setattr(rows, "_BLOCK_BYTES", 8 * 1024)
+    monkeypatch.setattr(rows, "_SPOTS", 2)
+    monkeypatch.setattr(rows, "_SPOT", 100)
+    monkeypatch.setattr(rows, "_HELD", 1)
+
+
+@pytest.mark.parametrize(
+    ("form", "dtype"),
+    [*((form, np.float64) for form in FORMS), ("scaled", np.float32), ("observed", np.int64)],
+)
+def test_points_on_disk_give_the_labels_of_those_in_memory(form, dtype, tmp_path, small_blocks):
+    points = (X * 1000).astype(dtype)
+    np.save(tmp_path / "points.npy", points)
+    mapped = np.load(tmp_path / "points.npy", mmap_mode="r")
+    generator = made(form)
+    expected = generator.fit_transform(points)
+    disk = OnDisk(points)
+    for source in (mapped, disk, points.tolist(), np.asfortranarray(points)):
+        np.testing.assert_array_equal(clone(generator).fit_transform(source), expected)
+        np.testing.assert_array_equal(
+            generator.fit(source).transform(source), generator.transform(points)
+        )
+    assert disk.largest <= 1024
+    blocks = list(generator.transform_blocks(disk))
+    assert [len(block) for block in blocks] == [1024, 1024, 952]
+    np.testing.assert_array_equal(np.concatenate(blocks), generator.transform(points))
+
+
+def test_jobs_do_not_matter(small_blocks):
+    disk = OnDisk(X)
+    for form in ("kmeans", "observed", "scikit-learn"):
+        expected = made(form).fit_transform(X)
+        np.testing.assert_array_equal(made(form, n_jobs=2).fit_transform(disk), expected)
+
+
+def test_data_frames_keep_their_names():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    generator = made("kmeans")
+    np.testing.assert_array_equal(generator.fit_transform(frame), made("kmeans").fit_transform(X))
+    assert generator.feature_names_in_.tolist() == list("abcd")
+    np.testing.assert_array_equal(generator.transform(frame), made("kmeans").fit(X).transform(X))
+
+
+def test_few_rows_are_read_to_fit(small_blocks):
+    disk = OnDisk(np.tile(X, (20, 1)))
+    made("kmeans", n_partitions=1).fit(disk)
+    # A few spots, one pass for the sample, the head in which clusters appear.
+    assert disk.read <= 200 + len(disk.content) + 5 * 1024
+
+
+def test_small_matrices_on_disk_are_read_whole():
+    disk = OnDisk(X)
+    whole = EnsembleGenerator(n_partitions=3, random_state=0)
+    np.testing.assert_array_equal(clone(whole).fit_transform(disk), whole.fit_transform(X))
+    known = EnsembleGenerator(AgglomerativeClustering(3), 1).fit(disk)
+    np.testing.assert_array_equal(known.transform(OnDisk(X)), known.transform(X))
+
+
+def test_a_cluster_that_appears_in_the_last_row(small_blocks):
+    late = np.concatenate([np.zeros((2999, 1)), [[50.0]]])
+    late[::3] = 1.0
+    generator = EnsembleGenerator(n_partitions=30, n_clusters=3, fit_on=2500, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="found fewer clusters"):
+        labels = generator.fit_transform(OnDisk(late))
+    found = {m.n_clusters for m in generator.members_}
+    assert 3 in found
+    for column in labels.T:
+        assert column.tolist() == naive.canonical(column.tolist())
+
+
+def test_blocks_of_any_kind_are_labelled():
+    generator = made("kmeans").fit(X)
+    expected = generator.transform(X)
+    parts = [X[:1], X[1:1500].tolist(), np.asfortranarray(X[1500:])]
+    np.testing.assert_array_equal(
+        np.concatenate(list(generator.transform_blocks(iter(parts)))), expected
+    )
+    known = EnsembleGenerator(DBSCAN(), 1).fit(X[:100])
+    with pytest.raises(InputError, match="cannot label new points"):
+        next(known.transform_blocks([X[:10]]))
+    with pytest.raises(ValueError, match="NaN"):
+        next(generator.transform_blocks([np.full((3, 4), np.nan)]))
+
+
+def test_what_is_wrong_in_a_block_is_said(small_blocks):
+    bad = X.copy()
+    bad[2500, 1] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        made("kmeans").fit_transform(OnDisk(bad))
+    generator = made("kmeans").fit(X)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        generator.transform(OnDisk(bad))
+    with pytest.raises(ValueError, match="3 features"):
+        generator.transform(OnDisk(X[:, :3]))
+    unequal = X * [1, 1000, 1, 1]
+    with pytest.warns(ScaleWarning):
+        made("kmeans").fit(OnDisk(unequal))
+
+
+def test_what_comes_in_blocks():
+    assert is_in_blocks(X)
+    assert is_in_blocks(OnDisk(X))
+    for other in (
+        X.tolist(),
+        X[0],
+        pd.DataFrame(X),
+        X.astype(object),
+        X > 0,
+        np.ma.array(X),
+        OnDisk(X[0]),
+        OnDisk,
+    ):
+        assert not is_in_blocks(other)
+
+
+def test_where_blocks_begin_depends_on_the_shape_only():
+    assert Rows(X, "me").step == 65536
+    assert Rows(np.empty((2, 39)), "me").step == 65536
+    assert Rows(np.empty((2, 784)), "me").step == 5 * 1024
+    assert Rows(np.empty((2, 10**6)), "me").step == 1024
+
+
+def test_cache_knows_samples(tmp_path):
+    def run(**more):
+        generator = made("kmeans", cache_dir=tmp_path / "cache", **more)
+        return generator.fit_transform(X), generator.n_cached_
+
+    first, cached = run()
+    assert cached == 0
+    again, cached = run()
+    assert cached == 8
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first, made("kmeans").fit_transform(X))
+    assert run(fit_on=None)[1] == 0
+    assert run(fit_on=401)[1] == 0
+    assert run(fit_on=None)[1] == 8
+
+
+# ----------------------------------------------------------------------------------------- chunks
+
+
+def test_arrays_in_chunks_give_arrays_in_chunks(small_blocks):
+    expected = made("scaled")
+    labels = expected.fit_transform(X)
+    chunked = Chunked(X, (1000, 1, 1999), (3, 1))
+    generator = made("scaled").fit(chunked)
+    lazy = generator.transform(chunked)
+    assert lazy.chunks == ((1000, 1, 1999), (8,))
+    assert lazy.dtype == np.uint8
+    np.testing.assert_array_equal(lazy.compute(), labels)
+    np.testing.assert_array_equal(made("scaled").fit_transform(chunked).compute(), labels)
+
+
+def test_unknown_numbers_of_objects_are_refused_with_a_way_on():
+    chunked = Chunked(X, (3000,))
+    chunked.shape = (float("nan"), 4)
+    with pytest.raises(InputError, match=r"compute_chunk_sizes\(\)"):
+        made("kmeans").fit(chunked)
+
+
+def test_dask_arrays():
+    da = pytest.importorskip("dask.array")
+    generator = made("scaled")
+    labels = generator.fit_transform(X)
+    chunked = da.from_array(X, chunks=(700, 3))
+    lazy = made("scaled").fit(chunked).transform(chunked)
+    assert lazy.shape == (3000, 8)
+    np.testing.assert_array_equal(lazy.compute(scheduler="synchronous"), labels)
