@@ -36,7 +36,9 @@ def result(name: str, share: float, seed: int, jobs: int | None) -> Row:
     taken = {}
     with stopwatch() as taken["points"]:
         data = SHAPES[name[:2]](n, seed)
-    generator = EnsembleGenerator(random_state=seed, n_jobs=jobs, **KINDS["spectral 20-60"])
+    generator = EnsembleGenerator(
+        fit_on=len(data.X), random_state=seed, n_jobs=jobs, **KINDS["spectral 20-60"]
+    )
     with stopwatch() as taken["members"]:
         members = generator.fit_transform(data.X)
     with stopwatch() as taken["ensemble"]:

@@ -5,7 +5,7 @@ are written in the `array API standard <https://data-apis.org/array-api/>`_ alon
 CuPy are worked on by their own library, on their own device, and nothing is copied to this one. NumPy arrays are
 better served by `EnsembleGenerator`, whose kernel does the same without a matrix of scores.
 
-Distances are found by products, x'c - |c|^2 / 2, in the type of the points: where two centres are equally near
+Distances are found by products, ``x'c - |c|^2 / 2``, in the type of the points: where two centres are equally near
 but for rounding, another one than the kernel's may be taken. Points far from the origin should be moved there
 first (subtract a mean from points and centres).
 """
@@ -134,7 +134,7 @@ _NARROW = 254  # clusters of labels of one byte; the values above say missing an
 
 
 def _scores(xp: Any, X: Array, centers: Array) -> Array:
-    """Return what is largest for the nearest centre: half of |x|^2 less the squared distance."""
+    """Return what is largest for the nearest centre: half of ``|x|^2`` less half of the squared distance."""
     half = 0.5 * xp.sum(centers * centers, axis=1)
     return xp.matmul(X, centers.T) - half[None, :]
 
