@@ -63,3 +63,24 @@ def test_the_start_of_other_solvers_is_near_the_solution(n):
         solver.rebuild(factored_model.padded(Y), 1)
         losses.append(solver.objective())
     assert losses[0] - losses[1] <= 1e-3 * (losses[2] - losses[1])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_creeps_comes_to_its_end_before_the_sweeps_over_all(seed):
+    # Planted clusters, three of ten labels random: nearly all memberships lie inside the simplex, and a
+    # turn of all of them together lowers the loss slowly.
+    n, m, k = 70_000, 100, 8
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    labels = np.empty((n, m), dtype=np.uint8)
+    for u in range(m):
+        labels[:, u] = np.where(rng.random(n) < 0.3, rng.integers(0, k, n), truth)
+    problem = Problem(Ensemble(labels), k, l2)
+
+    def solved(stopping):
+        return factored.Factored().solve(problem, None, stopping, Run(np.random.SeedSequence(0)))
+
+    found, long = solved(Stopping()), solved(Stopping(30, 0.0, 0.0))
+    assert found.n_iter <= 4
+    assert found.objective <= long.objective * (1 + 1.2e-7)
+    np.testing.assert_array_equal(found.membership.argmax(axis=1), long.membership.argmax(axis=1))

@@ -33,10 +33,13 @@ SUBSET = 500
 SUBSET_BOUNDS = (2000, 4000)
 # The rest of the evidence is added in parts that grow by this factor, each solved before the next: most
 # sweeps are made where they are cheap. A part is at its end when a sweep lowers the objective by less than
-# this share of it.
+# this share of it, or after sweeps that cost as much as PART_COST over all objects. What creeps is common to
+# all objects (a turn of all memberships together lowers the objective little and slowly): it must come to
+# its end in the parts, so the share is far below the one that ends the sweeps over all.
 GROWTH = 8
-PART_TOL = 3e-5
-PART_SWEEPS = 30
+PART_TOL = 3e-7
+PART_SWEEPS = 100
+PART_COST = 3
 # Floating error of the sums is cleared this often.
 REBUILD_EVERY = 10
 # Over-relaxation begins only where its factor would be the first one, and is at most the second one: with
@@ -175,9 +178,14 @@ class _Pace:
         self.threads = threads
         self.relaxation = 1.0
         self._gain = 0.0
+        self._usual = 1.0
 
     def begin(self) -> None:
-        """Begin with other objects, of the same evidence: as slow as those before."""
+        """Begin with other objects, of the same evidence: as slow as those before.
+
+        What is new about them is each object's own, and a plain sweep settles it best.
+        """
+        self._usual, self.relaxation = max(self._usual, self.relaxation), 1.0
         self._gain = 0.0
 
     def sweep(
@@ -192,6 +200,7 @@ class _Pace:
             plain, residual, _ = solver.sweep(Y, *how)
             change += plain
         least, most = RELAXATION
+        self.relaxation, self._usual = max(self.relaxation, self._usual), 1.0
         if self._gain > 0.0 and -change > visible:
             share = -change / self._gain
             best = 2.0 / (1.0 + math.sqrt(1.0 - math.sqrt(share))) if share < 1.0 else 1.0
@@ -269,12 +278,12 @@ class _Work:
             solver.rebuild(Y, self.run.threads)
             self.pace.begin()
             enough = PART_TOL * f * _pairs(size)
-            for _ in range(PART_SWEEPS):
-                change, _ = self.pace.sweep(solver, Y, 1e-7, enough / size)
-                if -change <= enough:
-                    break
+            gain, sweeps = np.inf, 0
+            while gain > enough and sweeps < min(PART_SWEEPS, PART_COST * n // size):
+                gain = -self.pace.sweep(solver, Y, 1e-7, enough / size)[0]
+                sweeps += 1
             self.run.report(
-                f"{size:,} of {n:,} objects: the last sweep lowered the loss by {-change:.3g}"
+                f"{size:,} of {n:,} objects: {sweeps} sweeps, the last lowered the loss by {gain:.3g}"
             )
         return solver
 
