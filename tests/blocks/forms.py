@@ -11,9 +11,11 @@ from tests.cases import planted
 import conclust
 
 # name of the form -> (class, parameters, how near it is to the fit in memory).
-# "equal": labels, memberships. "close": memberships to 1e-6 but for ties. "optimum": another path to it.
+# "equal": to rounding. "close": as far as objects are placed to a tolerance. "near": as far as iterations
+# end within one. "optimum": another path to it.
 FORMS = {
     "PCC l2": ("PCC", {"divergence": "l2"}, "optimum"),
+    "PCC kl, landmarks": ("PCC", {"solver": "landmark"}, "close"),
     "HBGF": ("HBGF", {}, "equal"),
     "HBGF transfer cut": ("HBGF", {"joint": False}, "equal"),
     "LWGP": ("LWGP", {}, "equal"),
@@ -21,8 +23,12 @@ FORMS = {
     "MCLA": ("MCLA", {}, "equal"),
     "MCLA by size": ("MCLA", {"cluster_weight": "size"}, "equal"),
     "ECPCS": ("ECPCS", {}, "equal"),
+    "MixtureModel": ("MixtureModel", {"n_init": 3, "tol": 1e-9}, "near"),
     "Voting": ("Voting", {}, "equal"),
 }
+
+
+TOLERANCE = {"equal": 1e-9, "close": 1e-6, "near": 1e-3}
 
 
 def made(form, k=3, seed=0):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from conclust._derived import Derived, PresenceGroups, once
 from conclust._gram import check_gram
 from conclust._kernels import cluster_sizes, contingency_gram
+from conclust._random import spawn_generators
 from conclust.blocks.checkpoints import Stages
 from conclust.blocks.facts import Facts, Part
 from conclust.blocks.own import Kept
@@ -235,6 +236,14 @@ class LabelBlocks(Derived):
         ]
         found = list(self.each("a sample", _chosen, chosen))
         return self.facts.ensemble(np.concatenate(found))
+
+    def sample(self, count: int, seed: np.random.SeedSequence) -> Ensemble:
+        """Return objects drawn without repetition, all if there are no more, in their order."""
+        n = self.facts.n_samples
+        objects = np.arange(n)
+        if n > count:
+            objects = np.sort(spawn_generators(seed, 1)[0].choice(n, count, replace=False))
+        return self.rows(objects)
 
     def _jobs(
         self,

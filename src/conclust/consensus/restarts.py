@@ -30,6 +30,7 @@ from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 
 __all__ = [
+    "ON_A_PART",
     "Population",
     "Restarted",
     "best_of_restarts",
@@ -38,7 +39,7 @@ __all__ = [
     "warn_unfinished",
 ]
 
-_ON_A_PART = 5_000
+ON_A_PART = 5_000
 # Cells of the work of one start below which threads cost more than they bring.
 _WORTH_THREADS = 20_000
 
@@ -95,9 +96,9 @@ def best_of_restarts(
     Of equally good starts (to rounding) it is the first, in whatever order they end.
     """
     few, kept = rows, np.arange(0)
-    if len(rows) > _ON_A_PART:
+    if len(rows) > ON_A_PART:
         draw = spawn_generators(seed, 1)[0]
-        few, kept = rows.some(draw.choice(rows.n_objects, _ON_A_PART, replace=False))
+        few, kept = rows.some(draw.choice(rows.n_objects, ON_A_PART, replace=False))
     seeds = spawn_seeds(seed, n_init + 1)[1:]
 
     def begin(start: int) -> T:

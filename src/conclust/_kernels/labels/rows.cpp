@@ -60,6 +60,25 @@ void count_in_block(const std::uint32_t* codes, std::size_t rows, std::size_t m,
     count_block_body(codes, rows, m, missing, noise);
 }
 
+template <class Code>
+CONCLUST_INLINE Code largest_body(const Code* codes, std::size_t size) {
+    Code largest = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        largest = std::max(largest, codes[i]);
+    }
+    return largest;
+}
+
+CONCLUST_CLONES
+std::uint8_t largest_code(const std::uint8_t* codes, std::size_t size) {
+    return largest_body(codes, size);
+}
+
+template <class Code>
+Code largest_code(const Code* codes, std::size_t size) {
+    return largest_body(codes, size);
+}
+
 // `counts` has a place more than there are clusters.
 template <class Code>
 void count_clusters(const Code* codes, std::size_t n, std::size_t m, const std::int64_t* offsets,
@@ -157,6 +176,12 @@ void count_reserved(const LabelView& labels, std::span<std::int64_t> missing,
     const std::size_t m = labels.m;
     std::vector<std::uint32_t> block_missing(m);
     std::vector<std::uint32_t> block_noise(m);
+    // Most ensembles have neither, and the largest code says so at the speed of reading.
+    if (with_codes(labels, [&]<class Code>(const Code* codes) {
+        return largest_code(codes, labels.n * m) < first_reserved_code<Code>;
+    })) {
+        return;
+    }
     for (std::size_t begin = 0; begin < labels.n; begin += count_block) {
         std::fill(block_missing.begin(), block_missing.end(), 0u);
         std::fill(block_noise.begin(), block_noise.end(), 0u);

@@ -20,6 +20,7 @@ from conclust.bipartite import LabelEdges, unit_rows
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
+from conclust.blocks.own import kept_for
 from conclust.consensus.graph.kmeans import Points, kmeans
 from conclust.consensus.graph.transfer import joined, warn_of_joined
 from conclust.exceptions import DenseLimitError
@@ -30,6 +31,7 @@ __all__ = ["transfer_cut_blocks"]
 # Clusters of all partitions up to which their matrix is made.
 _HELD = 4_096
 _BLOCK = 1 << 14
+_LABEL = 4  # bytes
 # Objects that the starts of k-means are run on.
 _SAMPLE = 5_000
 _LLOYD = 100
@@ -136,9 +138,10 @@ def transfer_cut_blocks(
         side = transfer_cut_of_products(inner, degrees, k, components)
         cut = _parted(labels, weights, side, k, seed, _How(n_init, owner, joint))
         parts = int(cut.first[-1]) + max(1, len(cut.centers[-1]))
-        (shares,) = labels.total("the cut", _shares, cut, parts)
+        kept = kept_for(_LABEL * labels.n_samples, "parts", None)
+        (shares,) = added(labels.visit("the cut", _shares, kept, 1, shared=(cut, parts)))
     lost = float((shares.sum(axis=1) - shares.max(axis=1)).sum())
-    return Answer(_labelled, (cut,)), side.values, lost
+    return Answer(_kept_parts, kept=kept, step=1), side.values, lost
 
 
 @dataclass(frozen=True)
@@ -431,7 +434,7 @@ def _nearest(
     return own, distances
 
 
-def _labelled(part: Part, own: None, cut: _Cut) -> NDArray[np.int64]:
+def _labelled(part: Part, cut: _Cut) -> NDArray[np.int64]:
     """Return the part of each object."""
     found = _component_of(part, cut.weights, cut.components)
     labels = np.where(found >= 0, cut.first[found], cut.alone)
@@ -448,7 +451,15 @@ def _labelled(part: Part, own: None, cut: _Cut) -> NDArray[np.int64]:
     return labels
 
 
-def _shares(part: Part, cut: _Cut, parts: int) -> tuple[NDArray[np.float64]]:
-    """Return the weight of the edges from each part to each cluster."""
-    labels = _labelled(part, None, cut)
-    return (LabelEdges(part.ensemble, cut.weights).shares(labels, parts),)
+def _shares(
+    part: Part, own: None, cut: _Cut, parts: int
+) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64]]]:
+    """Return the part of each object, and the weight of the edges from each part to each cluster."""
+    labels = _labelled(part, cut)
+    shares = LabelEdges(part.ensemble, cut.weights).shares(labels, parts)
+    return labels.astype(np.int32), (shares,)
+
+
+def _kept_parts(part: Part, own: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the part of each object, as it was found."""
+    return own

@@ -14,9 +14,13 @@ from conclust._labels import indicator_of, missing_code, over_clusters, over_par
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_real
+from conclust.blocks.facts import Part
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.label_rows import seeded, trusted
 from conclust.consensus.restarts import (
+    ON_A_PART,
     best_of_restarts,
     check_iteration,
     fewer_starts,
@@ -142,6 +146,7 @@ class MixtureModel(PlacingClusterer):
         soft_members=False,
         cost="n N K an iteration",
         citation="Topchy, Jain and Punch 2004, SDM",
+        blocks=True,
     )
 
     def __init__(
@@ -182,20 +187,63 @@ class MixtureModel(PlacingClusterer):
         self._report(ensemble, rows, best)
         return best.membership[rows.inverse]
 
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        threads = thread_count(self.n_jobs, "MixtureModel")
+        search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
+
+        def begin() -> _Climb:
+            rows = labels.sample(ON_A_PART, seed).distinct_rows()
+            n_init = fewer_starts(self.n_init, rows, self.n_clusters)
+            best = best_of_restarts(search, rows, n_init, seed, threads)
+            return _looked(labels, best.components, np.empty(0), search.smoothing)
+
+        climb = labels.stages.state("climb", _Climb, begin)
+        while not climb.done and len(climb.trace) <= self.max_iter:
+            climb = _climbed(labels, climb, search)
+            labels.stages.save("climb", climb)
+        self._components = _Components(
+            labels.offsets, labels.column_weights, climb.mixing, climb.theta
+        )
+        self._tell(labels, climb.log_likelihood, list(climb.trace), climb.done, climb.unsure)
+        return Answer(_posterior_of, (self._components,))
+
     def _report(self, ensemble: Ensemble, rows: DistinctRows, best: _Fitted) -> None:
-        counted = ensemble.cluster_counts[rows.ensemble.partition_weights > 0]
+        unsure = float(rows.masses @ _entropies(best.membership))
+        self._tell(ensemble, best.log_likelihood, best.trace, best.converged, unsure)
+
+    def _tell(
+        self,
+        ensemble: Ensemble | LabelBlocks,
+        log_likelihood: float,
+        trace: list[float],
+        converged: bool,
+        unsure: float,
+    ) -> None:
+        """Keep how EM ended; `unsure` is the entropy of the memberships.
+
+        Parameters
+        ----------
+        ensemble : Ensemble or LabelBlocks
+            The partitions.
+        log_likelihood : float
+            Of all labels.
+        trace : list of float
+            The objective at the start and after each iteration.
+        converged : bool
+            Whether the tolerance ended EM.
+        unsure : float
+            The entropy of the memberships.
+        """
+        counted = ensemble.cluster_counts[ensemble.partition_weights > 0]
         free = self.n_clusters - 1 + self.n_clusters * int((counted - 1).sum())
-        z = best.membership
-        logs = np.log(z, out=np.zeros_like(z), where=z > 0)
-        unsure = -float(rows.masses @ (z * logs).sum(axis=1))
-        self.log_likelihood_ = best.log_likelihood
-        self.objective_ = best.trace[-1]
-        self.bic_ = -2.0 * best.log_likelihood + math.log(ensemble.n_samples) * free
+        self.log_likelihood_ = log_likelihood
+        self.objective_ = trace[-1]
+        self.bic_ = -2.0 * log_likelihood + math.log(ensemble.n_samples) * free
         self.icl_ = self.bic_ + 2.0 * unsure
-        self.trace_ = np.array(best.trace)
-        self.n_iter_ = len(best.trace) - 1
-        self.converged_ = best.converged
-        if not best.converged:
+        self.trace_ = np.array(trace)
+        self.n_iter_ = len(trace) - 1
+        self.converged_ = converged
+        if not converged:
             warn_unfinished(self, "iterations of EM")
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
@@ -300,18 +348,103 @@ class _Search:
         return _Fitted(components, z, log_likelihood, trace, False)
 
 
+def _entropies(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the entropy of each row, in nats."""
+    logs = np.log(z, out=np.zeros_like(z), where=z > 0)
+    return -(z * logs).sum(axis=1)
+
+
 def _maximised(rows: DistinctRows, z: NDArray[np.float64], smoothing: float) -> _Components:
     """Return the components that are best for memberships: the M step."""
-    ensemble = rows.ensemble
     mass = rows.masses[:, None] * z
+    counts = rows.ensemble.indicator.T @ mass
+    return _components_of(rows.ensemble, counts, mass.sum(axis=0), smoothing)
+
+
+def _components_of(
+    ensemble: Ensemble | LabelBlocks,
+    counts: NDArray[np.float64],
+    mixing: NDArray[np.float64],
+    smoothing: float,
+) -> _Components:
+    """Return the components from how many objects of each have each label, and how many each has."""
     # Weights are the same for all labels of a partition: they would cancel.
-    theta: NDArray[np.float64] = ensemble.indicator.T @ mass
-    theta += smoothing
+    theta: NDArray[np.float64] = counts + smoothing
     sums = over_partitions(theta, ensemble.offsets)
     # Without smoothing, a component without any label of a partition gives it no information.
     empty = over_clusters(sums <= 0, ensemble.offsets)
     theta[empty] = 1.0
     sums = over_partitions(theta, ensemble.offsets)
     theta /= over_clusters(sums, ensemble.offsets)
-    mixing = mass.sum(axis=0)
-    return _Components(ensemble.offsets, rows.ensemble.column_weights, mixing / mixing.sum(), theta)
+    return _Components(ensemble.offsets, ensemble.column_weights, mixing / mixing.sum(), theta)
+
+
+# -- in blocks
+
+
+@dataclass(frozen=True)
+class _Climb:
+    """EM over blocks.
+
+    Attributes
+    ----------
+    mixing, theta : ndarray of shape (K,) and (T, K)
+        The components by which the last pass found memberships.
+    counts, masses : ndarray of shape (T, K) and (K,)
+        How many objects with each label each component has, and how many it has, by these memberships.
+    trace : ndarray of shape (n_passes,)
+        The objective.
+    log_likelihood, unsure : float
+        Of the last pass: log-likelihood, and entropy of the memberships.
+    done : bool
+        Whether the tolerance was reached.
+    """
+
+    mixing: NDArray[np.float64]
+    theta: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    masses: NDArray[np.float64]
+    trace: NDArray[np.float64]
+    log_likelihood: float
+    unsure: float
+    done: bool
+
+
+def _climbed(labels: LabelBlocks, climb: _Climb, search: _Search) -> _Climb:
+    """Make an iteration."""
+    components = _components_of(labels, climb.counts, climb.masses, search.smoothing)
+    found = _looked(labels, components, climb.trace, search.smoothing)
+    gain = found.trace[-1] - found.trace[-2]
+    enough = search.tol * max(abs(found.trace[-1]), float(labels.n_samples))
+    return replace(found, done=bool(gain <= enough))
+
+
+def _looked(
+    labels: LabelBlocks, components: _Components, trace: NDArray[np.float64], smoothing: float
+) -> _Climb:
+    """Find the memberships by some components: the E step, of which sums are kept."""
+    found = labels.total(f"EM, iteration {len(trace)}", _expected, components)
+    counts, masses, log_likelihood, unsure = found
+    reached = float(log_likelihood) + components.prior(smoothing)
+    return _Climb(
+        components.mixing,
+        components.theta,
+        counts,
+        masses,
+        np.append(trace, reached),
+        float(log_likelihood),
+        float(unsure),
+        False,
+    )
+
+
+def _expected(part: Part, components: _Components) -> tuple[Any, ...]:
+    """Return what the memberships of a block add up to."""
+    B = part.ensemble.indicator
+    z, log_likelihood = components.posterior(B, np.ones(len(part.ensemble.codes)))
+    return B.T @ z, z.sum(axis=0), log_likelihood, float(_entropies(z).sum())
+
+
+def _posterior_of(part: Part, own: None, components: _Components) -> NDArray[np.float64]:
+    """Return the memberships of a block."""
+    return components.posterior(part.ensemble.indicator, np.ones(part.ensemble.n_samples))[0]

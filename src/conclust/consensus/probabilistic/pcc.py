@@ -31,6 +31,7 @@ from conclust.consensus.probabilistic.problem import (
 from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
 from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
+from conclust.consensus.probabilistic.solvers.landmark_blocks import place_blocks
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.divergences import Divergence, is_squared, read_divergence
 from conclust.ensemble import Ensemble, Missing, as_ensemble
@@ -41,10 +42,9 @@ __all__ = ["PCC"]
 
 # Values of parameters that labels in blocks allow.
 _IN_BLOCKS: dict[str, tuple[Any, ...]] = {
-    "solver": ("auto", "factored"),
     "pairs": (None,),
     "granularity": ("given",),
-    "init": ("auto", "random"),
+    "init": ("auto",),
 }
 
 
@@ -267,18 +267,25 @@ class PCC(PairObjectiveClusterer):
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
         divergence = read_divergence(self.divergence, "PCC")
+        name = "factored" if is_squared(divergence) else "landmark"
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
-        if not is_squared(divergence):
-            refuse("divergence", "PCC", "'l2' with labels in blocks", self.divergence, advice)
-        for name, only in _IN_BLOCKS.items():
-            if getattr(self, name) not in only:
+        if divergence._kernel is None:
+            expected = "a built-in one with labels in blocks"
+            refuse("divergence", "PCC", expected, self.divergence, advice)
+        allowed = {**_IN_BLOCKS, "solver": ("auto", name)}
+        for parameter, only in allowed.items():
+            given = getattr(self, parameter)
+            if not isinstance(given, str | None) or given not in only:
                 told = " or ".join(map(repr, only))
-                refuse(name, "PCC", f"{told} with labels in blocks", getattr(self, name), advice)
-        self.solver_ = "factored, in blocks: l2 over all pairs"
+                refuse(parameter, "PCC", f"{told} with labels in blocks", given, advice)
+        self.solver_ = f"{name}, in blocks"
         self.objective_constant_, self._recoded = None, None
         run = replace(run_of(self), seed=seed)
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
-        solution, answer = solve_blocks(labels, k, stopping, run)
+        if name == "factored":
+            solution, answer = solve_blocks(labels, k, stopping, run)
+        else:
+            solution, answer = place_blocks(labels, k, divergence, stopping, run)
         assert solution.placement is not None
         self._placement = solution.placement
         self._tell(solution)

@@ -25,6 +25,8 @@ __all__ = ["N_LANDMARKS", "Landmark"]
 
 # Number of landmarks: a sweep over them costs its square, and the accuracy of all placements grows with it.
 N_LANDMARKS = 2000
+# Objects above which drawing does not permute all of them.
+_PERMUTED = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,35 @@ class Landmark:
     forms_pairs = False
     draws_starts = False
 
+    def drawn(self, n: int, run: Run) -> NDArray[np.int64]:
+        """Return which of n objects are taken as landmarks, sorted."""
+        drawer, _ = spawn_generators(run.seed, 2)
+        count = min(n, self.n_landmarks)
+        if n > _PERMUTED:
+            return np.sort(drawer.choice(n, count, replace=False)).astype(np.int64)
+        return np.sort(drawer.permutation(n)[:count]).astype(np.int64)
+
     def landmarks(self, problem: Problem, run: Run) -> NDArray[np.int64]:
         """Return the objects taken as landmarks, sorted."""
-        n = problem.ensemble.n_samples
-        drawer, _ = spawn_generators(run.seed, 2)
-        return np.sort(drawer.permutation(n)[: min(n, self.n_landmarks)]).astype(np.int64)
+        return self.drawn(problem.ensemble.n_samples, run)
+
+    def among(
+        self, part: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+    ) -> Solution:
+        """Return the solution of the landmarks, on all their pairs."""
+        solved = descend(
+            narrow_evidence(part.ensemble, run.threads),
+            self._begin(part, stopping, run) if start is None else start,
+            part.divergence,
+            stopping,
+            threads=run.threads,
+            report=run.report,
+        )
+        run.report(
+            f"{part.ensemble.n_samples:,} landmarks: objective {solved.objective:.10g}, "
+            f"{solved.n_iter} iterations"
+        )
+        return solved
 
     def solve(
         self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
@@ -63,18 +89,7 @@ class Landmark:
         n = problem.ensemble.n_samples
         chosen = self.landmarks(problem, run)
         part = problem.part(chosen)
-        first = self._begin(part, stopping, run) if start is None else start[chosen]
-        solved = descend(
-            narrow_evidence(part.ensemble, run.threads),
-            first,
-            problem.divergence,
-            stopping,
-            threads=run.threads,
-            report=run.report,
-        )
-        run.report(
-            f"{len(chosen):,} landmarks: objective {solved.objective:.10g}, {solved.n_iter} iterations"
-        )
+        solved = self.among(part, None if start is None else start[chosen], stopping, run)
         model = LandmarkModel.of(
             part.ensemble, solved.membership, problem.divergence, self.n_prototypes
         )

@@ -1,0 +1,140 @@
+"""The landmark solver over blocks of objects: landmarks are solved as in memory, the others placed in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.blocks.facts import Part
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.own import kept_for
+from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
+from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.solvers.landmark import Landmark
+from conclust.divergences import Divergence
+
+__all__ = ["place_blocks"]
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """The landmarks: which objects, their solution, and how it was reached."""
+
+    objects: NDArray[np.int64]
+    membership: NDArray[np.float64]
+    objective: float
+    residual: float
+    n_iter: int
+    converged: bool
+    trace: NDArray[np.float64]
+
+
+def place_blocks(
+    labels: LabelBlocks, n_clusters: int, divergence: Divergence, stopping: Stopping, run: Run
+) -> tuple[Solution, Answer]:
+    """Minimise f over the pairs of landmarks, then of every object with them.
+
+    Parameters
+    ----------
+    labels : LabelBlocks
+        The objects.
+    n_clusters : int
+        K.
+    divergence : Divergence
+        One of the built-in ones.
+    stopping : Stopping
+        For the landmarks.
+    run : Run
+        Seed, starts, lines of progress.
+
+    Returns
+    -------
+    tuple
+        The solution, without a membership, and the rule that gives the memberships of a block.
+    """
+    solver = Landmark()
+    objects = solver.drawn(labels.facts.n_samples, run)
+    part = Problem(labels.rows(objects), n_clusters, divergence)
+
+    def solve() -> _Solved:
+        found = solver.among(part, None, stopping, run)
+        how = (found.objective, found.residual, found.n_iter, found.converged, found.trace)
+        return _Solved(objects, found.membership, *how)
+
+    solved = labels.stages.state("landmarks", _Solved, solve)
+    model = LandmarkModel.of(part.ensemble, solved.membership, divergence, solver.n_prototypes)
+    if labels.facts.n_unobserved:
+        # Landmarks that nobody observed were left out.
+        objects = np.concatenate(list(labels.each("landmarks", _seen, objects)))
+    size = labels.n_samples * n_clusters * np.dtype(np.float64).itemsize
+    kept = kept_for(size, "membership", labels.stages.folder)
+    tol = max(stopping.tol_kkt, 1e-9)
+    shared = (model, objects, solved.membership, tol)
+    told = labels.visit("placing", _place, kept, 1, shared=shared)
+    solution = Solution(
+        membership=np.empty((0, n_clusters)),
+        objective=solved.objective + sum(loss for loss, _ in told),
+        residual=max([solved.residual, *(gap for _, gap in told)]),
+        n_iter=solved.n_iter,
+        converged=solved.converged,
+        trace=solved.trace,
+        placement=model,
+    )
+    return solution, Answer(_own, kept=kept, step=1)
+
+
+def _numbers(part: Part) -> NDArray[np.int64]:
+    """Return the numbers among all of the objects of a block that somebody observed."""
+    if part.observed is None:
+        return np.arange(part.begin, part.begin + part.n_objects)
+    return part.begin + np.flatnonzero(part.observed)
+
+
+def _seen(part: Part, objects: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.intersect1d(_numbers(part), objects, assume_unique=True)
+
+
+def _place(
+    part: Part,
+    own: None,
+    model: LandmarkModel,
+    objects: NDArray[np.int64],
+    solved: NDArray[np.float64],
+    tol: float,
+) -> tuple[NDArray[np.float64], tuple[float, float]]:
+    """Place the objects of a block; landmarks have their own solution.
+
+    Parameters
+    ----------
+    part : Part
+        The block.
+    own : None
+        Nothing was kept.
+    model : LandmarkModel
+        Places objects.
+    objects : ndarray of int64 of shape (n_landmarks,)
+        The landmarks, by rising numbers.
+    solved : ndarray of shape (n_landmarks, K)
+        Their memberships.
+    tol : float
+        The gap that is small enough.
+    """
+    numbers = _numbers(part)
+    place = np.searchsorted(objects, numbers)
+    is_landmark = place < len(objects)
+    is_landmark[is_landmark] = objects[place[is_landmark]] == numbers[is_landmark]
+    Y = np.empty((len(numbers), solved.shape[1]))
+    Y[is_landmark] = solved[place[is_landmark]]
+    rest = np.flatnonzero(~is_landmark)
+    loss, gap = 0.0, 0.0
+    if len(rest):
+        Y[rest], loss, gap = model.placed(part.ensemble.codes, tol, 1, objects=rest)
+    return Y, (loss, gap)
+
+
+def _own(part: Part, own: Any) -> NDArray[np.float64]:
+    return np.array(own)
