@@ -351,7 +351,7 @@ class _Search:
 def _entropies(z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the entropy of each row, in nats."""
     logs = np.log(z, out=np.zeros_like(z), where=z > 0)
-    return -(z * logs).sum(axis=1)
+    return np.asarray(-(z * logs).sum(axis=1))
 
 
 def _maximised(rows: DistinctRows, z: NDArray[np.float64], smoothing: float) -> _Components:
