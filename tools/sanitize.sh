@@ -37,5 +37,6 @@ OMP_NUM_THREADS=2 \
     tests/consensus/mixture/test_nonparametric.py tests/consensus/matrix/test_matrix_models.py \
     tests/ensemble/test_simplex.py tests/ensemble/test_ensemble.py \
     tests/confidence/test_confidence_gaps.py tests/generation/test_kmeans_runs.py \
+    tests/generation/test_labelling.py \
     tests/selection/test_selection_criteria.py \
     tests/ensemble/test_label_view.py
