@@ -35,7 +35,6 @@ SETS = (
     "optdigits_5620",
     "pendigits",
     "usps_11000",
-    "mnist_test_10000",
 )
 SHARES = (0.05, 0.2, 1.0)
 
