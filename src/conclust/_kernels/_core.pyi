@@ -537,6 +537,27 @@ def fill_parts(
     capacity: float,
     labels: NDArray[np.int64],
 ) -> None: ...
+
+# smoothing: X is written by read
+class SparseLines:
+    def __init__(self, starts: Ints, others: NDArray[np.int32], values: Floats) -> None: ...
+
+class MaskedSylvester:
+    def __init__(
+        self,
+        H: SparseLines,
+        L: SparseLines,
+        inverse_pivots: Floats,
+        fixed_starts: Ints,
+        fixed_columns: NDArray[np.int32],
+        root: Floats,
+        X: Floats,
+        residual: Floats,
+    ) -> None: ...
+    def step(self) -> float: ...
+    def read(self, X: Floats) -> None: ...
+
+# walks
 def walk_step(
     starts: NDArray[np.int64],
     columns: NDArray[np.int32],

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from tests.cases import E1, E2, planted
 from tests.naive import similarity as naive
@@ -12,6 +13,7 @@ from tests.naive.refinement import residual, self_enhanced
 
 from conclust import ECCMS, LWEA, Ensemble
 from conclust.consensus.linkage.agglomeration import cluster_dissimilarities, starting_clusters
+from conclust.consensus.refinement import smoothing
 from conclust.consensus.refinement.confident import confident_graph
 from conclust.consensus.refinement.smoothing import smoothed
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
@@ -182,3 +184,58 @@ def test_dense_limit():
 def test_parameters(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of ECCMS"):
         ECCMS(2, **given).fit(E1)
+
+
+# -- large components, by sparse factors
+
+
+@pytest.fixture
+def by_factors(monkeypatch):
+    """All components are solved by sparse factors, however small and full."""
+    monkeypatch.setattr(smoothing, "_LARGE", 2)
+    monkeypatch.setattr(smoothing, "_FEW_ENTRIES", 0)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.7])
+@pytest.mark.parametrize("penalty", [0.05, 0.4, 5.0])
+@pytest.mark.parametrize("n", [16, 33, 70])
+def test_factors_solve_the_equations(by_factors, alpha, penalty, n):
+    labels = random_labels(np.random.default_rng(n), n, 6)
+    labels[5] = labels[6] = labels[7]
+    A, H = on_paper(labels, alpha)
+    C = of_objects(labels, alpha, penalty)
+    assert np.abs(residual(C, A, H, penalty)[apart(labels)]).max() < 1e-7
+    joined = (H > 0) & apart(labels)
+    assert joined.any() or n == 16
+    np.testing.assert_allclose(C[joined], A[joined], atol=1e-12)
+    np.testing.assert_array_equal(C, C.T)
+
+
+def test_factors_and_eigenvectors_agree(monkeypatch):
+    labels, _ = planted(n=300, m=10, k=3, flip=0.25)
+    labels = np.column_stack([labels, np.arange(300) // 20])
+    e = Ensemble(labels, weights=np.arange(1.0, 12.0))
+    monkeypatch.setattr(smoothing, "_LARGE", 10_000)
+    expected = of_objects(e, 0.6, 0.4)
+    assert np.bincount(ECCMS(3, alpha=0.6).fit(e).components_).max() > 60
+    monkeypatch.setattr(smoothing, "_LARGE", 20)
+    monkeypatch.setattr(smoothing, "_FEW_ENTRIES", 0)
+    np.testing.assert_allclose(of_objects(e, 0.6, 0.4), expected, atol=2e-8)
+
+
+def test_shifts_that_share_factors():
+    rng = np.random.default_rng(0)
+    W = np.triu(rng.random((40, 40)) < 0.1, 1) * rng.random((40, 40))
+    L = np.diag((W + W.T).sum(axis=1)) - W - W.T
+    shifts, B = np.exp(rng.uniform(-3, 5, 200)), rng.normal(size=(40, 200))
+    X = smoothing._shifted_solutions(sp.csr_array(L), shifts, B)
+    expected = [np.linalg.solve(L + s * np.eye(40), b) for s, b in zip(shifts, B.T, strict=True)]
+    np.testing.assert_allclose(X.T, expected, rtol=1e-9, atol=1e-11)
+
+
+def test_full_factors_are_left_to_eigenvectors():
+    full = sp.csr_array(600.0 * np.eye(600) - 1.0)
+    assert smoothing._factors(full, 1.0) is None
+    ring = np.arange(600)
+    W = sp.csr_array((np.ones(600), (ring, (ring + 1) % 600)), shape=(600, 600))
+    assert smoothing._factors(sp.csr_array(3 * sp.eye_array(600) - W - W.T), 1.0) is not None

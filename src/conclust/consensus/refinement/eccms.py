@@ -51,8 +51,8 @@ class ECCMS(ConsensusClusterer):
     linkage : {"average", "single", "complete"}, default="average"
         Dissimilarity of two clusters; the paper's is "average".
     max_dense : int, default=10000
-        Most distinct rows of labels. Matrices of all pairs of them are made, six at a time, 8 bytes an
-        entry.
+        Most distinct rows of labels. Matrices of all pairs of them are made, up to ten at a time, 8 bytes
+        an entry.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
 
@@ -94,7 +94,8 @@ class ECCMS(ConsensusClusterer):
     -----
     The authors iterate (ADMM) and stop early, which leaves errors of .06 in C. Here C is exact. Between
     two connected components of the trusted pairs it is a closed form by the eigenvectors of their
-    Laplacians; inside a component conjugate gradients solve a sparse system. C is a weighted mean of
+    Laplacians, or for the largest by sparse factors of its own; inside a component conjugate gradients solve a
+    sparse system, in a large one preconditioned by sparse factors. C is a weighted mean of
     entries of A, so that the box constraint of the paper is never active, and sums of C over the pairs
     between two components are those of A: average linkage of whole components is LWEA's.
 
