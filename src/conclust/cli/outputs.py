@@ -40,6 +40,7 @@ RESULT_FILES = (
     "ensemble.npz",
     "generator.npz",
     "features.csv",
+    "labels.npy",
     "report.html",
     "result.json",
 )

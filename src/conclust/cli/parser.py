@@ -197,6 +197,19 @@ def _add_combine(commands: Any) -> None:
     group.add_argument(
         "--weights", type=Path, metavar="FILE", help="one weight per clustering (CSV, NPY, NPZ)"
     )
+    group = parser.add_argument_group("many objects")
+    group.add_argument(
+        "--blocks",
+        action="store_true",
+        help="read NPY, Zarr or Parquet (a file, or a folder of parts) in blocks, of more objects than fit "
+        "into the memory; writes labels.npy and result.json. Methods: 'conclust methods', column blocks",
+    )
+    group.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="DIR",
+        help="the same, and keep its state there: a second run of an interrupted one goes on",
+    )
     add_consensus(parser)
     add_reading(parser)
     add_writing(parser, "result", _FILES)
@@ -419,6 +432,11 @@ def _run_cluster(arguments: argparse.Namespace) -> None:
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
+    if arguments.blocks or arguments.checkpoint is not None:
+        from conclust.cli.blocks import run_blocks
+
+        run_blocks(arguments)
+        return
     from conclust.cli.consensus import run_combine
 
     run_combine(arguments)

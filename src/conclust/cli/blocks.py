@@ -1,0 +1,119 @@
+"""``conclust combine --blocks``: labels of more objects than fit into the memory."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from conclust.blocks import LabelStore, checkpoint
+from conclust.cli.asked import jobs
+from conclust.cli.choice import choose
+from conclust.cli.inputs import read_weights
+from conclust.cli.outputs import OutputFolder, write_result
+from conclust.cli.record import Clock, call_record, parameters, recorded_warnings, versions
+from conclust.cli.summary import sizes_line
+from conclust.cli.talk import STREAM, Talk, count, plain
+from conclust.exceptions import InputError
+
+__all__ = ["run_blocks"]
+
+
+def run_blocks(arguments: argparse.Namespace) -> None:
+    """Label matrix in, read in blocks; labels out, as labels.npy."""
+    choice = choose(arguments)
+    _check(arguments, choice.method)
+    talk, clock = Talk(arguments), Clock()
+    with OutputFolder(arguments.out, force=arguments.force) as folder:
+        store = _store(arguments, talk)
+        n, m = store.shape
+        talk.step(f"Reading {arguments.labels}: {count(n, 'object')}, {count(m, 'clustering')}.")
+        facts = store.facts
+        clock.lap("read")
+        model = choice.estimator(
+            seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
+        )
+        name = choice.method.estimator
+        talk.step(f"Combining {count(m, 'clustering')} ({name}), {count(store.n_blocks, 'block')}.")
+        kept = nullcontext() if arguments.checkpoint is None else checkpoint(arguments.checkpoint)
+        with recorded_warnings() as told, kept:
+            model.fit(store)
+            clock.lap("combine")
+            talk.step(f"Writing {arguments.out}.")
+            model.labels_.save(folder.file("labels.npy"))
+        sizes = _sizes(model)
+        clock.lap("write")
+        content = {
+            **call_record(arguments),
+            "input": {"file": plain(arguments.labels), "objects": n},
+            "settings": {
+                "missing": arguments.missing,
+                "method": name.lower(),
+                "consensus": parameters(model),
+            },
+            "seed": arguments.seed,
+            "ensemble": {
+                "objects": n,
+                "partitions": m,
+                "blocks": store.n_blocks,
+                "fingerprint": facts.fingerprint,
+            },
+            "clusters": int(model.n_clusters_),
+            "cluster_sizes": sizes,
+            "objects_without_evidence": facts.n_unobserved,
+            "warnings": told,
+            "seconds": clock.seconds(),
+            "versions": versions(),
+        }
+        write_result(folder.file("result.json"), content)
+    lines = [
+        f"{count(len(sizes), 'cluster')} of {count(n, 'object')}, from {count(m, 'clustering')}. "
+        f"{sizes_line(sizes)}"
+    ]
+    if facts.n_unobserved:
+        lines.append(f"{count(facts.n_unobserved, 'object')} in no clustering at all: label -1.")
+    lines.append(f"Results are in {arguments.out}.")
+    talk.result("\n".join(lines))
+
+
+def _check(arguments: argparse.Namespace, method: Any) -> None:
+    """End with the usage where blocks contradict what else was given."""
+    from conclust.consensus.registry import methods
+
+    if not method.blocks:
+        able = ", ".join(one.estimator.lower() for one in methods() if one.blocks)
+        arguments.usage_error(
+            f"--blocks: {method.estimator} needs all labels at once. Give --method: {able}."
+        )
+    if STREAM in (arguments.labels, arguments.out):
+        arguments.usage_error("--blocks reads a file and writes a folder, no stream.")
+    for name in ("id_column", "label_column", "drop", "key"):
+        if getattr(arguments, name):
+            option = "--" + name.replace("_", "-")
+            arguments.usage_error(f"--blocks: {option} is for tables that are read at once.")
+
+
+def _store(arguments: argparse.Namespace, talk: Talk) -> LabelStore:
+    columns = None if arguments.columns is None else [str(name) for name in arguments.columns]
+    how = {
+        "missing": arguments.missing,
+        "n_jobs": jobs(arguments),
+        "verbose": int(talk.verbosity > 0),
+    }
+    if not arguments.labels.exists():
+        raise InputError(f"There is no file {arguments.labels}.")
+    store = LabelStore(arguments.labels, columns=columns, **how)
+    if arguments.weights is None:
+        return store
+    weights = read_weights(arguments.weights, store.shape[1])
+    return LabelStore(arguments.labels, columns=columns, weights=weights, **how)
+
+
+def _sizes(model: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return how many objects each cluster has."""
+    sizes = np.zeros(model.n_clusters_, dtype=np.int64)
+    for block in model.labels_.blocks():
+        sizes += np.bincount(block[block >= 0], minlength=len(sizes))
+    return sizes

@@ -1,0 +1,71 @@
+"""``conclust combine --blocks`` and ``--checkpoint``."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.cases import planted
+
+from conclust import MCLA, PCC
+from conclust.cli import main
+
+LABELS, _ = planted(seed=1, n=240, m=8, k=3, flip=0.2, missing=0.1)
+
+
+@pytest.fixture
+def file(tmp_path):
+    np.save(tmp_path / "labels.npy", LABELS)
+    return tmp_path / "labels.npy"
+
+
+def combine(file, *more):
+    return main(["combine", str(file), "--jobs", "1", *more, "--out", str(file.parent / "out")])
+
+
+def test_labels_are_those_of_python(file, capsys):
+    assert combine(file, "--blocks", "--method", "mcla", "-k", "3") == 0
+    told = capsys.readouterr()
+    assert "3 clusters of 240 objects, from 8 clusterings." in told.out
+    found = np.load(file.parent / "out" / "labels.npy")
+    np.testing.assert_array_equal(found, MCLA(3, random_state=0).fit(LABELS).labels_)
+    result = json.loads((file.parent / "out" / "result.json").read_text())
+    assert result["clusters"] == 3
+    assert sum(result["cluster_sizes"]) == 240
+    assert result["ensemble"]["blocks"] == 8
+
+
+def test_a_checkpoint_is_taken_up(file):
+    run = file.parent / "run"
+    how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
+    assert combine(file, *how) == 0
+    first = np.load(file.parent / "out" / "labels.npy")
+    assert (run / "sweeps.npz").stat().st_size < 1 << 20
+    assert combine(file, *how, "--force") == 0
+    np.testing.assert_array_equal(np.load(file.parent / "out" / "labels.npy"), first)
+    assert len(np.unique(first)) == len(np.unique(PCC(3, divergence="l2").fit(LABELS).labels_))
+
+
+def test_another_fit_is_refused(file, capsys):
+    run = str(file.parent / "run")
+    assert combine(file, "--method", "hbgf", "-k", "3", "--checkpoint", run) == 0
+    assert combine(file, "--method", "hbgf", "-k", "2", "--checkpoint", run, "--force") != 0
+    assert "give every fit a folder of its own" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ((), "needs all labels at once. Give --method: "),
+        (("--method", "eac", "-k", "3"), "needs all labels at once"),
+        (("--method", "mcla", "-k", "3", "--id-column", "id"), "--id-column is for tables"),
+    ],
+)
+def test_what_blocks_cannot_do_is_refused(file, more, words, capsys):
+    with pytest.raises(SystemExit):
+        combine(file, "--blocks", *more)
+    assert words in capsys.readouterr().err
+
+
+def test_no_such_file(file, capsys):
+    assert combine(file.with_name("none.npy"), "--blocks", "--method", "mcla", "-k", "3") != 0
+    assert "There is no file" in capsys.readouterr().err
