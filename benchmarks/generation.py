@@ -4,13 +4,13 @@ The loop has the same numbers of clusters, random starts, and all of scikit-lear
 member by spectral clustering on landmarks, of as many points and of ten times as many: the time grows with
 the number of points.
 
-Then a million points of 39 features: members fitted on 50,000 objects each, which then label all, beside
+With --large a million points of 39 features: members fitted on 50,000 objects each, which then label all, beside
 scikit-learn's KMeans on all objects with the numbers of clusters of some of the members (one thread; their mean
 stands for all). And the pass in which all are labelled, beside a BLAS product with all centres and an argmax a
 member.
 
 python -m benchmarks.generation
-python -m benchmarks.generation --large    the million points alone
+python -m benchmarks.generation --large
 """
 
 from __future__ import annotations
@@ -104,7 +104,6 @@ def main(n_partitions: int = N_PARTITIONS, repeats: int = 1) -> None:
         found = median(lambda: spectral.fit_transform(data), repeats)  # noqa: B023
         name = f"{n:,} x {N_FEATURES}"
         print(f"{name:<44} {found.cpu:>8.2f} {1e6 * found.cpu / n:>7.1f} us")
-    large()
 
 
 if __name__ == "__main__":
