@@ -5,7 +5,7 @@
 #   make long      the tests that look at much: scikit-learn's checks, all partitions of seven objects, fuzz,
 #                  degenerate partitions, the null of the number of clusters, pictures
 #   make test-browser  the report in headless Chromium (Debian's chromium)
-#   make cluster   labels in Zarr and Dask, on the workers of a Dask cluster
+#   make cluster   labels and points in Zarr and Dask, on the workers of a Dask cluster
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
@@ -59,7 +59,7 @@ test-browser: setup
 	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
 
 cluster: $(VENV)/.cluster
-	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/blocks/cluster
+	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/blocks/cluster tests/generation/test_chunks.py
 
 # Beside the tools of `make setup`: without them everything else is as before.
 $(VENV)/.cluster: $(VENV)/.built constraints/cluster.txt

@@ -417,13 +417,3 @@ def test_unknown_numbers_of_objects_are_refused_with_a_way_on():
     chunked.shape = (float("nan"), 4)
     with pytest.raises(InputError, match=r"compute_chunk_sizes\(\)"):
         made("kmeans").fit(chunked)
-
-
-def test_dask_arrays():
-    da = pytest.importorskip("dask.array")
-    generator = made("scaled")
-    labels = generator.fit_transform(X)
-    chunked = da.from_array(X, chunks=(700, 3))
-    lazy = made("scaled").fit(chunked).transform(chunked)
-    assert lazy.shape == (3000, 8)
-    np.testing.assert_array_equal(lazy.compute(scheduler="synchronous"), labels)

@@ -1,0 +1,39 @@
+"""Points in Dask and Zarr arrays, as these libraries make them (`make cluster`)."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from conclust import EnsembleGenerator
+
+da = pytest.importorskip("dask.array")
+zarr = pytest.importorskip("zarr")
+
+X, _ = make_blobs(5000, 4, centers=3, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"scale": "standard", "sample_fraction": 0.5}, {"method": "spectral"}], ids=str
+)
+def test_labels_are_those_of_points_in_memory(more):
+    def made():
+        return EnsembleGenerator(**({"n_partitions": 6, "fit_on": 400, "random_state": 0} | more))
+
+    whole = made()
+    labels = whole.fit_transform(X)
+    expected = whole.transform(X)
+    lazy_points = da.from_array(X, chunks=(700, 3))
+    lazy = made().fit(lazy_points).transform(lazy_points)
+    assert lazy.shape == (5000, 6)
+    assert lazy.dtype == labels.dtype
+    np.testing.assert_array_equal(lazy.compute(scheduler="synchronous"), expected)
+    stored = zarr.array(X, chunks=(512, 2))
+    np.testing.assert_array_equal(made().fit_transform(stored), labels)
+    blocks = list(whole.transform_blocks(stored))
+    np.testing.assert_array_equal(np.concatenate(blocks), expected)
+
+
+def test_unknown_numbers_of_objects_are_refused_with_a_way_on():
+    points = da.from_array(X, chunks=(700, 4))
+    with pytest.raises(ValueError, match=r"compute_chunk_sizes\(\)"):
+        EnsembleGenerator(fit_on=400).fit(points[points[:, 0] > 0])
