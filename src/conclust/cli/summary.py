@@ -60,7 +60,7 @@ def number_line(model: Any) -> str:
     second = f"; next {others[0].n_clusters}, {others[0].support:.2f}" if others else ""
     return (
         f"Support for {best.n_clusters}: {best.support:.2f} (lifetime {best.lifetime:.2f}, borders "
-        f"straddled {best.straddling:.2f} of chance{second})."
+        f"straddled {best.straddling:.2f} of chance, evenness {best.evenness:.2f}{second})."
     )
 
 

@@ -57,8 +57,8 @@ READ = {
     "support": (
         "Support of each number of clusters",
         "Height: how long this number of clusters lives in the tree of the clusterings, less how far fine "
-        "clusterings straddle their borders. The highest point is the best supported number; the ring is "
-        "the number of this result.",
+        "clusterings straddle their borders, and less where clusters are uneven. The highest point is the best "
+        "supported number; the ring is the number of this result.",
     ),
     "tree": (
         "Dendrogram",

@@ -319,7 +319,7 @@ def _record(folder: Folder, command: str, method: Method | None) -> Record:
     )
 
 
-_SUPPORT = ("lifetime", "straddling", "support")
+_SUPPORT = ("lifetime", "straddling", "evenness", "support")
 
 
 def _call(folder: Folder, command: str) -> str:

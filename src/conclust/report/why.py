@@ -184,7 +184,7 @@ def _by_support(found: Reported) -> list[dict[str, Any]]:
     text = (
         "The number was read from the clusterings themselves (AutoConsensus): the lifetime of K clusters in "
         "a tree over how often objects are together (Fred and Jain 2005), less how far fine clusterings "
-        "straddle their borders, relative to chance. "
+        "straddle their borders, relative to chance, and less where clusters are uneven. "
     )
     best = max(record.supports, key=lambda support: support.support)
     if record.asked_for is not None:
@@ -202,7 +202,12 @@ def _by_support(found: Reported) -> list[dict[str, Any]]:
     supports = sorted(record.supports, key=lambda support: support.n_clusters)
     columns = [
         column("k", "K", "Number of clusters."),
-        column("support", "Support", "Lifetime less straddling.", digits=3),
+        column(
+            "support",
+            "Support",
+            "Lifetime less straddling; less where evenness is below 3/4.",
+            digits=3,
+        ),
         column(
             "lifetime",
             "Lifetime",
@@ -215,12 +220,14 @@ def _by_support(found: Reported) -> list[dict[str, Any]]:
             "How far fine clusterings straddle the borders; 1 by chance.",
             digits=3,
         ),
+        column("even", "Even", "How even the sizes are: 1 where they are equal.", digits=3),
     ]
     cells = [
         [s.n_clusters for s in supports],
         numbers([s.support for s in supports]),
         numbers([s.lifetime for s in supports]),
         numbers([s.straddling for s in supports]),
+        numbers([s.evenness for s in supports]),
     ]
     found_table = table("Support of each number of clusters", columns, cells, first=12)
     return [{"kind": "text", "text": text}, {**found_table, "stressed": K}]

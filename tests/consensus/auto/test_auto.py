@@ -204,6 +204,34 @@ def test_supports_say_why():
     assert told.supports_ == model.supports_
 
 
+def test_a_few_objects_cut_off_do_not_hide_the_other_clusters():
+    """Half of the partitions see one small cluster only, the others six more, nearly alike."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(7), [10] + [15] * 6)
+    columns = [np.minimum(groups, 1)] * 10
+    for _ in range(10):
+        column = groups.copy()
+        moved = (rng.random(100) < 0.02) & (groups > 0)
+        column[moved] = rng.integers(1, 7, moved.sum())
+        columns.append(column)
+    model = AutoConsensus().fit(np.column_stack(columns))
+    assert model.n_clusters_ == 7
+    longest, *_ = model.supports_
+    assert longest.n_clusters == 2  # the longest lifetime, and no border is straddled
+    assert longest.straddling == 0
+    entropy = -(0.1 * np.log(0.1) + 0.9 * np.log(0.9))
+    assert longest.evenness == pytest.approx(np.exp(entropy) - 1)
+    assert longest.support == pytest.approx(longest.lifetime * longest.evenness / 0.75)
+
+
+def test_members_that_are_spectral_show_the_number():
+    X, y = make_blobs(600, centers=6, n_features=10, center_box=(-10, 10), random_state=1)
+    labels = members(X, method="spectral", n_partitions=20, n_clusters=range(2, 25))
+    model = AutoConsensus().fit(labels)
+    assert model.n_clusters_ == 6
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
 def test_noise_everywhere_is_one_cluster():
     model = AutoConsensus().fit(np.full((5, 3), -2))
     assert model.n_clusters_ == 1

@@ -42,7 +42,8 @@ class AutoConsensus(PlacingClusterer):
     counted alike (:class:`conclust.EAC`), and by how certain they are (:class:`conclust.LWEA`), where
     partitions weigh by the square of their certainty (:func:`conclust.weighting.certainty_weights`).
     The chosen number of clusters has the longest lifetime in the first tree, less the share by which
-    clusters of the partitions straddle its borders. Every fine partition keeps clusters apart that a gap
+    clusters of the partitions straddle its borders, and less where the clusters are uneven: a border that
+    cuts off a few objects says little of how many clusters the others are. Every fine partition keeps clusters apart that a gap
     separates; in the middle of a crowd each partition draws the border elsewhere. Where no number has
     support, the answer is one cluster. Both trees are cut at this number, or the given one. The second is
     taken, unless the borders of the first are clearly less straddled. Then every object goes to the
@@ -88,7 +89,7 @@ class AutoConsensus(PlacingClusterer):
         The number that the ensemble shows, also where another one was given.
     supports_ : list of Support
         The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
-        ``straddling``, ``support``), by falling lifetime as far as they could win.
+        ``straddling``, ``evenness``, ``support``), by falling lifetime as far as they could win.
     n_features_in_ : int
         Number of partitions.
 

@@ -1,4 +1,4 @@
-"""How many clusters an ensemble shows: a long lifetime in the tree, and borders that are not straddled."""
+"""How many clusters an ensemble shows: a long lifetime in the tree, borders not straddled, even clusters."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ __all__ = ["Support", "best_number"]
 _NO_BORDER = 0.15
 # A lifetime counts as far as it is above this, even if all partitions err at the borders.
 _PLAIN = 0.25
-# Support up to which there is one cluster.
+# Lifetime less straddling up to which there is one cluster.
 _NOTHING = 0.02
+# A border that cuts off a few objects says little of how many clusters the others are: support falls with the
+# evenness of the clusters below this. Settled by experiments/default/members.py too, on three of its sets.
+_EVEN = 0.75
 _MOST = 60
 
 
@@ -36,13 +39,17 @@ class Support:
         Its lifetime in the tree of evidence accumulation, from 0 to 1.
     straddling : float
         How far fine partitions straddle the borders, relative to chance; the least of the trees.
+    evenness : float
+        How even the sizes of the clusters are: (exp(entropy) - 1) / (n_clusters - 1), 1 for equal sizes and
+        about 0 where one cluster has nearly all objects.
     support : float
-        The lifetime less the straddling.
+        The lifetime less the straddling; less in proportion where the evenness is below 3/4.
     """
 
     n_clusters: int
     lifetime: float
     straddling: float
+    evenness: float
     support: float
 
 
@@ -77,15 +84,29 @@ def best_number(
     most = min(most, ensemble.n_samples)
     lives = np.minimum(lifetimes(trees[0])[: most - 1], 1.0)
     supports: list[Support] = []
-    best = _NOTHING
+    best, there_are_clusters = 0.0, False
     number = 1
     for at in np.argsort(-lives, kind="stable"):
         life, K = float(lives[at]), int(at) + 2
-        if life <= best:  # no number that follows can have more support than its lifetime
+        if life <= max(best, _NOTHING):  # no number that follows can have more than its lifetime
             break
-        across = min(straddling(ensemble, cut(tree, K), fine) for tree in trees)
-        support = max(life * max(0.0, 1.0 - across / _NO_BORDER), life - _PLAIN)
-        supports.append(Support(K, life, across, support))
-        if support > best:
-            best, number = support, K
-    return number, supports
+        cuts = [cut(tree, K) for tree in trees]
+        straddled = [straddling(ensemble, labels, fine) for labels in cuts]
+        across = min(straddled)
+        even = _evenness(cuts[straddled.index(across)])
+        plain = max(life * max(0.0, 1.0 - across / _NO_BORDER), life - _PLAIN)
+        there_are_clusters |= plain > _NOTHING
+        supports.append(Support(K, life, across, even, plain * min(1.0, even / _EVEN)))
+        if supports[-1].support > best:
+            best, number = supports[-1].support, K
+    return number if there_are_clusters else 1, supports
+
+
+def _evenness(labels: NDArray[np.int64]) -> float:
+    """Return (exp(entropy of the sizes) - 1) / (K - 1)."""
+    shares = np.bincount(labels) / len(labels)
+    shares = shares[shares > 0]
+    if len(shares) < 2:
+        return 0.0
+    entropy = -float(shares @ np.log(shares))
+    return float(np.expm1(entropy)) / (len(shares) - 1)
