@@ -31,7 +31,8 @@ STRICT ?= ON
 # What takes long is not in `make test`: what starts processes, and what looks at much.
 PROCESSES := $(addprefix tests/,cli/test_cli_predict.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
-	selection/test_selection_interrupts.py test_experiments.py test_reproducibility.py)
+	selection/test_selection_interrupts.py test_experiments.py test_interrupts.py \
+	test_reproducibility.py)
 LONG := $(addprefix tests/,consensus/probabilistic/test_solvers_agree.py consensus/test_pipeline.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
 	plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \

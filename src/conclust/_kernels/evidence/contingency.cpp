@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/interrupt.h"
+
 namespace conclust {
 
 namespace {
@@ -79,18 +81,24 @@ void gram_of(const LabelView& labels, const Each& each, std::span<typename Each:
     const auto tasks = static_cast<std::ptrdiff_t>(edges.size() - 1);
     // No thread without a task: on a busy machine threads that only wait cost more than small work.
     [[maybe_unused]] const int team = static_cast<int>(std::min<std::ptrdiff_t>(threads, tasks));
-#pragma omp parallel default(none) num_threads(team) shared(labels, each, gram, edges, tasks)
+    Interruption interruption;
+#pragma omp parallel default(none) num_threads(team) \
+    shared(labels, each, gram, edges, tasks, interruption)
     {
         std::vector<typename Each::Count> table;
         std::vector<std::uint32_t> columns;
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
+            if (interruption.wanted()) {
+                continue;
+            }
             const auto t = static_cast<std::size_t>(task);
             with_codes(labels, [&](const auto* codes) {
                 count_rows(codes, labels, each, edges[t], edges[t + 1], table, columns, gram.data());
             });
         }
     }
+    interruption.pass_on();
     // The lower triangle is a copy of the upper one.
     for (std::size_t k = 0; k < total; ++k) {
         for (std::size_t l = k + 1; l < total; ++l) {

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 #include "evidence/pairs.h"
 
 namespace conclust {
@@ -269,7 +270,11 @@ NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, [[maybe_unuse
     : indptr_(labels.n + 1, 0), parts_((labels.n + task_size - 1) / task_size) {
     const Ensemble ensemble(labels);
     const auto tasks = static_cast<std::ptrdiff_t>(parts_.size());
+    Interruption interruption;
     const auto work = [&](auto& search, std::ptrdiff_t task) {
+        if (interruption.wanted()) {
+            return;
+        }
         const std::size_t begin = static_cast<std::size_t>(task) * task_size;
         const std::size_t end = std::min(begin + task_size, labels.n);
         for (std::size_t i = begin; i < end; ++i) {
@@ -289,6 +294,7 @@ NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, [[maybe_unuse
             for (std::ptrdiff_t task = 0; task < tasks; ++task) work(search, task);
         }
     }
+    interruption.pass_on();
     for (std::size_t i = 0; i < labels.n; ++i) indptr_[i + 1] += indptr_[i];
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 
 namespace conclust {
 
@@ -81,11 +82,16 @@ void walk_step(const Walk& P, std::span<const double> x, std::size_t width, std:
     const Panels panels(n, width);
     const std::size_t W = panels.width;
     const auto last = static_cast<std::ptrdiff_t>(panels.count);
-#pragma omp parallel default(none) num_threads(threads) shared(P, x, y, width, n, panels, W, last)
+    Interruption interruption;
+#pragma omp parallel default(none) num_threads(threads) \
+    shared(P, x, y, width, n, panels, W, last, interruption)
     {
         Buffers buffers(n, panels);
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t panel = 0; panel < last; ++panel) {
+            if (interruption.wanted()) {
+                continue;
+            }
             const std::size_t begin = static_cast<std::size_t>(panel) * W;
             const std::size_t some = std::min(W, width - begin);
             for (std::size_t i = 0; i < n; ++i) {
@@ -99,6 +105,7 @@ void walk_step(const Walk& P, std::span<const double> x, std::size_t width, std:
             }
         }
     }
+    interruption.pass_on();
 }
 
 void walk_gram_step(const Walk& P, std::span<double> M, std::span<double> between,
@@ -109,11 +116,16 @@ void walk_gram_step(const Walk& P, std::span<double> M, std::span<double> betwee
     const Panels panels(n, n);
     const std::size_t W = panels.width;
     const auto last = static_cast<std::ptrdiff_t>(panels.count);
-#pragma omp parallel default(none) num_threads(threads) shared(P, M, between, n, panels, W, last)
+    Interruption interruption;
+#pragma omp parallel default(none) num_threads(threads) \
+    shared(P, M, between, n, panels, W, last, interruption)
     {
         Buffers buffers(n, panels);
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t panel = 0; panel < last; ++panel) {
+            if (interruption.wanted()) {
+                continue;
+            }
             // Columns of `between` transposed are its rows; of the product, those from the diagonal on.
             const std::size_t begin = static_cast<std::size_t>(panel) * W;
             const std::size_t some = std::min(W, n - begin);
@@ -128,6 +140,7 @@ void walk_gram_step(const Walk& P, std::span<double> M, std::span<double> betwee
                 }
         }
     }
+    interruption.pass_on();
 }
 
 }  // namespace conclust

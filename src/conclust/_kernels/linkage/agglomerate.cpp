@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 
 namespace conclust {
 namespace {
@@ -141,6 +142,7 @@ class Chain {
     void run(std::int64_t* left, std::int64_t* right, double* heights) {
         const std::size_t n = width_;
         for (std::size_t merge = 0; merge + 1 < n; ++merge) {
+            stop_if_interrupted();
             const auto [a, b] = reciprocal_pair();
             const std::size_t kept = std::min(a, b);
             const std::size_t absorbed = std::max(a, b);

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "linkage/union_find.h"
 
 namespace conclust {
@@ -212,7 +213,10 @@ std::size_t sparse_average(const SparsePairs<Count>& in, const MergesOut& out) {
 
     Merges merges(n, out);
     std::vector<bool> alive(n, true);
-    while (!heap.empty()) {
+    for (std::size_t taken = 0; !heap.empty(); ++taken) {
+        if (taken % 1024 == 0) {
+            stop_if_interrupted();
+        }
         std::pop_heap(heap.begin(), heap.end(), below);
         const Pair pair = heap.back();
         heap.pop_back();

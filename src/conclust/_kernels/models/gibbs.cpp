@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 #include "base/random.h"
 #include "labels/codes.h"
 
@@ -149,6 +150,9 @@ std::int64_t sweep(const Code* codes, const LabelView& view, double b, double co
     std::vector<std::size_t> free;  // emptied places
     std::vector<double> score;
     for (std::size_t i = 0; i < n; ++i) {
+        if (i % 256 == 0) {
+            stop_if_interrupted();
+        }
         const Code* row = codes + i * m;
         if (labels[i] >= 0) {
             const auto own = static_cast<std::size_t>(labels[i]);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 #include "base/pack.h"
 #include "base/special.h"
 #include "labels/codes.h"
@@ -179,9 +180,13 @@ double mixed_membership_round(const MixedModel& model, int threads, const MixedS
     const std::size_t size = (n + parts - 1) / parts;
     std::vector<Block> blocks(parts, Block(model, width));
     const auto n_parts = static_cast<std::ptrdiff_t>(parts);
+    Interruption interruption;
 #pragma omp parallel for num_threads(threads) schedule(static) default(none) \
-    shared(model, beta, size, blocks, sums, n, n_parts)
+    shared(model, beta, size, blocks, sums, n, n_parts, interruption)
     for (std::ptrdiff_t p = 0; p < n_parts; ++p) {
+        if (interruption.wanted()) {
+            continue;
+        }
         const auto at = static_cast<std::size_t>(p);
         const std::size_t begin = std::min(n, at * size);
         with_codes(model.labels, [&](const auto* codes) {
@@ -189,6 +194,7 @@ double mixed_membership_round(const MixedModel& model, int threads, const MixedS
                        sums.mass.data());
         });
     }
+    interruption.pass_on();
     double bound = 0.0;
     std::fill(sums.use.begin(), sums.use.end(), 0.0);
     std::fill(sums.logs.begin(), sums.logs.end(), 0.0);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/interrupt.h"
 #include "base/random.h"
 #include "labels/codes.h"
 
@@ -133,6 +134,9 @@ class Clusters {
     void pass(std::span<std::int64_t> chosen, bool& moved) {
         moved = false;
         for (std::size_t i = 0; i < in_.n; ++i) {
+            if (i % 1024 == 0) {
+                stop_if_interrupted();
+            }
             row_.read(i);
             const double c = counts_[i];
             const bool cut = spread_ == Spread::cut;

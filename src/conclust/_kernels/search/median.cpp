@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.h"
+
 namespace conclust {
 
 namespace {
@@ -121,7 +123,11 @@ void PartitionSearch::move(std::size_t unit, std::size_t cluster, double sign) {
 
 std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
     std::size_t moves = 0;
+    std::size_t seen = 0;
     for (const std::int64_t unit : order) {
+        if (seen++ % 256 == 0) {
+            stop_if_interrupted();
+        }
         const auto i = static_cast<std::size_t>(unit);
         const std::int64_t old = labels_[i];
         if (fixed_ && old >= 0 && units_[old] == 1) {
@@ -252,6 +258,7 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     }
     std::size_t left = n;
     while (left > std::max<std::size_t>(k, 1)) {
+        stop_if_interrupted();
         std::size_t c = n;
         for (std::size_t x = 0; x < n; ++x) {
             if (!gone[x] && partner[x] >= 0 && (c == n || best[x] > best[c])) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/interrupt.h"
 #include "base/random.h"
 
 namespace conclust {
@@ -282,7 +283,11 @@ std::size_t ResemblanceSearch::empty_cluster() {
 
 std::size_t ResemblanceSearch::transfer(std::span<const std::int64_t> order) {
     std::size_t moves = 0;
+    std::size_t seen = 0;
     for (const std::int64_t unit : order) {
+        if (seen++ % 256 == 0) {
+            stop_if_interrupted();
+        }
         const auto i = static_cast<std::size_t>(unit);
         const std::int64_t old = partition_[i];
         const bool alone = old >= 0 && units_[old] == 1;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 #include "base/pack.h"
 #include "base/prefetch.h"
 
@@ -103,14 +104,18 @@ std::int64_t clusterwise_dissimilarities(const BitSlices& slices, std::span<cons
     const Pairs pairs{slices, tables_of_weights, whole, sizes.data(), out.data(), n};
     const auto tasks = static_cast<std::ptrdiff_t>((n + band - 1) / band);
     std::int64_t unobserved = 0;
+    Interruption interruption;
 #pragma omp parallel default(none) num_threads(threads) \
-    shared(pairs, slices, own, out, form, n, m, groups, tasks) reduction(+ : unobserved)
+    shared(pairs, slices, own, out, form, n, m, groups, tasks, interruption) reduction(+ : unobserved)
     {
         std::vector<double> tables(table_size(form) * groups);
         std::vector<std::uint32_t> b(slices.n_slices());
         // The first rows are the longest.
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
+            if (interruption.wanted()) {
+                continue;
+            }
             const std::size_t begin = static_cast<std::size_t>(task) * band;
             const std::size_t end = std::min(n, begin + band);
             for (std::size_t i = begin; i < end; ++i) {
@@ -132,6 +137,7 @@ std::int64_t clusterwise_dissimilarities(const BitSlices& slices, std::span<cons
             }
         }
     }
+    interruption.pass_on();
     return unobserved;
 }
 

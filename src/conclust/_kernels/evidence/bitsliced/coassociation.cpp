@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "base/prefetch.h"
 
 namespace conclust {
@@ -130,12 +131,16 @@ void by_rows(const BitSlices& slices, std::size_t begin, std::size_t end, Count*
     const std::size_t n = slices.n_samples();
     const std::vector<Segment> parts = segments(slices, slices.n_partitions() <= 255 ? 32 : 31);
     const auto tasks = static_cast<std::ptrdiff_t>((end - begin + row_block - 1) / row_block);
+    Interruption interruption;
 #pragma omp parallel default(none) num_threads(threads) \
-    shared(slices, parts, begin, end, c, present, form, n, tasks)
+    shared(slices, parts, begin, end, c, present, form, n, tasks, interruption)
     {
         std::vector<std::uint32_t> b(row_block * slices.n_slices());
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
+            if (interruption.wanted()) {
+                continue;
+            }
             const std::size_t first = begin + static_cast<std::size_t>(task) * row_block;
             const std::size_t last = std::min(end, first + row_block);
             const std::size_t offset = (first - begin) * n;
@@ -144,6 +149,7 @@ void by_rows(const BitSlices& slices, std::size_t begin, std::size_t end, Count*
             CONCLUST_CALL(form, rows<Matches, Presence>(slices, parts, first, last, b.data(), to))
         }
     }
+    interruption.pass_on();
 }
 
 // The whole matrix: the squares right of the diagonal are counted, the others mirrored.
@@ -153,7 +159,9 @@ void by_squares(const BitSlices& slices, std::uint8_t* c, std::uint8_t* present,
     const std::size_t n = slices.n_samples();
     const std::vector<Segment> parts = segments(slices, 32);
     const auto tasks = static_cast<std::ptrdiff_t>((n + band - 1) / band);
-#pragma omp parallel default(none) num_threads(threads) shared(slices, parts, c, present, form, n, tasks)
+    Interruption interruption;
+#pragma omp parallel default(none) num_threads(threads) \
+    shared(slices, parts, c, present, form, n, tasks, interruption)
     {
         std::vector<std::uint32_t> b(band * slices.n_slices());
         std::vector<std::uint8_t> scratch(2 * band * band);
@@ -161,12 +169,16 @@ void by_squares(const BitSlices& slices, std::uint8_t* c, std::uint8_t* present,
         // The first rows are the longest.
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
+            if (interruption.wanted()) {
+                continue;
+            }
             const std::size_t first = static_cast<std::size_t>(task) * band;
             const std::size_t last = std::min(n, first + band);
             CONCLUST_CALL(form, symmetric_rows<Matches, Presence>(slices, parts, first, last, b.data(),
                                                                   square, c, present))
         }
     }
+    interruption.pass_on();
 }
 
 template <bool Matches, bool Presence, class Count>
@@ -220,12 +232,16 @@ void weighted_coassociation(const BitSlices& slices, std::span<const double> wei
     const std::size_t n = slices.n_samples();
     const std::vector<double> tables = weight_tables(slices, weights, form);
     const auto count = static_cast<std::ptrdiff_t>(end - begin);
+    Interruption interruption;
 #pragma omp parallel default(none) num_threads(threads) \
-    shared(slices, tables, begin, c, present, form, n, count)
+    shared(slices, tables, begin, c, present, form, n, count, interruption)
     {
         std::vector<std::uint32_t> b(slices.n_slices());
 #pragma omp for schedule(dynamic, 16)
         for (std::ptrdiff_t row = 0; row < count; ++row) {
+            if (interruption.wanted()) {
+                continue;
+            }
             const auto r = static_cast<std::size_t>(row);
             double* c_row = c.empty() ? nullptr : c.data() + r * n;
             double* present_row = present.empty() ? nullptr : present.data() + r * n;
@@ -233,6 +249,7 @@ void weighted_coassociation(const BitSlices& slices, std::span<const double> wei
                           weighted_row(slices, tables.data(), begin + r, b.data(), c_row, present_row))
         }
     }
+    interruption.pass_on();
 }
 
 }  // namespace conclust

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/interrupt.h"
 #include "pair_objective/factored/grams.h"
 #include "pair_objective/factored/step.h"
 #include "pair_objective/factored/visit.h"
@@ -106,15 +107,20 @@ void FactoredSolver::rebuild(std::span<const double> rows, int threads) {
     const std::size_t width = sums_.size() + fields_.size() + 1;
     std::vector<double> partial(parts * width, 0.0);
     const auto count = static_cast<std::ptrdiff_t>(parts);
+    Interruption interruption;
 #pragma omp parallel for num_threads(threads) schedule(static) default(none) \
-    shared(partial, Y, chunk, width, count)
+    shared(partial, Y, chunk, width, count, interruption)
     for (std::ptrdiff_t p = 0; p < count; ++p) {
+        if (interruption.wanted()) {
+            continue;
+        }
         const std::size_t begin = std::min(in_.labels.n, static_cast<std::size_t>(p) * chunk);
         double* base = partial.data() + static_cast<std::size_t>(p) * width;
         sum_block({&in_, column_weights_.data(), &presence_, stride_, begin,
                    std::min(in_.labels.n, begin + chunk), Y, base, base + sums_.size(),
                    base + width - 1});
     }
+    interruption.pass_on();
     for (std::size_t p = 1; p < parts; ++p) {
         for (std::size_t c = 0; c < width; ++c) {
             partial[c] += partial[p * width + c];
@@ -231,6 +237,7 @@ void FactoredSolver::work_in_turn(Round& round, const Block& all) {
     Row row(in_);
     Entries entries = all_entries(presence_);
     for (std::size_t begin = round.begin; begin < round.end; begin += part) {
+        stop_if_interrupted();
         see_fields();
         std::fill(round.moves.begin(), round.moves.end(), 0.0);
         Block one = all;
@@ -254,9 +261,13 @@ void FactoredSolver::work_together(Round& round, const Block& all, int threads) 
         blocks[p].moves = round.moves.data() + p * table;
     }
     const auto n_blocks = static_cast<std::ptrdiff_t>(round.blocks);
+    Interruption interruption;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) default(none) \
-    shared(round, blocks, table, n_blocks)
+    shared(round, blocks, table, n_blocks, interruption)
     for (std::ptrdiff_t p = 0; p < n_blocks; ++p) {
+        if (interruption.wanted()) {
+            continue;
+        }
         Block& one = blocks[static_cast<std::size_t>(p)];
         std::copy(sums_.begin(), sums_.end(), one.sums);
         std::fill(one.moves, one.moves + table, 0.0);
@@ -266,6 +277,7 @@ void FactoredSolver::work_together(Round& round, const Block& all, int threads) 
         Entries entries = all_entries(presence_);
         visit_block(one, row, entries);
     }
+    interruption.pass_on();
     for (std::size_t c = 0; c < sums_.size(); ++c) {
         double moved = 0.0;
         for (const Block& one : blocks) {
@@ -363,9 +375,13 @@ void FactoredSolver::steps(std::span<const double> before, std::span<const doubl
     std::vector<double> moves(parts * 2 * table, 0.0);
     std::vector<Powers> sums(parts, Powers{});
     const auto count = static_cast<std::ptrdiff_t>(parts);
+    Interruption interruption;
 #pragma omp parallel for num_threads(threads) schedule(static) default(none) \
-    shared(moves, sums, before, after, chunk, table, count)
+    shared(moves, sums, before, after, chunk, table, count, interruption)
     for (std::ptrdiff_t part = 0; part < count; ++part) {
+        if (interruption.wanted()) {
+            continue;
+        }
         const auto p = static_cast<std::size_t>(part);
         const std::size_t begin = std::min(in_.labels.n, p * chunk);
         double* mine = moves.data() + p * 2 * table;
@@ -373,6 +389,7 @@ void FactoredSolver::steps(std::span<const double> before, std::span<const doubl
                     std::min(in_.labels.n, begin + chunk), before.data(), after.data(), nullptr, mine,
                     mine + table, &sums[p]});
     }
+    interruption.pass_on();
     for (std::size_t p = 1; p < parts; ++p) {
         for (std::size_t c = 0; c < 2 * table; ++c) {
             moves[c] += moves[p * 2 * table + c];
@@ -410,13 +427,17 @@ double visit_all(const Block& all, int threads) {
     constexpr std::size_t chunk = 1024;
     const auto n_chunks = static_cast<std::ptrdiff_t>((all.end + chunk - 1) / chunk);
     double worst = 0.0;
-#pragma omp parallel num_threads(threads) default(none) shared(all, n_chunks, worst)
+    Interruption interruption;
+#pragma omp parallel num_threads(threads) default(none) shared(all, n_chunks, worst, interruption)
     {
         Row row(*all.in);
         Entries entries = all_entries(*all.presence);
         double mine = 0.0;
 #pragma omp for schedule(dynamic, 4)
         for (std::ptrdiff_t c = 0; c < n_chunks; ++c) {
+            if (interruption.wanted()) {
+                continue;
+            }
             Block block = all;
             block.begin = static_cast<std::size_t>(c) * chunk;
             block.end = std::min(all.end, block.begin + chunk);
@@ -426,6 +447,7 @@ double visit_all(const Block& all, int threads) {
 #pragma omp critical
         worst = std::max(worst, mine);
     }
+    interruption.pass_on();
     return worst;
 }
 

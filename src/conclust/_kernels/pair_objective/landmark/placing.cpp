@@ -47,6 +47,33 @@ void add_rows(const double* table, std::size_t width, const std::int32_t* rows, 
     }
 }
 
+double sum_of_lanes(const Pack& lanes) {
+    double parts[pack_lanes];
+    store(parts, lanes);
+    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+}
+
+// Sums over `width` numbers, a multiple of 8, in eight lanes.
+CONCLUST_CLONES
+double sum_of(const double* x, std::size_t width) {
+    Pack even = spread(0.0), odd = even;
+    for (std::size_t g = 0; g < width; g += 2 * pack_lanes) {
+        even += load(x + g);
+        odd += load(x + g + pack_lanes);
+    }
+    return sum_of_lanes(even + odd);
+}
+
+CONCLUST_CLONES
+double dot(const double* x, const double* y, std::size_t width) {
+    Pack even = spread(0.0), odd = even;
+    for (std::size_t g = 0; g < width; g += 2 * pack_lanes) {
+        even += load(x + g) * load(y + g);
+        odd += load(x + g + pack_lanes) * load(y + g + pack_lanes);
+    }
+    return sum_of_lanes(even + odd);
+}
+
 // A table of rows of `columns` doubles as rows of `width`, zeros beyond.
 std::vector<double> widened(std::span<const double> table, std::size_t rows, std::size_t columns,
                             std::size_t width) {
@@ -93,18 +120,11 @@ Ground ground_of(const FactoredInput& in, const LandmarkTable& table) {
 
 // Where an object starts: the mean membership of those it is found together with, moved inside.
 void start(const Ground& ground, PairColumn& column) {
-    double together = 0.0;
-    for (std::size_t g = 0; g < ground.width; ++g) {
-        together += column.c[g];
-    }
+    const double together = sum_of(column.c, ground.width);
     double total = 0.0;
     for (std::size_t c = 0; c < ground.k; ++c) {
-        double sum = 0.0;
-        for (std::size_t g = 0; g < ground.width; ++g) {
-            sum += column.c[g] * ground.prototypes[c * ground.width + g];
-        }
-        column.y[c] = sum;
-        total += sum;
+        column.y[c] = dot(column.c, ground.prototypes.data() + c * ground.width, ground.width);
+        total += column.y[c];
     }
     const double even = 1.0 / static_cast<double>(ground.k);
     const double share = together > 0.0 && total > 0.0 ? (1.0 - interior) / total : 0.0;
@@ -132,20 +152,23 @@ Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Gr
     Row row(in);
     Observers observers(in);
     Placed placed{0.0, 0.0};
+    // Whom all partitions observed is counted with the same objects.
+    const bool alike = in.labels.complete && !in.labels.soft;
     for (std::size_t i = begin; i < end; ++i) {
         read_row(in, ground.column_weights.data(), i, row);
-        read_observers(in, i, observers);
         add_rows(ground.sums.data(), width, row.columns.data(), row.unit ? nullptr : row.weighted.data(),
                  row.n_clusters, column.c);
-        add_rows(ground.present.data(), width, observers.groups.data(), observers.weights.data(),
-                 observers.n_groups, column.N);
-        double degree = 0.0;
+        if (!alike || i == begin) {
+            read_observers(in, i, observers);
+            add_rows(ground.present.data(), width, observers.groups.data(), observers.weights.data(),
+                     observers.n_groups, column.N);
+            column.degree = sum_of(column.N, width);
+        }
+        const double degree = column.degree;
         for (std::size_t g = 0; g < width; ++g) {
             // Sums of posteriors can pass the number of observers by a rounding error.
             column.c[g] = std::min(column.c[g], column.N[g]);
-            degree += column.N[g];
         }
-        column.degree = degree;
         start(ground, column);
         if (degree > 0.0) {
             column.enough = tol * degree;

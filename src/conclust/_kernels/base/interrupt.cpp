@@ -1,0 +1,47 @@
+#include "base/interrupt.h"
+
+#include <chrono>
+
+namespace conclust {
+namespace {
+
+// Python is to be asked again.
+bool is_time() {
+    using clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds between{100};
+    thread_local clock::time_point asked{};
+    const clock::time_point now = clock::now();
+    if (now - asked < between) {
+        return false;
+    }
+    asked = now;
+    return true;
+}
+
+bool interrupted() { return ask_python != nullptr && is_time() && ask_python(); }
+
+}  // namespace
+
+bool (*ask_python)() = nullptr;
+
+void stop_if_interrupted() {
+    if (interrupted()) {
+        throw Interrupted{};
+    }
+}
+
+bool Interruption::wanted() {
+    if (std::this_thread::get_id() == owner_ && !wanted_.load(std::memory_order_relaxed) &&
+        interrupted()) {
+        wanted_.store(true, std::memory_order_relaxed);
+    }
+    return wanted_.load(std::memory_order_relaxed);
+}
+
+void Interruption::pass_on() const {
+    if (wanted_.load(std::memory_order_relaxed)) {
+        throw Interrupted{};
+    }
+}
+
+}  // namespace conclust

@@ -1,0 +1,92 @@
+"""Ctrl-C inside of long fits: heard within a second, and the estimator is left as it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from tests.cases import planted
+
+import conclust as cc
+from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+
+# Each takes more than two seconds, most of it in one or few calls of a kernel.
+FITS = {
+    "factored": (cc.PCC(60, divergence="l2", n_init=1, n_jobs=1), 100_000, 100),
+    "factored, two threads": (cc.PCC(60, divergence="l2", n_init=1, n_jobs=2), 100_000, 100),
+    "landmarks": (cc.PCC(20, n_jobs=1), 60_000, 40),
+    "linkage of rows": (cc.LWEA(6), 30_000, 20),
+    "walks": (cc.PTGP(6, n_jobs=1), 30_000, 20),
+    "nearest": (cc.MDEC(6), 30_000, 20),
+    "aspects": (cc.DyadicAspect(6), 18_000, 20),
+    "draws": (cc.NonparametricBayesianEnsemble(), 60_000, 20),
+}
+
+
+def seeded(estimator):
+    return (
+        estimator.set_params(random_state=0)
+        if "random_state" in estimator.get_params()
+        else estimator
+    )
+
+
+def interrupted(run):
+    """Press Ctrl-C after 0.7 CPU seconds of `run`; return how many more it took, and the traceback."""
+    begun, pressed, ended = time.process_time(), [], threading.Event()
+
+    def press():
+        # By the CPU's clock: on a busy machine the work may have had little of a second.
+        while time.process_time() < begun + 0.7 and not ended.wait(0.01):
+            pass
+        if not ended.is_set():
+            pressed.append(time.process_time())
+            os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+
+    def pressed_in():
+        presser.start()
+        try:
+            run()
+        finally:
+            ended.set()
+            presser.join()
+
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            pressed_in()
+        return time.process_time() - pressed[0], caught.traceback
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_fit_hears_ctrl_c_and_leaves_nothing(name):
+    estimator, n, m = FITS[name]
+    labels, _ = planted(0, n, m, 8, flip=0.4)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
+    before = dict(vars(estimator))
+    late, trace = interrupted(lambda: estimator.fit(labels))
+    assert vars(estimator) == before
+    assert late < 1.0
+    assert any(entry.name == "_fit" for entry in trace)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_one_call_of_a_kernel_hears_ctrl_c(threads):
+    n, k = 40_000, 100
+    ensemble = cc.Ensemble(planted(0, n, 20, 8, flip=0.4)[0])
+    solver = FactoredModel.of(ensemble).solver(ensemble.label_view, k)
+    Y = padded(np.random.default_rng(0).dirichlet(np.ones(k), n))
+    solver.rebuild(Y, threads)
+    late, _ = interrupted(lambda: solver.sweep(Y, 0.0, 0.0, threads))
+    assert late < 1.0
