@@ -49,8 +49,9 @@ demo: setup
 test: setup
 	$(BIN)/python -m pytest --numprocesses=2 $(addprefix --ignore=,$(PROCESSES) $(LONG) tests/browser tests/blocks/cluster) $(PYTEST_ARGS)
 
+# Three at a time: these tests wait for each other's processes.
 processes: setup
-	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS) $(PROCESSES)
+	$(BIN)/python -m pytest --numprocesses=3 $(PYTEST_ARGS) $(PROCESSES)
 
 long: setup
 	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS) $(LONG)

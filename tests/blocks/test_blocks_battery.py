@@ -151,13 +151,14 @@ def stopping_after(jobs):
     return Runner
 
 
-@pytest.mark.parametrize("case", ["plain", "noise"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("form", "case"), [(form, "noise") for form in FORMS] + [("PCC l2", "plain")]
+)
 def test_an_interrupted_fit_goes_on_from_its_checkpoint(form, case, tmp_path, monkeypatch):
     labels, weights = CASES[case]
     undisturbed = fitted(form, labels, weights, block_rows=31)
     runs = 0
-    for jobs in (3, 14, 25, 37, 48, 61, 200):
+    for jobs in (3, 14, 27, 48, 61):
         folder = tmp_path / str(jobs)
         store = LabelStore(labels, weights=weights, block_rows=31)
         runner = stopping_after(jobs)(1)
@@ -175,7 +176,7 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(form, case, tmp_path, mo
         assert_same_bits(undisturbed, again)
         state = sum(path.stat().st_size for path in folder.glob("*.npz"))
         assert state < 1 << 20
-    assert runs >= 3
+    assert runs >= 2
 
 
 def test_a_checkpoint_is_of_one_fit(tmp_path):
