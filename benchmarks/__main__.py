@@ -23,7 +23,7 @@ NAMES = (
     "labelvectors",
     "selection",
 )
-LONG = ("landmark", "greedy", "pairwise", "cliffs")
+LONG = ("blocks", "landmark", "greedy", "pairwise", "cliffs")
 
 
 def main(names: list[str]) -> None:

@@ -254,7 +254,7 @@ def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_
 
 
 def test_a_refusal_leaves_a_method_out_and_is_said(made_up_pool, tmp_path, monkeypatch, capsys):
-    small = {"EAC": 10, "HBGF": None}
+    small = {"CSPA": 10, "HBGF": None}
 
     def make(entry, k, seed, jobs):
         most = small[entry.estimator]
@@ -263,13 +263,13 @@ def test_a_refusal_leaves_a_method_out_and_is_said(made_up_pool, tmp_path, monke
         )
 
     monkeypatch.setattr(board.Entry, "make", make)
-    board.main(["--entries", "EAC", "HBGF", "--draws", "2", "--out", str(tmp_path)])
-    assert "EAC left out of mfeat: " in capsys.readouterr().out
+    board.main(["--entries", "CSPA", "HBGF", "--draws", "2", "--out", str(tmp_path)])
+    assert "CSPA left out of mfeat: " in capsys.readouterr().out
     _, eac, hbgf = rows_of(tmp_path / "pools_long.csv")
     assert (eac["draws"], eac["NMI"], hbgf["draws"]) == ("0", "", "2")
     assert "max_dense" in eac["left out"]
     table = (tmp_path / "pools.md").read_text()
-    assert "| EAC | - |" in table
+    assert "| CSPA | - |" in table
     assert "-: the method refuses the pool." in table
     assert tables.FEWER not in table
 

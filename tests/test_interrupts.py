@@ -24,7 +24,7 @@ FITS = {
     "linkage of rows": (cc.LWEA(6), 30_000, 20),
     "walks": (cc.PTGP(6, n_jobs=1), 30_000, 20),
     "nearest": (cc.MDEC(6), 30_000, 20),
-    "aspects": (cc.DyadicAspect(6), 18_000, 20),
+    "aspects": (cc.DyadicAspect(6), 10_000, 20),
     "draws": (cc.NonparametricBayesianEnsemble(), 60_000, 20),
 }
 

@@ -12,7 +12,8 @@ import conclust
 
 # name of the form -> (class, parameters, how near it is to the fit in memory).
 # "equal": to rounding. "close": as far as objects are placed to a tolerance. "near": as far as iterations
-# end within one. "optimum": another path to it.
+# end within one. "batch": equal but for noise, whose own label draws it to where it is in memory only.
+# "optimum": another path to it.
 FORMS = {
     "PCC l2": ("PCC", {"divergence": "l2"}, "optimum"),
     "PCC kl, landmarks": ("PCC", {"solver": "landmark"}, "close"),
@@ -23,12 +24,20 @@ FORMS = {
     "MCLA": ("MCLA", {}, "equal"),
     "MCLA by size": ("MCLA", {"cluster_weight": "size"}, "equal"),
     "ECPCS": ("ECPCS", {}, "equal"),
+    "QMI": ("QMI", {"n_init": 3}, "batch"),
+    "InformationTheoreticKMeans": ("InformationTheoreticKMeans", {"n_init": 3}, "batch"),
+    "KCC": ("KCC", {"n_init": 3}, "batch"),
+    "KCC cosine, normalized": (
+        "KCC",
+        {"utility": "U_cos", "normalized": True, "n_init": 3},
+        "batch",
+    ),
     "MixtureModel": ("MixtureModel", {"n_init": 3, "tol": 1e-9}, "near"),
     "Voting": ("Voting", {}, "equal"),
 }
 
 
-TOLERANCE = {"equal": 1e-9, "close": 1e-6, "near": 1e-3}
+TOLERANCE = {"equal": 1e-9, "batch": 1e-9, "close": 1e-6, "near": 1e-3}
 
 
 def made(form, k=3, seed=0):

@@ -62,6 +62,10 @@ def test_the_result_is_that_of_all_labels_at_once(form, case, k):
         return
     if FORMS[form][2] == "close" and case == "nowhere":
         return  # other landmarks are drawn
+    if FORMS[form][2] == "batch" and case == "noise":
+        assert parts.objective_ == pytest.approx(whole.objective_, rel=0.02)
+        assert adjusted_rand_score(found, whole.labels_) > 0.9
+        return
     tolerance = TOLERANCE[FORMS[form][2]]
     assert (found == whole.labels_).mean() >= 1.0 - tolerance
     assert parts.n_clusters_ == whole.n_clusters_
@@ -85,7 +89,7 @@ def test_blocks_of_one_object(form):
     whole = made(form).fit(labels)
     parts = fitted(form, labels, block_rows=1)
     assert adjusted_rand_score(np.asarray(parts.labels_), whole.labels_) > 0.9
-    if FORMS[form][2] == "equal":
+    if FORMS[form][2] in ("equal", "batch"):
         assert (np.asarray(parts.labels_) == whole.labels_).all()
 
 
@@ -129,6 +133,8 @@ def test_new_objects_are_placed_as_in_memory(form):
     stored = model.predict(LabelStore(labels[:90], block_rows=40))
     assert stored.shape == (90,)
     np.testing.assert_array_equal(np.asarray(stored), model.predict(labels[:90]))
+    if not hasattr(model, "predict_proba"):
+        return
     rows = model.predict_proba(LabelStore(labels[:90], block_rows=40))
     np.testing.assert_array_equal(np.asarray(rows), model.predict_proba(labels[:90]))
 
@@ -203,7 +209,7 @@ def test_a_second_run_has_the_seed_of_the_first(tmp_path):
 
 def test_methods_that_need_all_labels_say_so():
     store = LabelStore(CASES["plain"][0])
-    with pytest.raises(conclust.exceptions.UnsupportedEnsembleError, match="HBGF, LWGP"):
+    with pytest.raises(conclust.exceptions.UnsupportedEnsembleError, match="HBGF, InformationTheoreticKMeans, KCC, LWGP"):
         conclust.EAC(3).fit(store)
     assert conclust.EAC(3).fit(store.ensemble()).n_clusters_ == 3
 
@@ -244,3 +250,20 @@ def test_memberships_that_lay_in_a_checkpoint_are_missed(tmp_path):
     np.testing.assert_array_equal(np.asarray(model.labels_), labels)
     with pytest.raises(FileNotFoundError, match="folder of the checkpoint"):
         np.asarray(model.membership_)
+
+
+def test_a_fit_that_is_refused_leaves_no_checkpoint(tmp_path):
+    store = LabelStore(CASES["plain"][0], block_rows=50)
+    with checkpoint(tmp_path):
+        with pytest.raises(conclust.exceptions.ParameterError):
+            conclust.HBGF(3, partitioner="internal").fit(store)
+        conclust.HBGF(3, random_state=0).fit(store)
+    assert (tmp_path / "fit.json").exists()
+
+
+@pytest.mark.parametrize("form", ["PCC l2", "HBGF", "MixtureModel"])
+def test_what_is_too_large_for_the_memory_is_in_files(form, monkeypatch):
+    labels, weights = CASES["noise"]
+    expected = fitted(form, labels, weights, block_rows=40)
+    monkeypatch.setattr("conclust.blocks.own._MEMORY", 0)
+    assert_same_bits(expected, fitted(form, labels, weights, block_rows=40))

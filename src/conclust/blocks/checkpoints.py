@@ -23,6 +23,8 @@ __all__ = ["Stages", "checkpoint", "current_folder"]
 
 T = TypeVar("T")
 
+_ABOUT = "fit.json"
+
 _FOLDER: ContextVar[Path | None] = ContextVar("checkpoint", default=None)
 
 
@@ -87,6 +89,7 @@ class Stages:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
+        self._about: dict[str, Any] | None = None  # not written yet
 
     def begin(self, fit: str, fingerprint: str, seed: np.random.SeedSequence) -> Any:
         """Say which fit this is; return the seed to use: the first run's, where this is a second.
@@ -98,10 +101,11 @@ class Stages:
         """
         if self.folder is None:
             return seed
-        path = self.folder / "fit.json"
+        path = self.folder / _ABOUT
         told = {"fit": fit, "labels": fingerprint}
         if not path.exists():
-            write_json(path, {**told, "entropy": str(seed.entropy), "key": list(seed.spawn_key)})
+            # Written with the first state: a fit that is refused before leaves nothing.
+            self._about = {**told, "entropy": str(seed.entropy), "key": list(seed.spawn_key)}
             return seed
         kept = read_json(path)
         for name, what in (("fit", "the fit"), ("labels", "labels with fingerprint")):
@@ -155,5 +159,8 @@ class Stages:
     def save(self, name: str, state: Any) -> None:
         """Keep a state, in the place of the one before."""
         if self.folder is not None:
+            if self._about is not None:
+                write_json(self.folder / _ABOUT, self._about)
+                self._about = None
             arrays = {field.name: np.asarray(getattr(state, field.name)) for field in fields(state)}
             write_npz(self.folder / f"{name}.npz", arrays, {})

@@ -72,6 +72,8 @@ class DaskRunner:
         Its workers read the labels themselves: files must be where they can see them.
     """
 
+    holds = True
+
     def __init__(self, client: Any) -> None:
         self.client = client
 

@@ -19,7 +19,7 @@ from conclust._labels import missing_code
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
-from conclust.blocks.own import Kept, kept_for
+from conclust.blocks.own import Kept
 from conclust.blocks.runners import Job, Task
 from conclust.exceptions import UnsupportedEnsembleError
 
@@ -140,7 +140,7 @@ def numbered_membership(
 def _first_pass(
     labels: LabelBlocks, answer: Answer, task: Any, *more: Any
 ) -> tuple[Kept, list[Any]]:
-    given = kept_for(_COLUMN * labels.facts.n_samples, "columns", None)
+    given = labels.keeping(_COLUMN, "columns")
     found = []
     jobs = []
     for block in range(labels.n_blocks):

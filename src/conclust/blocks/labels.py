@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from conclust._kernels import cluster_sizes, contingency_gram
 from conclust._random import spawn_generators
 from conclust.blocks.checkpoints import Stages
 from conclust.blocks.facts import Facts, Part
-from conclust.blocks.own import Kept
+from conclust.blocks.own import Kept, kept_for
 from conclust.blocks.runners import Job, Runner, Task, Visit
 from conclust.blocks.sources import Source
 from conclust.ensemble import Ensemble
@@ -64,6 +65,11 @@ class LabelBlocks(Derived):
         self.missing_counts, self.noise_counts = facts.missing_counts, facts.noise_counts
         self._soft = None
         self._derived: dict[str, Any] = {}
+
+    def reweighted(self, weights: NDArray[np.float64]) -> LabelBlocks:
+        """Return the same with other weights of the partitions."""
+        facts = replace(self.facts, weights=weights)
+        return LabelBlocks(self.source, facts, self.runner, self.stages, self.report)
 
     @property
     def n_samples(self) -> int:
@@ -126,6 +132,21 @@ class LabelBlocks(Derived):
         """The most entries that B'B can have."""
         T, m = int(self.offsets[-1]), self.n_partitions
         return min(T * T, self.n_samples * m * m)
+
+    def keeping(self, width: int, name: str, *, in_checkpoint: bool = False) -> Kept:
+        """Return a place for what blocks keep.
+
+        Parameters
+        ----------
+        width : int
+            Bytes for each object.
+        name : str
+            Of the files, if it is files.
+        in_checkpoint : bool, default=False
+            Whether a second run needs it: it is then in the folder of the checkpoint, if there is one.
+        """
+        folder = self.stages.folder if in_checkpoint else None
+        return kept_for(width * self.facts.n_samples, name, folder, held=self.runner.holds)
 
     # -- over the blocks
 

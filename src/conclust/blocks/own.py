@@ -106,11 +106,23 @@ def _step_of(path: Path) -> int:
     return int(path.stem.rsplit("-", 1)[1])
 
 
-def kept_for(n_bytes: int, name: str, folder: Path | None) -> Kept:
-    """Return a place for arrays of so many bytes altogether: in a folder, where one is given."""
+def kept_for(n_bytes: int, name: str, folder: Path | None, *, held: bool = False) -> Kept:
+    """Return a place for what all blocks keep.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Of all arrays together: many are files of a temporary folder.
+    name : str
+        Of the files.
+    folder : path or None
+        Where files are to be, whatever their size.
+    held : bool, default=False
+        Whether the runner holds the arrays, of any size, and gives references to them.
+    """
     if folder is not None:
         return Files(folder, name)
-    return InMemory() if n_bytes <= _MEMORY else Files.temporary(name)
+    return InMemory() if held or n_bytes <= _MEMORY else Files.temporary(name)
 
 
 def read_own(given: Any) -> Any:

@@ -85,6 +85,9 @@ def look(source: Source, begin: int, end: int, missing: Any, raw: Any = None) ->
 class Runner(Protocol):
     """Runs jobs. Nothing that it does changes a bit of the results."""
 
+    holds: bool
+    """Whether it holds blocks' own arrays itself, of any size."""
+
     def survey(
         self, source: Source, spans: list[tuple[int, int]], missing: Any
     ) -> Iterator[Census]:
@@ -108,6 +111,8 @@ class LocalRunner:
     threads : int
         How many blocks are in work at a time.
     """
+
+    holds = False
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

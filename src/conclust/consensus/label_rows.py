@@ -188,6 +188,8 @@ class Centroids:
         The share of each of these labels.
     offsets : ndarray of shape (N + 1,)
         The first row of ``means`` of each partition.
+    sums : ndarray of shape (T, K)
+        How many objects of each cluster have each label.
     """
 
     means: NDArray[np.float64]
@@ -195,6 +197,7 @@ class Centroids:
     noise: NDArray[np.float64]
     alone: NDArray[np.float64]
     offsets: NDArray[np.int64]
+    sums: NDArray[np.float64]
 
     @staticmethod
     def of(ensemble: Ensemble, labels: NDArray[np.int64]) -> Centroids:
@@ -206,13 +209,34 @@ class Centroids:
         noise = np.zeros(present.shape)
         if ensemble.has_noise:
             noise = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.noise.T])
+        return Centroids.of_sums(sums, present, noise, ensemble.offsets)
+
+    @staticmethod
+    def of_sums(
+        sums: NDArray[np.float64],
+        present: NDArray[Any],
+        noise: NDArray[Any],
+        offsets: NDArray[np.int64],
+    ) -> Centroids:
+        """Return the centroids from how many objects of each cluster have each label.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (T, K)
+            That number.
+        present, noise : ndarray of shape (N, K)
+            How many objects of each cluster each partition observed, and how many are noise in it.
+        offsets : ndarray of shape (N + 1,)
+            The first label of each partition.
+        """
         none = present == 0
-        in_all = present.sum(axis=1, keepdims=True)
-        sums += over_clusters(none, ensemble.offsets) * sums.sum(axis=1, keepdims=True)
+        # A partition that observed nobody here (of a part of the objects) tells clusters not apart.
+        in_all = np.maximum(present.sum(axis=1, keepdims=True), 1)
+        filled = sums + over_clusters(none, offsets) * sums.sum(axis=1, keepdims=True)
         noise = noise + none * noise.sum(axis=1, keepdims=True)
         observed = present + none * in_all
-        means = sums / over_clusters(observed, ensemble.offsets)
-        return Centroids(means, present / in_all, noise, 1.0 / observed, ensemble.offsets)
+        means = filled / over_clusters(observed, offsets)
+        return Centroids(means, present / in_all, noise, 1.0 / observed, offsets, sums)
 
     @property
     def lengths(self) -> NDArray[np.float64]:
@@ -230,6 +254,7 @@ class Centroids:
             held,
             alone,
             self.offsets,
+            self.sums.sum(axis=1, keepdims=True),
         )
 
     def relative(self, to: NDArray[np.float64]) -> NDArray[np.float64]:

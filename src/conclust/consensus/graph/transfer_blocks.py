@@ -20,7 +20,6 @@ from conclust.bipartite import LabelEdges, unit_rows
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
-from conclust.blocks.own import kept_for
 from conclust.consensus.graph.kmeans import Points, kmeans
 from conclust.consensus.graph.transfer import joined, warn_of_joined
 from conclust.exceptions import DenseLimitError
@@ -138,7 +137,7 @@ def transfer_cut_blocks(
         side = transfer_cut_of_products(inner, degrees, k, components)
         cut = _parted(labels, weights, side, k, seed, _How(n_init, owner, joint))
         parts = int(cut.first[-1]) + max(1, len(cut.centers[-1]))
-        kept = kept_for(_LABEL * labels.n_samples, "parts", None)
+        kept = labels.keeping(_LABEL, "parts")
         (shares,) = added(labels.visit("the cut", _shares, kept, 1, shared=(cut, parts)))
     lost = float((shares.sum(axis=1) - shares.max(axis=1)).sum())
     return Answer(_kept_parts, kept=kept, step=1), side.values, lost

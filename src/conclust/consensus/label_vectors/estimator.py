@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.store import is_blocked
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.label_rows import RowLoss, RowMoves, cluster_rows, nearest
-from conclust.consensus.restarts import check_iteration, warn_unfinished
+from conclust.consensus.blockwise import placed_blocks
+from conclust.consensus.label_rows import Centroids, RowLoss, RowMoves, cluster_rows, nearest
+from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
+from conclust.consensus.restarts import ON_A_PART, check_iteration, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
 __all__ = ["LabelVectorKMeans"]
@@ -49,25 +55,34 @@ class LabelVectorKMeans(ConsensusClusterer):
     def _loss(self) -> RowLoss:
         """Return the loss that is minimised."""
 
-    def _weighed(self, ensemble: Ensemble) -> Ensemble:
-        """Return the ensemble with the weights by which its partitions count."""
-        return ensemble
+    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64] | None:
+        """Return the weights by which partitions count, in the place of their own; None: their own."""
+        return None
 
-    @abstractmethod
     def _describe(
         self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
     ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        """Return the objective in the form of the literature, and the costs of new objects.
+        """Return the objective in the form of the literature, and the costs of new objects."""
+        centroids = Centroids.of(ensemble, labels)
+        return self._value(ensemble, centroids, loss), *self._costs(ensemble, centroids)
 
-        These are the costs of a label (T, K) and of being observed (N, K), weights included.
-        """
+    @abstractmethod
+    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+        """Return the objective in the form of the literature."""
+
+    @abstractmethod
+    def _costs(
+        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the costs of a label (T, K) and of being observed (N, K), weights included."""
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         owner = type(self).__name__
-        weighed = self._weighed(ensemble)
+        counting = self._counting_as(ensemble)
+        weighed = ensemble if counting is None else ensemble.reweighted(counting)
         found = cluster_rows(
             weighed,
             RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol),
@@ -85,6 +100,35 @@ class LabelVectorKMeans(ConsensusClusterer):
             warn_unfinished(self, "passes")
         return labels
 
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        owner = type(self).__name__
+        counting = self._counting_as(labels)
+        weighed = labels if counting is None else labels.reweighted(counting)
+        sample = weighed.sample(ON_A_PART, seed)
+        moves = RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol)
+        threads = thread_count(self.n_jobs, owner)
+        started = canonical_labels(cluster_rows(sample, moves, self.n_init, seed, threads).labels)
+        constant = 0.0
+        if self._loss().spread == "quadratic":  # the squared lengths of all rows
+            constant = float(weighed.column_weights @ weighed.cluster_sizes)
+            constant += float(weighed.partition_weights @ weighed.noise_counts)
+
+        def costs(centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            return self._costs(weighed, centroids)
+
+        first = Centroids.of(sample, started)
+        found = iterate(weighed, first, costs, constant, self.max_iter, self.tol)
+        self.n_iter_, self.converged_ = found.n_iter, found.done
+        self._offsets = labels.offsets
+        centroids = found.centroids(weighed)
+        self.objective_ = self._value(
+            weighed, centroids, _loss_at(found, centroids, weighed, constant)
+        )
+        self._label_cost, self._block_cost = costs(centroids)
+        if not found.done:
+            warn_unfinished(self, "passes")
+        return Answer(nearest_in_block, (self._label_cost, self._block_cost))
+
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Nearest clusters of new objects from their labels in the same partitions.
 
@@ -99,4 +143,33 @@ class LabelVectorKMeans(ConsensusClusterer):
         ndarray of shape (n_new,)
             Cluster of each object; -1 for an object missing everywhere.
         """
-        return nearest(self._encode(X), self._offsets, self._label_cost, self._block_cost)
+        if is_blocked(X):
+            check_is_fitted(self)
+            labels: NDArray[np.int64] = placed_blocks(self, X, "_nearest", None, np.int64)
+            return labels
+        return self._nearest(self._encode(X))
+
+    def _nearest(self, codes: NDArray[Any]) -> NDArray[np.int64]:
+        return nearest(codes, self._offsets, self._label_cost, self._block_cost)
+
+
+def _loss_at(found: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float) -> float:
+    """Return the quadratic or the entropic loss at some centroids, noise included.
+
+    Parameters
+    ----------
+    found : Lloyd
+        Where the iterations ended.
+    centroids : Centroids
+        Its centroids.
+    labels : LabelBlocks
+        The objects, their partitions weighed as they count.
+    constant : float
+        The squared lengths of all rows; 0: the loss is entropic.
+    """
+    present = found.present[:, found.present.any(axis=0)]
+    if constant:
+        inside = centroids.lengths
+    else:
+        inside = centroids.sums_of(lambda m: m * np.log(np.where(m > 0, m, 1.0)))
+    return constant - float(labels.partition_weights @ (present * inside).sum(axis=1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
@@ -107,14 +108,17 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
         soft_members=True,
         cost="n N K a pass",
         citation="Punera and Ghosh 2008, Applied Artificial Intelligence 22",
+        blocks=True,
     )
 
     def _loss(self) -> RowLoss:
         return RowLoss("entropic")
 
-    def _describe(
-        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        centroids = Centroids.of(ensemble, labels)
+    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+        return loss / ensemble.n_samples
+
+    def _costs(
+        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         cost = -np.log(centroids.means + SMALL) * ensemble.column_weights[:, None]
-        return loss / ensemble.n_samples, cost, np.zeros_like(centroids.shares)
+        return cost, np.zeros_like(centroids.shares)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
 from conclust._validation import check_bool, check_option, check_real
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
@@ -131,6 +132,7 @@ class KCC(LabelVectorKMeans):
         soft_members=True,
         cost="n N K a pass",
         citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",
+        blocks=True,
     )
 
     def __init__(
@@ -173,12 +175,17 @@ class KCC(LabelVectorKMeans):
             return RowLoss("entropic")
         return RowLoss("norm", 2.0 if self.utility == "U_cos" else float(self.p))
 
-    def _weighed(self, ensemble: Ensemble) -> Ensemble:
+    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64] | None:
         if not self.normalized:
-            return ensemble
-        everybody = np.zeros(ensemble.n_samples, dtype=np.int64)
-        own = np.abs(self._phi(Centroids.of(ensemble, everybody)))[:, 0]
-        return ensemble.reweighted(ensemble.partition_weights / np.where(own > 0, own, 1.0))
+            return None
+        everybody = Centroids.of_sums(
+            ensemble.cluster_sizes[:, None],
+            ensemble.observed_counts[:, None],
+            ensemble.noise_counts[:, None].astype(np.float64),
+            ensemble.offsets,
+        )
+        own = np.abs(self._phi(everybody))[:, 0]
+        return np.asarray(ensemble.partition_weights / np.where(own > 0, own, 1.0))
 
     def _phi(self, centroids: Centroids) -> NDArray[np.float64]:
         """Return phi of each block (N, K)."""
@@ -189,14 +196,16 @@ class KCC(LabelVectorKMeans):
         power = self._loss().power
         return np.asarray(centroids.sums_of(lambda m: m**power) ** (1.0 / power))
 
-    def _describe(
-        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        centroids = Centroids.of(ensemble, labels)
+    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
         phi = self._phi(centroids)
         utility = (centroids.shares * phi).sum(axis=1) - self._phi(centroids.of_all())[:, 0]
-        weights = ensemble.partition_weights
         observed = ensemble.observed_counts / ensemble.n_samples
+        return float(ensemble.partition_weights @ (observed * utility))
+
+    def _costs(
+        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        phi = self._phi(centroids)
         block = np.zeros_like(phi)
         if self.utility == "U_c":
             cost, block = -2.0 * centroids.means, phi
@@ -205,7 +214,6 @@ class KCC(LabelVectorKMeans):
         else:
             cost = -(centroids.relative(phi) ** (self._loss().power - 1.0))
         return (
-            float(weights @ (observed * utility)),
             cost * ensemble.column_weights[:, None],
-            block * weights[:, None],
+            block * ensemble.partition_weights[:, None],
         )

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._labels import over_partitions
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
@@ -109,30 +110,35 @@ class QMI(LabelVectorKMeans):
         soft_members=True,
         cost="n N K a pass",
         citation="Topchy, Jain and Punch 2003, ICDM",
+        blocks=True,
     )
     inertia_: float
 
     def _loss(self) -> RowLoss:
         return RowLoss("quadratic")
 
-    def _describe(
-        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
         self.inertia_ = loss
-        centroids = Centroids.of(ensemble, labels)
-        cost = -2.0 * centroids.means * ensemble.column_weights[:, None]
-        block = centroids.lengths * ensemble.partition_weights[:, None]
-        return self._information(ensemble, loss), cost, block
+        return self._information(ensemble, loss)
 
-    def _information(self, ensemble: Ensemble, loss: float) -> float:
+    def _costs(
+        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        cost = -2.0 * centroids.means * ensemble.column_weights[:, None]
+        return cost, centroids.lengths * ensemble.partition_weights[:, None]
+
+    def _information(self, ensemble: Ensemble | LabelBlocks, loss: float) -> float:
         n, N = ensemble.shape
-        B = ensemble.indicator
         weights = ensemble.partition_weights
         columns = ensemble.column_weights
         noise = np.zeros(N)
         if ensemble.has_noise:
             noise += ensemble.noise_counts
-        squares = float(columns @ np.bincount(B.indices, B.data**2, len(columns)) + weights @ noise)
+        lengths = ensemble.cluster_sizes  # of the columns, squared
+        if ensemble.is_soft:
+            B = ensemble.indicator
+            lengths = np.bincount(B.indices, B.data**2, len(columns))
+        squares = float(columns @ lengths + weights @ noise)
         one_cluster = over_partitions(ensemble.cluster_sizes**2, ensemble.offsets) + noise
         return float(
             2.0 / n * (squares - loss - weights @ (one_cluster / ensemble.observed_counts))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
-from conclust.consensus.label_rows import RowLoss
+from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble, Missing
 
@@ -138,20 +138,19 @@ class SEC(LabelVectorKMeans):
     def _loss(self) -> RowLoss:
         return RowLoss("cut")
 
-    def _describe(
-        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        n, k = len(labels), int(labels.max()) + 1
-        rows = ensemble.distinct_rows()
-        degrees = np.bincount(labels, self._loss().degrees(rows)[rows.inverse], minlength=k)
+    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+        return loss
+
+    def _costs(
+        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        weights, columns = ensemble.partition_weights, ensemble.column_weights
+        noise = np.where(centroids.shares > 0, centroids.noise, 0.0)
+        degrees = (columns * ensemble.cluster_sizes) @ centroids.sums + weights @ noise
         degrees[degrees == 0] = np.inf
-        one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-        means = (ensemble.indicator.T @ one_hot).toarray() / degrees
-        lengths = ensemble.column_weights @ means**2
-        if ensemble.has_noise:
-            alone = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.noise.T])
-            lengths = lengths + ensemble.partition_weights @ (alone / degrees**2)
+        means = centroids.sums / degrees
+        lengths = columns @ means**2 + weights @ (noise / degrees**2)
         # The terms of d |b / d - m|^2 with m: -2 b m + d |m|^2. Noise has a degree of 1 by itself.
         more = ensemble.cluster_sizes[:, None] - 1.0
-        cost = (more * lengths - 2.0 * means) * ensemble.column_weights[:, None]
-        return loss, cost, ensemble.partition_weights[:, None] * lengths
+        cost = (more * lengths - 2.0 * means) * columns[:, None]
+        return cost, weights[:, None] * lengths

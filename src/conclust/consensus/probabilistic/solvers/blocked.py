@@ -27,7 +27,7 @@ from conclust._random import spawn_generators
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
-from conclust.blocks.own import Kept, kept_for
+from conclust.blocks.own import Kept
 from conclust.consensus.probabilistic.objective import together
 from conclust.consensus.probabilistic.placements.factored_model import (
     FactoredModel,
@@ -157,8 +157,8 @@ class _Descent:
         self.column_weights = labels.column_weights
         double = labels.n_samples <= _DOUBLE
         self.dtype = np.dtype(np.float64 if double else np.float32)
-        size = labels.n_samples * n_clusters * self.dtype.itemsize
-        self.kept: Kept = kept_for(size, "membership", labels.stages.folder)
+        width = n_clusters * self.dtype.itemsize
+        self.kept: Kept = labels.keeping(width, "membership", in_checkpoint=True)
 
     def begin(self) -> _State:
         """Solve a sample, and place all objects against it."""

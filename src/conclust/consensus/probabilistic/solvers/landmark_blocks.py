@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
-from conclust.blocks.own import kept_for
 from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.solvers.landmark import Landmark
@@ -70,8 +69,8 @@ def place_blocks(
     if labels.facts.n_unobserved:
         # Landmarks that nobody observed were left out.
         objects = np.concatenate(list(labels.each("landmarks", _seen, objects)))
-    size = labels.n_samples * n_clusters * np.dtype(np.float64).itemsize
-    kept = kept_for(size, "membership", labels.stages.folder)
+    width = n_clusters * np.dtype(np.float64).itemsize
+    kept = labels.keeping(width, "membership", in_checkpoint=True)
     tol = max(stopping.tol_kkt, 1e-9)
     shared = (model, objects, solved.membership, tol)
     told = labels.visit("placing", _place, kept, 1, shared=shared)

@@ -1,0 +1,118 @@
+"""Lloyd's iterations on label vectors that are read in blocks.
+
+In memory single objects move, one after the other; here all go to the nearest centroid at once. Where
+moves of single objects end, these iterations stay, but they may end elsewhere. Noise, which is alike to
+nothing but itself, is placed as a new object is, by the partitions in which it is in a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.blocks.facts import Part
+from conclust.blocks.labels import LabelBlocks
+from conclust.consensus.label_rows import Centroids, nearest
+
+__all__ = ["Lloyd", "iterate", "nearest_in_block"]
+
+
+@dataclass(frozen=True)
+class Lloyd:
+    """Where the iterations are.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (T, K)
+        How many objects of each cluster have each label.
+    present, noise : ndarray of shape (N, K)
+        How many each partition observed, and how many are noise in it.
+    loss : float
+        What the costs of all objects add up to, by the centroids before.
+    n_iter : int
+        Passes over all objects.
+    done : bool
+        Whether the last pass lowered the loss by less than the tolerance.
+    """
+
+    sums: NDArray[np.float64]
+    present: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    loss: float
+    n_iter: int
+    done: bool
+
+    def centroids(self, labels: LabelBlocks) -> Centroids:
+        """Return the centroids of clusters that hold any object."""
+        held = self.present.any(axis=0)
+        sums, present, noise = self.sums[:, held], self.present[:, held], self.noise[:, held]
+        return Centroids.of_sums(sums, present, noise, labels.offsets)
+
+
+Costs = Callable[[Centroids], tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+def iterate(
+    labels: LabelBlocks, first: Centroids, costs: Costs, constant: float, max_iter: int, tol: float
+) -> Lloyd:
+    """Iterate from some centroids until the loss falls no more.
+
+    Parameters
+    ----------
+    labels : LabelBlocks
+        The objects.
+    first : Centroids
+        To begin with.
+    costs : callable
+        Gives the cost of each label (T, K) and of being observed (N, K), from centroids.
+    constant : float
+        What the loss has beside the costs.
+    max_iter : int
+        The most passes over all objects.
+    tol : float
+        Stop when a pass lowers the loss by less than this share of it.
+    """
+
+    def looked(centroids: Centroids, n_iter: int) -> Lloyd:
+        found = labels.total(f"k-means, pass {n_iter}", _sums, *costs(centroids))
+        sums, present, noise, loss = found
+        return Lloyd(sums, present, noise, float(loss) + constant, n_iter, False)
+
+    state = labels.stages.state("lloyd", Lloyd, lambda: looked(first, 0))
+    while not state.done and state.n_iter < max_iter:
+        found = looked(state.centroids(labels), state.n_iter + 1)
+        gain = state.loss - found.loss
+        state = replace(found, done=bool(gain <= tol * abs(found.loss)))
+        labels.stages.save("lloyd", state)
+    return state
+
+
+def _sums(
+    part: Part, cost: NDArray[np.float64], block: NDArray[np.float64]
+) -> tuple[NDArray[Any], ...]:
+    """Return what the objects of a block add up to, each at the cluster of the lowest cost."""
+    ensemble = part.ensemble
+    k = cost.shape[1]
+    present = ensemble.present.astype(np.float64)
+    total = ensemble.indicator @ cost + present @ block
+    chosen = total.argmin(axis=1)
+    member = np.zeros((len(chosen), k))
+    member[np.arange(len(chosen)), chosen] = 1.0
+    noise = ensemble.noise.astype(np.float64)
+    return (
+        np.asarray(ensemble.indicator.T @ member),
+        present.T @ member,
+        noise.T @ member,
+        np.asarray(total[np.arange(len(chosen)), chosen].sum()),
+    )
+
+
+def nearest_in_block(
+    part: Part, own: None, cost: NDArray[np.float64], block: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return the cluster of the lowest cost of each object of a block."""
+    return nearest(part.ensemble.codes, part.ensemble.offsets, cost, block)
