@@ -209,7 +209,10 @@ def test_a_second_run_has_the_seed_of_the_first(tmp_path):
 
 def test_methods_that_need_all_labels_say_so():
     store = LabelStore(CASES["plain"][0])
-    with pytest.raises(conclust.exceptions.UnsupportedEnsembleError, match="HBGF, InformationTheoreticKMeans, KCC, LWGP"):
+    with pytest.raises(
+        conclust.exceptions.UnsupportedEnsembleError,
+        match="HBGF, InformationTheoreticKMeans, KCC, LWGP",
+    ):
         conclust.EAC(3).fit(store)
     assert conclust.EAC(3).fit(store.ensemble()).n_clusters_ == 3
 
