@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -93,7 +93,7 @@ class ArrayRows:
 
 @dataclass(frozen=True)
 class Reopened:
-    """An array in a file, that every process opens for itself at its first reading.
+    """An array in a file, that every process opens for itself.
 
     Attributes
     ----------
@@ -108,13 +108,6 @@ class Reopened:
     path: Path
     shape: tuple[int, int]
     opens: Callable[[Path], Any]
-    _opened: list[Any] = field(default_factory=list, repr=False, compare=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_opened": []}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
 
     @classmethod
     def of(cls, path: Path, opens: Callable[[Path], Any]) -> Reopened:
@@ -129,9 +122,8 @@ class Reopened:
 
     def rows(self, begin: int, end: int) -> NDArray[Any]:
         """Return the labels of the objects from `begin` to before `end`."""
-        if not self._opened:
-            self._opened.append(self.opens(self.path))
-        return np.asarray(self._opened[0][begin:end])
+        # Opened anew: what was read of a mapped file counts as memory until it is closed.
+        return np.asarray(self.opens(self.path)[begin:end])
 
 
 def _npy(path: Path) -> Any:
