@@ -37,8 +37,7 @@ def grow(ensemble, form, step=10**9):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-@pytest.mark.parametrize("noise", [0.0, 0.2])
+@pytest.mark.parametrize(("missing", "noise"), [(0.0, 0.0), (0.4, 0.2)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_forms_equal_the_naive_twin(form, missing, noise, weighted):
     rng = np.random.default_rng(0)

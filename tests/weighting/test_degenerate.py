@@ -1,4 +1,4 @@
-"""Partitions that say little or nothing, and weights that are large, small or 0, in every form."""
+"""Partitions that say little or nothing, and weights that are large, small or 0, in a form of each class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import DEGENERATE, degenerate, planted
-from tests.registry import FORMS, exemptions, make
+from tests.registry import asked_for, exemptions, make
 
 import conclust
 from conclust import Ensemble
@@ -33,7 +33,7 @@ def assert_same_objective(a, b):
         assert a.objective_ == pytest.approx(b.objective_, rel=1e-4, abs=1e-9)
 
 
-@pytest.fixture(params=sorted(FORMS))
+@pytest.fixture(params=asked_for(of_each_class=True))
 def form(request):
     test = request.function.__name__.removeprefix("test_")
     reason = EXEMPT.get((request.param, test))
