@@ -10,9 +10,17 @@ from conclust.exceptions import DatasetNotFoundError
 
 NAMES = (
     "pcc2013.planted",
+    "pcc2013.convergence",
+    "pcc2013.tables",
+    "pcc2013.explained",
+    "pcc2013.matrices",
     "pcc2013.kdd",
+    "pcc2013.digits",
+    "peace2013.figures",
+    "peace2013.text",
+    "robust2013.figures",
     "robust2013.random_partitions",
-    "fca2016.comparison",
+    "fca2016.figures",
     "leaderboard.board",
     "usenc2020.members",
     "usenc2020.scale",

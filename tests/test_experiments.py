@@ -10,10 +10,9 @@ from experiments.confidence import ranking
 from experiments.default import members as kinds
 from experiments.default import number as rules
 from experiments.default import suite, weights
-from experiments.fca2016 import comparison
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
-from experiments.pcc2013 import kdd, planted
+from experiments.pcc2013 import planted
 from experiments.robust2013 import random_partitions
 from experiments.scale import fitted_on
 from experiments.selection import number
@@ -103,42 +102,7 @@ def test_random_partitions_lose_their_weight(tmp_path, capsys):
     rows = rows_of(tmp_path / "random_partitions_planted.csv")
     assert {row["regularization"] for row in rows} == {"simplex", "l2"}
     assert all(row["held"] == "yes" for row in rows)
-    assert [row["set"] for row in rows_of(tmp_path / "random_partitions_known.csv")] == [
-        "iris",
-        "wine",
-    ]
     assert "at most 0.01 in 3 of 3" in capsys.readouterr().out
-
-
-def test_kdd_on_made_up_connections(tmp_path, capsys, monkeypatch):
-    names = tuple(f"f{k}" for k in range(6)) + kdd.CONSTANT
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(4), 2500)
-    X = rng.normal(size=(10_000, 8)) + 8.0 * rng.normal(size=(4, 8))[y]
-    X[:, 6:] = 1.0
-    made_up = Dataset("kdd99_10percent", X, y, names, ("other", *kdd.CLASSES), "made up")
-    monkeypatch.setattr(kdd, "load", lambda name: made_up)
-    points, classes = kdd.connections(100, rng)
-    assert points.shape == (300, 6)
-    np.testing.assert_allclose(points.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_array_equal(classes, np.repeat([0, 1, 2], 100))
-    kdd.main(["--quick", "--divergence", "l2", "--jobs", "1", "--out", str(tmp_path)])
-    rows = rows_of(tmp_path / "kdd.csv")
-    assert [row["K"] for row in rows] == ["3", "10"]
-    assert float(rows[0]["H"]) > 0.9
-    assert "6,000 objects, 6 features" in capsys.readouterr().out
-
-
-def test_fca_consensus_beside_the_others(tmp_path, capsys):
-    comparison.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
-    rows = rows_of(tmp_path / "comparison.csv")
-    assert [row["clusters"] for row in rows] == ["2", "3", "5", "9"]
-    # Two clusters: nearly found, as the paper has it.
-    assert float(rows[0]["FCA, auto"]) > 0.95
-    best = {row["best share"] for row in rows_of(tmp_path / "figure_2.csv")}
-    assert len(best) > 1  # "the best is not constant"
-    assert next(row["members' k"] for row in rows_of(tmp_path / "figure_3.csv")) == "2"
-    assert "Figure 4" in capsys.readouterr().out
 
 
 @pytest.fixture

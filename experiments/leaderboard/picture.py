@@ -13,7 +13,7 @@ __all__ = ["draw"]
 
 _BEST, _OTHER = "#0072B2", "#D9D9D9"
 _SHOWN = 0.6  # of the best mean NMI: lower ones are named below the axis
-_LINES = 30  # of a column of the key
+_LINES = 32  # of a column of the key
 
 
 def draw(ranked: list[Row], path: Path) -> None:
@@ -32,7 +32,7 @@ def draw(ranked: list[Row], path: Path) -> None:
             best.append(row)
     front = {row["method"] for row in best}
     figure, (ax, key) = plt.subplots(
-        1, 2, figsize=(12, 6.2), width_ratios=(3, 2), layout="constrained"
+        1, 2, figsize=(13, 6.2), width_ratios=(3, 2.7), layout="constrained"
     )
     key.axis("off")
     ax.plot([r["CPU s"] for r in best], [r["NMI"] for r in best], color=_BEST, zorder=1)
@@ -41,7 +41,7 @@ def draw(ranked: list[Row], path: Path) -> None:
         column, line = divmod(number - 1, _LINES)
         said = f"{number}  {name}  {row['NMI']:.3f}" + (" (below)" if row["NMI"] < low else "")
         key.text(
-            0.58 * column,
+            0.46 * column,
             1 - line / _LINES,
             said,
             fontsize=7,

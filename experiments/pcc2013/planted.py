@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
             }
         )
     show(summary, "Over the data sets", {"J": ".5f", "sd": ".5f", "paper's J": ".4f"})
-    write(rows, "planted", arguments)
+    write(rows, "planted", arguments, formats)
 
 
 def main(given: list[str] | None = None) -> None:

@@ -1,0 +1,1 @@
+"""PEACE 2013: probabilistic evidence accumulation for clustering ensembles."""
