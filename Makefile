@@ -9,7 +9,7 @@
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
-#   make docs      the pages that are written from the code
+#   make docs      the site, build/docs/index.html: pages written from the code, examples, the reference
 #   make oldest    the tests with the oldest versions of what conclust needs
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
 
@@ -31,7 +31,7 @@ STRICT ?= ON
 # What takes long is not in `make test`: what starts processes, and what looks at much.
 PROCESSES := $(addprefix tests/,cli/test_cli_predict.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
-	selection/test_selection_interrupts.py test_experiments.py test_interrupts.py \
+	selection/test_selection_interrupts.py test_experiments.py test_interrupts.py test_paper_experiments.py \
 	test_reproducibility.py)
 LONG := $(addprefix tests/,consensus/probabilistic/test_solvers_agree.py consensus/test_pipeline.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
@@ -81,8 +81,18 @@ experiments: setup
 	$(BIN)/python -m experiments --list
 	$(BIN)/python -m experiments $(EXPERIMENT_ARGS)
 
-docs: setup
+docs: $(VENV)/.docs
 	$(BIN)/python -m tools.methods_table
+	$(BIN)/python -m tools.site_pages
+	$(BIN)/python -m tools.site_pictures
+	rm -rf build/docs build/docs-read
+	$(BIN)/python -m sphinx -W --keep-going -n -q -j 2 -d build/docs-read docs build/docs
+	$(BIN)/python -m tools.check_site build/docs
+
+# Beside the tools of `make setup`: nothing else needs them.
+$(VENV)/.docs: $(VENV)/.built constraints/docs.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints/docs.txt
+	touch $@
 
 oldest: setup
 	sh tools/oldest.sh "$(PYTHON)" "$(BIN)" $(PYTEST_ARGS)

@@ -28,7 +28,11 @@ from conclust.cli.parser import build_parser
 from conclust.selection import choose
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGES = sorted(path.name for path in DOCS.glob("*.md") if ">>>" in path.read_text("utf-8"))
+PAGES = sorted(
+    path.relative_to(DOCS).as_posix()
+    for path in DOCS.rglob("*.md")
+    if "made" not in path.parts and ">>>" in path.read_text("utf-8")
+)
 
 
 @functools.cache

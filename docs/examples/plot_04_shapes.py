@@ -1,0 +1,41 @@
+"""
+Can k-means find half rings and a face?
+=======================================
+
+Not by itself: it finds round groups. But members that cut the shapes into many small pieces, each time others, know
+who is a neighbour of whom, and a tree of that evidence follows the shape.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.cluster import KMeans
+
+import conclust as cc
+from conclust import datasets, metrics
+
+sets = [(datasets.half_rings(random_state=0), 2), (datasets.smiling_face(random_state=0), 4)]
+
+
+def draw(ax, data, labels, title):
+    """Draw points by label, with the agreement with the known classes."""
+    score = metrics.adjusted_rand_index(data.y, labels)
+    ax.scatter(*data.X.T, c=labels, s=4, cmap="viridis")
+    ax.set(title=f"{title}: ARI {score:.2f}", xticks=[], yticks=[], aspect="equal")
+
+
+# %%
+# k-means, told the number of groups:
+_, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
+for ax, (data, k) in zip(axes, sets, strict=True):
+    draw(ax, data, KMeans(k, n_init=10, random_state=0).fit_predict(data.X), "k-means")
+plt.show()
+
+# %%
+# A hundred k-means of 15 to 39 pieces each, and the default consensus of them, told the same:
+_, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
+for ax, (data, k) in zip(axes, sets, strict=True):
+    members = cc.EnsembleGenerator(n_clusters=range(15, 40), random_state=0).fit_transform(data.X)
+    draw(ax, data, cc.AutoConsensus(k).fit_predict(members), "consensus")
+plt.show()
+
+# %%
+# The classes serve for the score only. Read next: :doc:`/explanation/what_it_is`.

@@ -1,0 +1,174 @@
+"""The site: every public object has a place in it, and what is wrong with a built site is found."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+import numpy as np
+import pytest
+from tests.test_docs import run
+from tools.check_site import wrong
+from tools.methods_table import PAGE
+from tools.site_pages import FLOORS, api, bibliography, commands, names_of, public, references_of
+from tools.site_pictures import LABELS, PICTURES, memberships
+
+import conclust
+
+GOOD = """<html><head><link rel="stylesheet" href="_static/a.css"><link rel="canonical" href="https://a.example/"></head>
+<body><h1 id="top">A</h1><a href="#top">up</a> <a href="b.html#part">b</a> <a href="https://a.example/x">far</a>
+<a href="folder/">folder</a> <img src="data:image/png;base64,AAAA"></body></html>"""
+
+
+@pytest.fixture
+def site(tmp_path):
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "_static" / "a.css").write_text("a { background: url('b.png'); }")
+    (tmp_path / "_static" / "b.png").write_bytes(b"")
+    (tmp_path / "index.html").write_text(GOOD)
+    (tmp_path / "b.html").write_text('<p id="part">b</p>')
+    (tmp_path / "folder" / "index.html").write_text('<a href="../index.html#top">back</a>')
+    return tmp_path
+
+
+def test_a_sound_site_is_passed(site):
+    assert list(wrong(site)) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ('<a href="c.html">c</a>', "links to c.html, which is not there"),
+        ('<a href="b.html#whole">b</a>', "no such anchor"),
+        ('<a href="#nowhere">b</a>', "no such anchor"),
+        ('<a href="../outside.html">b</a>', "not there"),
+        ('<img src="gone.png">', "not there"),
+        ('<script src="https://a.example/x.js"></script>', "from outside"),
+        ('<script src="//a.example/x.js"></script>', "from outside"),
+        ('<link rel="stylesheet" href="https://a.example/x.css">', "from outside"),
+        ('<link rel="preload next" href="https://a.example/x.css">', "from outside"),
+        ('<img srcset="b.png 1x, https://a.example/x.png 2x" src="_static/b.png">', "from outside"),
+        ('<iframe src="http://a.example/"></iframe>', "from outside"),
+        ('<p style="background: url(https://a.example/x.png)">x</p>', "from outside"),
+        ("<style>@import 'https://a.example/x.css';</style>", "from outside"),
+    ],
+)
+def test_what_is_wrong_with_a_page_is_found(site, page, said):
+    (site / "wrong.html").write_text(page)
+    found = list(wrong(site))
+    assert found
+    assert all(sentence.startswith("wrong.html ") for sentence in found)
+    assert said in found[-1]
+
+
+@pytest.mark.parametrize(
+    ("style", "said"),
+    [
+        ("@font-face { src: url(gone.woff) }", "not there"),
+        ("a{b:url(https://a.example/)}", "outside"),
+    ],
+)
+def test_what_is_wrong_with_a_style_is_found(site, style, said):
+    (site / "_static" / "b.css").write_text(style)
+    assert said in "".join(wrong(site))
+
+
+def test_an_empty_site_is_wrong(tmp_path):
+    assert "has no page" in "".join(wrong(tmp_path))
+
+
+def listed():
+    return [
+        name
+        for _, headings in FLOORS.values()
+        for _, _, home, within in headings
+        for name in names_of(home, within)
+    ]
+
+
+def test_every_public_object_has_one_page():
+    names = listed()
+    assert len(names) == len(set(names)) > 200
+    homes = {home for _, headings in FLOORS.values() for _, _, home, _ in headings} - {"conclust"}
+    assert homes >= set(conclust._MODULES) - {"consensus"}
+    assert set(conclust._HOMES) <= set(names)
+    for home in homes:
+        module = importlib.import_module(f"conclust.{home}")
+        there = {name for name in module.__all__ if callable(getattr(module, name))}
+        assert there <= {name.removeprefix(f"{home}.") for name in names}, home
+    text = "".join(page for _, page in api())
+    assert all(f"\n   {name}\n" in text for name in names)
+
+
+def test_pages_written_from_the_code():
+    assert "## conclust combine" in commands()
+    assert "usage: conclust combine" in commands()
+    assert "conclust.PCC" in bibliography()
+    assert len(public()) == len(listed())
+
+
+@pytest.mark.parametrize(
+    ("doc", "works"),
+    [
+        ("A.\n\nReferences\n----------\nB: C.\n   D, 2001.\n", ["B: C. D, 2001."]),
+        (
+            "A.\n\nReferences\n----------\n1. B: C.\n2. D: E.\n\nExamples\n--------\n>>> 1",
+            ["B: C.", "D: E."],
+        ),
+        ("A.\n\nReferences\n----------\nB: C.\n\nD: E.", ["B: C.", "D: E."]),
+        ("A.", []),
+    ],
+)
+def test_references_of_a_docstring(doc, works):
+    assert references_of(doc) == works
+
+
+def test_the_page_on_pcc_has_the_points_of_the_pictures():
+    _, names = run("explanation/how_pcc_works.md")
+    np.testing.assert_array_equal(names["LABELS"], LABELS)
+    assert names["model"].membership_[4, :2] == pytest.approx([0.52, 0.48], abs=0.01)
+
+
+def test_pictures_have_what_their_texts_say(tmp_path):
+    shares = memberships()
+    assert shares.shape == (12, 3)
+    assert shares.argmax(axis=1).tolist() == [0] * 5 + [1] * 3 + [2] * 4
+    assert np.delete(shares.max(axis=1), 4).min() > 0.89
+    for name, draw in PICTURES.items():
+        draw().savefig(tmp_path / f"{name}.svg")
+    named = re.findall(
+        r"_static/made/(\w+)\.svg", "".join(p.read_text() for p in PAGE.parent.rglob("*.md"))
+    )
+    assert set(named) == set(PICTURES)
+
+
+def test_pages_have_titles_that_fit_their_kind():
+    for path in sorted((PAGE.parent / "how-to").glob("*.md")):
+        title = path.read_text("utf-8").splitlines()[0]
+        assert title.endswith("?") or path.name == "index.md", path
+
+
+def test_python_of_pages_is_run():
+    """A block of Python is a doctest; what cannot run here has no language."""
+    for path in PAGE.parent.rglob("*.md"):
+        if "made" not in path.parts:
+            for block in re.findall(r"^```python\n(.*?)^```", path.read_text("utf-8"), re.M | re.S):
+                assert block.startswith(">>> "), (path, block)
+
+
+EXAMPLES = sorted((PAGE.parent / "examples").glob("plot_*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_are_short_and_show_two_pictures_with_titles(path):
+    """The gallery takes titles for alternative texts, and shows only what is drawn on pyplot's axes."""
+    text = path.read_text("utf-8")
+    assert len(text.splitlines()) <= 60
+    assert text.count("plt.show()") >= 2
+    assert text.count("title") >= text.count("plt.show()")
+    for block in text.split("plt.show()")[:-1]:
+        assert "plt.subplots(" in block
+        for call in re.findall(r"plotting\.\w+\(.*", block):
+            assert "ax=ax" in call
+    assert "\n# Read next: :doc:" in text.replace(". Read next", ".\n# Read next")

@@ -1,0 +1,176 @@
+"""Draw the pictures of the site's pages: of twelve points, and what consensus clustering makes of them.
+
+python -m tools.site_pictures
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import conclust as cc
+from conclust.plotting.style import GREY, INK, MARKERS, cluster_colours
+from tools.methods_table import PAGE
+
+FOLDER = PAGE.parent / "_static" / "made"
+
+# Three groups of four; the fifth point leans from the second group to the first.
+POINTS = np.array(
+    [
+        [0.6, 2.6], [1.1, 3.1], [1.3, 2.3], [1.7, 2.9],
+        [2.8, 2.4], [3.8, 2.9], [4.3, 2.3], [4.4, 3.2],
+        [2.2, 0.6], [2.8, 1.0], [2.6, 0.2], [3.3, 0.5],
+    ]
+)  # fmt: skip
+# Five clusterings, a column each; the fourth has two clusters only, the last has not seen the last point.
+LABELS = np.array(
+    [
+        [0, 1, 2, 0, 1], [0, 1, 2, 0, 1], [0, 1, 2, 0, 1], [0, 1, 2, 0, 1],
+        [0, 2, 2, 0, 0], [1, 2, 0, 0, 0], [1, 2, 0, 0, 0], [1, 2, 0, 0, 0],
+        [2, 0, 1, 1, 2], [2, 0, 1, 1, 2], [2, 0, 1, 1, 2], [2, 0, 1, 1, -1],
+    ]
+)  # fmt: skip
+
+
+def axes(panels: int, height: float = 1.7) -> tuple[Figure, list[Axes]]:
+    """Return axes side by side, without ticks."""
+    figure = Figure(figsize=(1.75 * panels, height), layout="constrained")
+    found = list(np.ravel(figure.subplots(1, panels)))
+    for ax in found:
+        ax.set(xticks=[], yticks=[])
+    return figure, found
+
+
+def clustering(ax: Axes, labels: np.ndarray, title: str) -> None:
+    """Draw the points by the clusters of one clustering: a colour and a mark each."""
+    colours = cluster_colours(3)
+    for k in range(3):
+        ax.scatter(*POINTS[labels == k].T, s=26, color=colours[k], marker=MARKERS[k])
+    ax.scatter(*POINTS[labels < 0].T, s=26, facecolor="none", edgecolor=GREY)
+    ax.set(xlim=(0.2, 4.9), ylim=(-0.2, 3.6))
+    ax.set_title(title, fontsize=8, color=INK)
+
+
+def bars(ax: Axes, membership: np.ndarray, title: str) -> None:
+    """Draw memberships as bars, an object each."""
+    foot = np.zeros(len(membership))
+    for k, colour in enumerate(cluster_colours(membership.shape[1])):
+        ax.bar(np.arange(1, 13), membership[:, k], 0.85, bottom=foot, color=colour)
+        foot += membership[:, k]
+    ax.set(xlim=(0.4, 12.6), ylim=(0, 1), xticks=[1, 5, 12], yticks=[0, 1])
+    ax.tick_params(labelsize=7)
+    ax.set_title(title, fontsize=8, color=INK)
+
+
+def matrix(ax: Axes, values: np.ndarray, title: str) -> None:
+    """Draw a matrix over pairs of the points."""
+    ax.imshow(values, vmin=0, vmax=1, cmap="Blues")
+    ax.set(xticks=[0, 4, 11], yticks=[0, 4, 11])
+    ax.set_xticklabels(["1", "5", "12"], fontsize=7)
+    ax.set_yticklabels(["1", "5", "12"], fontsize=7)
+    ax.set_title(title, fontsize=8, color=INK)
+
+
+def memberships(n_clusters: int = 3) -> np.ndarray:
+    """Return PCC's memberships of the twelve points."""
+    model = cc.PCC(n_clusters, divergence="l2", random_state=0).fit(LABELS)
+    found: np.ndarray = model.membership_
+    return found
+
+
+def front() -> Figure:
+    """Three clusterings, their consensus, and how sure it is."""
+    figure, panels = axes(5)
+    for u, ax in enumerate(panels[:3]):
+        clustering(ax, LABELS[:, u], f"clustering {u + 1}")
+    clustering(panels[3], memberships().argmax(axis=1), "consensus")
+    bars(panels[4], memberships(), "how sure")
+    return figure
+
+
+def members() -> Figure:
+    """The five clusterings."""
+    figure, panels = axes(5)
+    for u, ax in enumerate(panels):
+        clustering(ax, LABELS[:, u], f"clustering {u + 1}")
+    return figure
+
+
+def numbered() -> Figure:
+    """The points, with their numbers."""
+    figure, (ax,) = axes(1, 1.9)
+    figure.set_size_inches(2.6, 1.9)
+    ax.scatter(*POINTS.T, s=8, color=GREY)
+    for i, (x, y) in enumerate(POINTS):
+        ax.annotate(str(i + 1), (x, y), (3, 3), textcoords="offset points", fontsize=7, color=INK)
+    ax.set(xlim=(0.2, 4.9), ylim=(-0.2, 3.6))
+    return figure
+
+
+def evidence() -> Figure:
+    """How often two points are together, what memberships explain of it, and what is left."""
+    figure, panels = axes(3, 2.0)
+    figure.set_size_inches(6.6, 2.4)
+    shares = cc.evidence.frequencies(*counts())
+    explained = memberships() @ memberships().T
+    matrix(panels[0], shares, "together: seen")
+    matrix(panels[1], explained, "together: explained")
+    left = np.abs(shares - explained)
+    np.fill_diagonal(left, 0)
+    matrix(panels[2], left, "left over")
+    return figure
+
+
+def counts() -> tuple[np.ndarray, np.ndarray]:
+    """Return how often two points are together, and how often both were seen."""
+    return cc.coassociation(LABELS), cc.copresence(LABELS)
+
+
+def soft() -> Figure:
+    """The memberships, and the points coloured by the surest cluster."""
+    figure, (left, right) = axes(2, 2.0)
+    figure.set_size_inches(6.0, 2.1)
+    clustering(left, memberships().argmax(axis=1), "the surest cluster")
+    bars(right, memberships(), "membership of points 1 to 12")
+    return figure
+
+
+def bound() -> Figure:
+    """What is left over for bounds from 1 to 6, and the clusters that hold something."""
+    figure, (left, right) = axes(2, 2.0)
+    figure.set_size_inches(6.0, 2.2)
+    ks = np.arange(1, 7)
+    fits = [cc.PCC(int(k), divergence="l2", random_state=0).fit(LABELS) for k in ks]
+    for ax, values, title in (
+        (left, [fit.objective_ for fit in fits], "what is left over"),
+        (right, [fit.n_clusters_ for fit in fits], "clusters used"),
+    ):
+        ax.plot(ks, values, marker="o", color=cluster_colours(2)[1], markersize=4)
+        ax.set(xticks=ks, xlabel="n_clusters", ylim=(0, None))
+        ax.yaxis.set_major_locator(mpl.ticker.MaxNLocator(4, integer=ax is right))
+        ax.tick_params(labelsize=7)
+        ax.xaxis.label.set_size(8)
+        ax.set_title(title, fontsize=8, color=INK)
+    return figure
+
+
+PICTURES: dict[str, Callable[[], Figure]] = {
+    draw.__name__: draw for draw in (front, numbered, members, evidence, soft, bound)
+}
+
+
+def main() -> None:
+    """Draw all."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    # Letters as paths, and no date: the same on every machine.
+    with mpl.rc_context({"svg.hashsalt": "conclust", "font.family": "DejaVu Sans"}):
+        for name, draw in PICTURES.items():
+            draw().savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
