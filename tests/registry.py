@@ -124,6 +124,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "FuzzyCommunities": ("FuzzyCommunities", {"random_state": 0}),
     "FuzzyRows cmeans": ("FuzzyRows", {"random_state": 0}),
     "FuzzyRows cmedoids": ("FuzzyRows", {"kind": "cmedoids", "random_state": 0}),
+    "FuzzyRows weighted": ("FuzzyRows", {"kind": "weighted_medoids", "random_state": 0}),
     "LeftStochastic": ("LeftStochastic", {"random_state": 0}),
     "DyadicAspect": ("DyadicAspect", {"random_state": 0}),
 }

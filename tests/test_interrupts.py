@@ -12,7 +12,11 @@ import pytest
 from tests.cases import planted
 
 import conclust as cc
+from conclust._kernels import dips_of_sorted
+from conclust._threads import UnwantedError, heeding, side_by_side
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
+from conclust.generation.crew import Crew
+from conclust.generation.runs import run_kmeans
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
@@ -90,3 +94,86 @@ def test_one_call_of_a_kernel_hears_ctrl_c(threads):
     solver.rebuild(Y, threads)
     late, _ = interrupted(lambda: solver.sweep(Y, 0.0, 0.0, threads))
     assert late < 1.0
+
+
+def long_means(threads):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 8))
+    runs = [np.arange(len(X), dtype=np.int32)] * 4
+    return lambda: run_kmeans(
+        X, 60, np.array(runs), np.arange(4, dtype=np.uint64), threads=threads, max_iter=300
+    )
+
+
+def long_dips(threads):
+    samples = np.sort(np.random.default_rng(0).random((3000, 4000)), axis=1)
+    out = np.empty(len(samples))
+    return lambda: [dips_of_sorted(samples, out, threads) for _ in range(100)]
+
+
+def long_pairs(threads):
+    ensemble = cc.Ensemble(planted(0, 20_000, 200, 8, flip=0.4)[0])
+    i = np.random.default_rng(0).integers(0, 20_000, 30_000_000)
+    return lambda: cc.evidence.pair_counts(ensemble, i, i[::-1].copy(), n_jobs=threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("work", [long_means, long_dips, long_pairs])
+def test_kernels_beside_the_fits_hear_ctrl_c(work, threads):
+    late, _ = interrupted(work(threads))
+    assert late < 1.0
+
+
+def test_workers_in_threads_are_told_that_nobody_waits():
+    begun = []
+
+    def member(stopped, number):
+        begun.append(number)
+        long_means(1)()
+
+    def members():
+        with Crew(2, "threads", "test") as crew:
+            list(crew.run(member, ((number,) for number in range(20))))
+
+    late, _ = interrupted(members)
+    assert late < 1.0
+    assert len(begun) < 10
+
+
+def test_starts_that_were_not_begun_are_left_out():
+    labels, _ = planted(0, 5000, 60, 8, flip=0.6)
+    model = cc.QMI(20, n_init=400, random_state=0, n_jobs=2, tol=0.0)
+    late, _ = interrupted(lambda: model.fit(labels))
+    assert late < 1.5
+
+
+def test_a_pool_begins_nothing_after_an_error():
+    begun = []
+
+    def work(item):
+        begun.append(item)
+        time.sleep(0.02)
+        if item == 1:
+            raise ValueError("on purpose")
+        return item
+
+    with pytest.raises(ValueError, match="on purpose"), side_by_side(2) as mapped:
+        list(mapped(work, range(100)))
+    assert len(begun) < 50
+
+
+def test_a_kernel_ends_in_a_thread_that_is_told_to():
+    told = threading.Event()
+    done = []
+
+    def work():
+        with heeding(told.is_set), pytest.raises(UnwantedError):
+            long_means(1)()
+        done.append("unwanted")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.3)
+    told.set()
+    thread.join(30)
+    assert done == ["unwanted"]

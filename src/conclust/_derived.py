@@ -12,6 +12,7 @@ Functions and methods read these quantities here instead of computing them again
                                    partition_weights, presence_groups
     each cluster          (T,)     cluster_sizes, column_partitions, column_weights
     cluster and partition (T, N)   observed_sizes
+    partition, partition  (N, N)   shared_counts
     object and cluster    (n, T)   indicator, B
     cluster and cluster   (T, T)   gram, B'B; gram_entries, how many it can have
     all of it                      label_view, as the kernels read it
@@ -177,6 +178,15 @@ class Derived:
     def observed_counts(self) -> NDArray[np.int64]:
         """How many objects each partition observed, (n_partitions,)."""
         return self.n_samples - self.missing_counts
+
+    @once
+    def shared_counts(self) -> NDArray[np.float64]:
+        """How many objects each two partitions both observed, (n_partitions, n_partitions)."""
+        m = self.n_partitions
+        if not self.has_missing:
+            return np.full((m, m), float(self.n_samples))
+        present = self.present.astype(np.float64)
+        return np.asarray(present.T @ present)
 
     @once
     def presence_groups(self) -> PresenceGroups:

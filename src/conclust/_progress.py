@@ -1,14 +1,38 @@
-"""Progress of long work: plain lines on standard error, never on standard output."""
+"""Progress of long work: plain lines on standard error, never on standard output.
+
+A fit that is verbose listens (`listening`). What it calls says which stage begins (`stage`), how far a loop
+is (`tracked`, `advance`), and kernels how far they are (``_kernels/base/interrupt.h``); nothing is handed down
+for it, and where nobody listens, or in another thread, nothing happens.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from conclust._validation import refuse
 
-__all__ = ["reporter"]
+__all__ = [
+    "advance",
+    "listening",
+    "reporter",
+    "rounds",
+    "say",
+    "stage",
+    "tracked",
+]
+
+# Seconds between two lines of the same stage.
+_LINES = 2.0
+# What the rounds of an iteration are called that has a line for each.
+_ROUND = "rounds"
+
+T = TypeVar("T")
 
 
 def reporter(verbose: Any, owner: str) -> Callable[[str], None]:
@@ -22,3 +46,172 @@ def reporter(verbose: Any, owner: str) -> Callable[[str], None]:
         print(f"[{owner}] {message}", file=sys.stderr, flush=True)  # noqa: T201
 
     return report
+
+
+@dataclass
+class _Level:
+    """A stage, or a loop within one: how much of it is done."""
+
+    what: str
+    began: float
+    count: int = 0  # of a loop; 0: a stage
+    at_most: bool = False  # it may end before all are done
+    done: float = 0.0  # of the count, or a share
+    looped: bool = False  # `tracked` ends it
+
+    @property
+    def told(self) -> str:
+        """Words for it."""
+        if not self.count:
+            if self.at_most:
+                return f"{self.what}: {self.done:.0f}"
+            return f"{self.what}: {100 * self.done:.0f} %" if self.done else self.what
+        return f"{self.what}: {self.done:.0f} of {'at most ' * self.at_most}{self.count}"
+
+
+@dataclass
+class _Work:
+    """What one fit is at: the stage, and the loops and stages within it."""
+
+    report: Callable[[str], None]
+    levels: list[_Level] = field(default_factory=list)
+    last: float = field(default_factory=lambda: time.monotonic())
+
+    def replace_last(self, level: _Level) -> None:
+        """Put a level in the place of one that is over, within the loops that go on."""
+        if self.levels and not self.levels[-1].looped:
+            self.levels.pop()
+        self.levels.append(level)
+
+    def round(self, what: str, done: int, at_most: int) -> None:
+        """Count a round of an iteration, which begins where there is none of this name."""
+        level = self.levels[-1] if self.levels else None
+        if level is None or level.looped or level.what != what or done < level.done:
+            level = _Level(what, time.monotonic(), at_most, at_most=True)
+            self.replace_last(level)
+        level.done = done
+
+    def tell_now_and_then(self) -> None:
+        """Write a line if the last one is long ago."""
+        now = time.monotonic()
+        if now - self.last >= _LINES and self.levels:
+            self.last = now
+            self.report(", ".join(level.told for level in self.levels) + self.left())
+
+    def left(self) -> str:
+        """Say the time left of the outermost loop, or of the stage if there is none."""
+        now = time.monotonic()
+        share, bound, began = 0.0, False, now
+        for level in reversed(self.levels):
+            if level.count:
+                if level.done and bound:  # what is known of whole rounds is the better guess
+                    share, bound = 0.0, False
+                share = (level.done + share) / level.count
+                bound, began = bound or level.at_most, level.began
+            elif not share and not level.at_most:
+                share, began = level.done, level.began
+        if not share:
+            return ""
+        left = (now - began) * (1.0 / min(1.0, share) - 1.0)
+        return f", {'at most' if bound else 'about'} {left:.0f} s left"
+
+
+_WORK: ContextVar[_Work | None] = ContextVar("conclust progress", default=None)
+
+
+@contextmanager
+def listening(verbose: Any, owner: str) -> Iterator[None]:
+    """Write what the work within says, if `verbose` is above 0; else it goes to whoever listens already."""
+    report = reporter(verbose, owner)
+    if not verbose:
+        yield
+        return
+    before = _WORK.set(_Work(report))
+    try:
+        yield
+    finally:
+        _WORK.reset(before)
+
+
+def say(message: str, done: int = 0, at_most: int = 0) -> None:
+    """Write a line, where somebody listens; after a round of an iteration with the time left at most."""
+    work = _WORK.get()
+    if work is not None:
+        if at_most:
+            work.round(_ROUND, done, at_most)
+            message += work.left()
+        work.report(message)
+        work.last = time.monotonic()
+
+
+def stage(what: str) -> None:
+    """Say what begins: the last stage is over, or the round of a loop is at this."""
+    work = _WORK.get()
+    if work is None:
+        return
+    work.replace_last(_Level(what, time.monotonic()))
+    if len(work.levels) == 1:
+        say(what)
+    else:
+        work.tell_now_and_then()
+
+
+def tracked(
+    items: Iterable[T], what: str, total: int | None = None, *, at_most: bool = False
+) -> Iterator[T]:
+    """Yield the items of a loop, and say now and then how many are done and the time left.
+
+    Parameters
+    ----------
+    items : iterable
+        What the loop goes over.
+    what : str
+        What they are, in the plural.
+    total : int, default=None
+        How many. None: their length.
+    at_most : bool, default=False
+        Whether the loop may end before all are done.
+    """
+    work = _WORK.get()
+    if work is None:
+        yield from items
+        return
+    count = len(items) if total is None else total  # type: ignore[arg-type]
+    level, depth = (
+        _Level(what, time.monotonic(), max(1, count), at_most, looped=True),
+        len(work.levels),
+    )
+    work.levels.append(level)
+    try:
+        for item in items:
+            yield item
+            del work.levels[depth + 1 :]
+            level.done += 1
+            work.tell_now_and_then()
+    finally:
+        del work.levels[depth:]
+
+
+def rounds(what: str, done: int, at_most: int = 0) -> None:
+    """Say how many rounds an iteration has made, of those that it may make; 0: nobody knows."""
+    work = _WORK.get()
+    if work is None:
+        return
+    work.round(what, done, at_most)
+    work.tell_now_and_then()
+
+
+def advance(done: float, total: float = 1.0) -> None:
+    """Say how far the stage is."""
+    work = _WORK.get()
+    if work is None or not work.levels or total <= 0:
+        return
+    if work.levels[-1].count:
+        work.levels.append(_Level("this one", time.monotonic()))
+    if work.levels[-1].at_most:
+        return
+    level, share = work.levels[-1], done / total
+    if share < level.done:  # other work of the same stage
+        level.began = time.monotonic()
+    level.done = share
+    work.tell_now_and_then()

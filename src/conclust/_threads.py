@@ -10,17 +10,78 @@ from __future__ import annotations
 import numbers
 import os
 import sys
-from contextlib import AbstractContextManager
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, partial
+from threading import Event
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._validation import refuse
 
-__all__ = ["one_library_thread", "thread_count", "within_machine"]
+__all__ = [
+    "UnwantedError",
+    "heeding",
+    "one_library_thread",
+    "side_by_side",
+    "stop_if_unwanted",
+    "thread_count",
+    "within_machine",
+]
 
 _forked = False
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# In a thread that works for another one: whether its result is not wanted any more.
+_STOPPED: ContextVar[Callable[[], bool] | None] = ContextVar("conclust stopped", default=None)
+
+
+class UnwantedError(Exception):
+    """Ends work in a thread for another one that was interrupted."""
+
+
+@contextmanager
+def heeding(stopped: Callable[[], bool]) -> Iterator[None]:
+    """Let kernels of this thread end with `UnwantedError` where ``stopped()`` says so."""
+    before = _STOPPED.set(stopped)
+    try:
+        yield
+    finally:
+        _STOPPED.reset(before)
+
+
+def stop_if_unwanted() -> None:
+    """Raise `UnwantedError` in a thread of which nobody wants the result. Kernels ask ten times a second."""
+    stopped = _STOPPED.get()
+    if stopped is not None and stopped():
+        raise UnwantedError
+
+
+@contextmanager
+def side_by_side(
+    threads: int,
+) -> Iterator[Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]]:
+    """Yield a ``map`` that works in so many threads, its results in order.
+
+    An error, or Ctrl-C, begins nothing more; kernels that are at work end within tenths of a second.
+    """
+    stopped = Event()
+    pool = ThreadPoolExecutor(max(1, threads))
+
+    def work(function: Callable[[T], R], item: T) -> R:
+        with heeding(stopped.is_set):
+            return function(item)
+
+    try:
+        yield lambda function, items: pool.map(partial(work, function), items)
+    finally:
+        stopped.set()
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def thread_count(n_jobs: Any, owner: str = "this function") -> int:

@@ -132,7 +132,7 @@ def partition_similarities(
     check_option(measure, "measure", "partition_similarities", Measure)
     check_option(average, "average", "partition_similarities", Average)
     members = _hard(ensemble, "partition_similarities")
-    shared = _shared(members)
+    shared = members.shared_counts
     found = _all_nmi(members, shared, average) if measure == "nmi" else _all_ari(members, shared)
     found = np.where(shared > 0, found, np.nan)
     np.fill_diagonal(found, 1.0)
@@ -148,15 +148,6 @@ def _hard(ensemble: Ensemble | ArrayLike, owner: str) -> Ensemble:
             "clusters."
         )
     return members
-
-
-def _shared(members: Ensemble) -> NDArray[np.float64]:
-    """Return the objects that two members share, (m, m)."""
-    if not members.has_missing:
-        m = members.n_partitions
-        return np.full((m, m), float(members.n_samples))
-    present = members.present.astype(np.float64)
-    return np.asarray(present.T @ present)
 
 
 def _per_pair(
@@ -187,13 +178,8 @@ def _per_member(
     number of objects that both observed. The result is (m, 1) where nothing is missing.
     """
     offsets, m = members.offsets, members.n_partitions
-    present = (
-        members.present.astype(np.float64)
-        if members.has_missing
-        else np.ones((members.n_samples, 1))
-    )
-    width = present.shape[1]
-    clusters = sp.csr_array(members.indicator.T)
+    width = m if members.has_missing else 1
+    sizes = _sizes_of(members)
     found = np.empty((m, width))
     room, first = max(1, _CELLS // width), 0
     while first < m:
@@ -201,9 +187,7 @@ def _per_member(
         last = min(m, max(first + 1, last))
         own = offsets[first : last + 1]
         rows = slice(int(own[0]), int(own[-1]))
-        cells = value(
-            np.asarray(clusters[rows] @ present), over_clusters(shared[first:last, :width], own)
-        )
+        cells = value(sizes(rows), over_clusters(shared[first:last, :width], own))
         total = rows.stop - rows.start
         blocks = sp.csr_array(
             (np.ones(total), np.arange(total), own - own[0]), shape=(last - first, total)
@@ -211,6 +195,18 @@ def _per_member(
         found[first:last] = blocks @ cells
         first = last
     return found
+
+
+def _sizes_of(members: Ensemble) -> Callable[[slice], NDArray[np.float64]]:
+    """Return what gives the sizes of some clusters among the objects that each member observed."""
+    if not members.has_missing:
+        return lambda rows: members.cluster_sizes[rows, None]
+    if not members.is_held:
+        return lambda rows: members.observed_sizes[rows]
+    # Of many clusters the sizes are not held at once.
+    clusters = sp.csr_array(members.indicator.T)
+    present = members.present.astype(np.float64)
+    return lambda rows: np.asarray(clusters[rows] @ present)
 
 
 def _all_nmi(

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 import conclust
+from conclust._progress import listening
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._validation import check_column_names, check_int, refuse
 from conclust.agreement import anmi
@@ -83,6 +84,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         ensemble.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         If given, seeds both parts anew; None leaves their own ``random_state`` alone.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error, of all parts.
 
     Attributes
     ----------
@@ -159,11 +162,13 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         *,
         n_clusters: int | Literal["auto"] | None = None,
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.consensus = consensus
         self.generator = generator
         self.n_clusters = n_clusters
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Make the ensemble of the points and find its consensus.
@@ -180,7 +185,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         self : object
             The fitted estimator.
         """
-        with whole_or_nothing(self):
+        with listening(self.verbose, _OWNER), whole_or_nothing(self):
             generator, consensus = self._generator(), self._consensus()
             seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 4, bits=32)
             if self.random_state is not None:
@@ -194,7 +199,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 # Before the members are made, which takes longest.
                 consensus._check_number(_num_samples(X))
             if self.n_clusters == _AUTO:
-                self.selection_ = _select(X, generator, seeds[3])
+                self.selection_ = _select(X, generator, seeds[3], self.verbose)
                 consensus.set_params(n_clusters=self.selection_.n_clusters)
             self.ensemble_ = Ensemble(generator.fit_transform(X))
             self.generator_ = generator
@@ -442,7 +447,7 @@ def _default_consensus(n_clusters: int | None) -> Any:
     return AutoConsensus(n_clusters)
 
 
-def _select(X: Any, generator: Any, seed: int) -> Selection:
+def _select(X: Any, generator: Any, seed: int, verbose: int) -> Selection:
     """Ask resamples of the points how many clusters there are."""
     from conclust.selection import choose
 
@@ -452,4 +457,5 @@ def _select(X: Any, generator: Any, seed: int) -> Selection:
         scale=generator.scale if ours else None,
         n_jobs=generator.n_jobs if ours else None,
         random_state=seed,
+        verbose=verbose,
     )

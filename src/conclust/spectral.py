@@ -21,8 +21,9 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
+from conclust._progress import rounds
 from conclust.bipartite import Edges, MatrixEdges, unit_rows
 
 __all__ = [
@@ -335,6 +336,7 @@ def spectrum_of_products(
     across: list[NDArray[np.float64]] = []
     values, combined = np.empty(0), np.empty((0, 0))
     while block.shape[1]:
+        rounds("blocks of vectors", len(bases), _BLOCKS)
         S_block = forth(block * y[:, None]) * x[:, None]
         bases.append(block)
         across.append(S_block)
@@ -531,9 +533,18 @@ def _mixing(
 def _lanczos(
     operator: Any, n: int, k: int, start: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    inner, products = aslinearoperator(operator), 0
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        nonlocal products
+        products += 1
+        rounds("products with the graph", products)
+        return np.asarray(inner.matvec(v))
+
+    counting: Any = LinearOperator((n, n), matvec=product, dtype=float)
     try:
         values, vectors = eigsh(
-            operator, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 30), maxiter=300, tol=1e-6
+            counting, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 30), maxiter=300, tol=1e-6
         )
     except ArpackNoConvergence as error:
         # The eigenvectors that converged are an embedding of fewer dimensions.

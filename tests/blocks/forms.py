@@ -13,10 +13,12 @@ import conclust
 # name of the form -> (class, parameters, how near it is to the fit in memory).
 # "equal": to rounding. "close": as far as objects are placed to a tolerance. "near": as far as iterations
 # end within one. "batch": equal but for noise, whose own label draws it to where it is in memory only.
-# "optimum": another path to it.
+# "anywhere": so, and objects that are noise everywhere are as good in any cluster. "optimum": another path
+# to it.
 FORMS = {
     "PCC l2": ("PCC", {"divergence": "l2"}, "optimum"),
     "PCC kl, landmarks": ("PCC", {"solver": "landmark"}, "close"),
+    "PEACE": ("PEACE", {"n_init": 2}, "close"),
     "HBGF": ("HBGF", {}, "equal"),
     "HBGF transfer cut": ("HBGF", {"joint": False}, "equal"),
     "LWGP": ("LWGP", {}, "equal"),
@@ -32,18 +34,29 @@ FORMS = {
         {"utility": "U_cos", "normalized": True, "n_init": 3},
         "batch",
     ),
+    "SEC": ("SEC", {"n_init": 3}, "anywhere"),
     "MixtureModel": ("MixtureModel", {"n_init": 3, "tol": 1e-9}, "near"),
     "Voting": ("Voting", {}, "equal"),
+    "CumulativeVoting": ("CumulativeVoting", {}, "equal"),
+    "CumulativeVoting urcv": ("CumulativeVoting", {"scheme": "urcv"}, "equal"),
+    "CumulativeVoting rcv": ("CumulativeVoting", {"scheme": "rcv"}, "equal"),
+    "CumulativeVoting bvote": ("CumulativeVoting", {"scheme": "bvote"}, "equal"),
 }
 
 
-TOLERANCE = {"equal": 1e-9, "batch": 1e-9, "close": 1e-6, "near": 1e-3}
+TOLERANCE = {"equal": 1e-9, "batch": 1e-9, "anywhere": 1e-9, "close": 1e-6, "near": 1e-3}
 
 
 def made(form, k=3, seed=0):
     """The estimator of a form."""
     name, parameters, _ = FORMS[form]
-    return getattr(conclust, name)(k, random_state=seed, **parameters)
+    estimator = getattr(conclust, name)(k, **parameters)
+    return estimator.set_params(random_state=seed) if draws(estimator) else estimator
+
+
+def draws(estimator):
+    """Whether it has a seed."""
+    return "random_state" in estimator.get_params()
 
 
 def cases():

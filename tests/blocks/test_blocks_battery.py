@@ -12,12 +12,23 @@ import conclust
 from conclust import Ensemble
 from conclust.blocks import LabelStore, checkpoint
 from conclust.blocks.runners import LocalRunner
+from conclust.consensus.probabilistic.solvers import blocked
 from conclust.divergences import Divergence, kl
 from conclust.exceptions import EvidenceWarning, InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 CASES = cases()
+SPECIFIC = (
+    "membership_",
+    "objective_",
+    "trace_",
+    "singular_values_",
+    "votes_",
+    "merged_",
+    "reference_membership_",
+    "partition_weights_",
+)
 OWN = Divergence(kl.value, kl.derivative, kl.curvature, name="own kl")
 
 
@@ -27,7 +38,7 @@ def fitted(form, labels, weights=None, k=3, **how):
 
 def everything(model):
     found = {"labels": np.asarray(model.labels_)}
-    for name in ("membership_", "objective_", "trace_", "singular_values_", "votes_"):
+    for name in SPECIFIC:
         if hasattr(model, name):
             found[name] = np.asarray(getattr(model, name))
     return found
@@ -62,9 +73,14 @@ def test_the_result_is_that_of_all_labels_at_once(form, case, k):
         return
     if FORMS[form][2] == "close" and case == "nowhere":
         return  # other landmarks are drawn
-    if FORMS[form][2] == "batch" and case == "noise":
+    if FORMS[form][2] in ("batch", "anywhere") and case == "noise":
         assert parts.objective_ == pytest.approx(whole.objective_, rel=0.02)
         assert adjusted_rand_score(found, whole.labels_) > 0.9
+        return
+    if FORMS[form][2] == "anywhere" and case == "components":
+        somewhere = (labels >= 0).any(axis=1)
+        assert parts.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+        assert adjusted_rand_score(found[somewhere], whole.labels_[somewhere]) == 1.0
         return
     tolerance = TOLERANCE[FORMS[form][2]]
     assert (found == whole.labels_).mean() >= 1.0 - tolerance
@@ -89,7 +105,7 @@ def test_blocks_of_one_object(form):
     whole = made(form).fit(labels)
     parts = fitted(form, labels, block_rows=1)
     assert adjusted_rand_score(np.asarray(parts.labels_), whole.labels_) > 0.9
-    if FORMS[form][2] in ("equal", "batch"):
+    if FORMS[form][2] in ("equal", "batch", "anywhere"):
         assert (np.asarray(parts.labels_) == whole.labels_).all()
 
 
@@ -225,6 +241,8 @@ def test_methods_that_need_all_labels_say_so():
         (conclust.PCC(3, divergence="l2", init="spectral"), "init"),
         (conclust.PCC(3, solver="pairwise"), "solver"),
         (conclust.PCC(3, divergence=OWN), "divergence"),
+        (conclust.PEACE(3, pairs=30), "pairs"),
+        (conclust.PEACE(3, granularity="matched"), "granularity"),
         (conclust.HBGF(3, partitioner="internal"), "partitioner"),
         (conclust.ECPCS(3, consensus="hierarchical"), "consensus"),
         (conclust.Voting(3, hard=True), "hard"),
@@ -253,6 +271,8 @@ def test_memberships_that_lay_in_a_checkpoint_are_missed(tmp_path):
     np.testing.assert_array_equal(np.asarray(model.labels_), labels)
     with pytest.raises(FileNotFoundError, match="folder of the checkpoint"):
         np.asarray(model.membership_)
+    with checkpoint(tmp_path), pytest.raises(FileNotFoundError, match="Remove the folder"):
+        made("PCC l2").fit(LabelStore(CASES["plain"][0], block_rows=50))
 
 
 def test_a_fit_that_is_refused_leaves_no_checkpoint(tmp_path):
@@ -270,3 +290,41 @@ def test_what_is_too_large_for_the_memory_is_in_files(form, monkeypatch):
     expected = fitted(form, labels, weights, block_rows=40)
     monkeypatch.setattr("conclust.blocks.own._MEMORY", 0)
     assert_same_bits(expected, fitted(form, labels, weights, block_rows=40))
+
+
+def test_blocks_that_overshoot_together_are_stepped_back(monkeypatch):
+    # All blocks at once on labels without clusters: the rounds that are shortened are counted.
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 4, (60, 5))
+    labels[rng.random(labels.shape) < 0.3] = -1
+    labels[:, 0] = rng.integers(0, 4, 60)
+    monkeypatch.setattr(blocked, "_ROUNDS", 1)
+    shorter, taken = blocked._Descent._shorter, []
+
+    def counted(self, before, after, blocks):
+        found = shorter(self, before, after, blocks)
+        taken.append((self._change(before, after), self._change(before, found)))
+        return found
+
+    monkeypatch.setattr(blocked._Descent, "_shorter", counted)
+    for weights in (None, rng.uniform(0.5, 2.0, 5)):
+        for k in (4, 6, 8):
+            model = conclust.PCC(k, divergence="l2", tol=1e-12, max_iter=60, random_state=0)
+            model.fit(LabelStore(labels, weights=weights, block_rows=2))
+            assert (np.diff(model.trace_) <= 1e-9 * abs(model.trace_[0])).all()
+            # What was added up on the way is the loss of the memberships there are.
+            loss = naive_loss(labels, np.asarray(model.membership_), weights)
+            assert model.objective_ == pytest.approx(loss, rel=1e-9)
+    assert taken
+    assert all(whole > 0.0 and part <= 1e-9 for whole, part in taken)
+
+
+def naive_loss(labels, Y, weights):
+    """The sum over partitions and pairs of (together - y_i'y_j)^2."""
+    products = Y @ Y.T
+    total = 0.0
+    for u, weight in enumerate(np.ones(labels.shape[1]) if weights is None else weights):
+        for i, j in itertools.combinations(np.flatnonzero(labels[:, u] != -1), 2):
+            same = labels[i, u] == labels[j, u] and labels[i, u] != -2
+            total += weight * (same - products[i, j]) ** 2
+    return total

@@ -69,3 +69,16 @@ def test_what_blocks_cannot_do_is_refused(file, more, words, capsys):
 def test_no_such_file(file, capsys):
     assert combine(file.with_name("none.npy"), "--blocks", "--method", "mcla", "-k", "3") != 0
     assert "There is no file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["report", "predict"])
+def test_what_needs_the_clusterings_says_that_blocks_keep_none(command, file, capsys):
+    assert combine(file, "--blocks", "--method", "mcla", "-k", "3") == 0
+    capsys.readouterr()
+    out = str(file.parent / "out")
+    words = [command, out] if command == "report" else [command, out, str(file), "--out", "-"]
+    assert main(words) == 1
+    told = capsys.readouterr().err
+    assert "was made of labels in blocks" in told
+    assert "'conclust combine' without --blocks" in told
+    assert not (file.parent / "out" / "report.html").exists()

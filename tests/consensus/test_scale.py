@@ -110,7 +110,7 @@ def state(model):
 
 
 @pytest.mark.parametrize("solver", ["factored", "pairwise", "landmark", "greedy"])
-@pytest.mark.parametrize("after", [1, 2])
+@pytest.mark.parametrize("after", [1, 3, 4])
 @pytest.mark.usefixtures("listening")
 def test_ctrl_c_leaves_nothing_half_true(monkeypatch, solver, after):
     labels, _ = planted(n=300, m=12, flip=0.2, missing=0.2)

@@ -105,12 +105,12 @@ def test_an_error_waits_for_the_members_at_work():
 def test_the_shell_says_how_it_was_ended(tmp_path, signals, code):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(20_000, 2)))
     main = (
-        "import signal, sys\nfrom conclust import _threads\nfrom conclust.cli import main\n"
+        "import signal, sys\nfrom conclust import _threads\nfrom conclust.cli import process\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n_threads._most = lambda: 2\n"
-        f"sys.exit(main(['cluster', {str(tmp_path / 'x.npy')!r}, '--partitions', '2000', "
-        f"'--jobs', '2', '-v', '--out', {str(tmp_path / 'out')!r}]))"
+        "process()"
     )
-    process = _begin([sys.executable, "-c", main])
+    words = ["cluster", str(tmp_path / "x.npy"), "--partitions", "2000", "--jobs", "2", "-v"]
+    process = _begin([sys.executable, "-c", main, *words, "--out", str(tmp_path / "out")])
     while " members," not in (line := process.stderr.readline()):
         assert line, "ended before it began"
     found, said, _ = _ended(process, send=signals, between=0.02)

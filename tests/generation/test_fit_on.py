@@ -25,6 +25,7 @@ FORMS = {
     "features": {"feature_fraction": 0.5},
     "scaled": {"scale": "minmax"},
     "standard": {"scale": "standard", "sample_fraction": 0.7},
+    "spherical": {"method": "spherical", "n_partitions": 4},
     "spectral": {"method": "spectral", "n_partitions": 3},
     "in turn": {"method": ["kmeans", "spectral"], "n_partitions": 4, "feature_fraction": 0.7},
     "scikit-learn": {

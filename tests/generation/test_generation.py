@@ -203,7 +203,9 @@ def test_random_starts_are_distinct_points_even_if_most_are_equal():
 # ---------------------------------------------------------------------- randomness and threads
 
 
-@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral", "multimetric", "clusterer"])
+@pytest.mark.parametrize(
+    "method", ["kmeans", "mixed", "spherical", "spectral", "multimetric", "clusterer"]
+)
 def test_same_bits_for_every_backend_and_n_jobs(method):
     chosen = GaussianMixture(2) if method == "clusterer" else method
     several = {"n_partitions": 6, "n_clusters": [2, 5]}
@@ -284,7 +286,7 @@ def test_result_depends_on_random_state_alone():
     assert np.array_equal(more[:, :5], run(1))
 
 
-@pytest.mark.parametrize("method", ["kmeans", "mixed", "spectral", "multimetric"])
+@pytest.mark.parametrize("method", ["kmeans", "mixed", "spherical", "spectral", "multimetric"])
 def test_type_and_layout_of_the_points_change_nothing(method):
     X = np.asarray(IRIS[:60], dtype=np.float32).astype(np.float64)
     generator = EnsembleGenerator(method, n_clusters=[2, 4], scale="minmax", random_state=0)
@@ -458,9 +460,12 @@ def test_progress_goes_to_standard_error(capsys):
         ),
         (
             {"method": KMeans},
-            "must be 'kmeans', 'mixed', 'spectral', 'multimetric', a scikit-learn",
+            "must be 'kmeans', 'mixed', 'spherical', 'spectral', 'multimetric', a scikit-learn",
         ),
-        ({"method": []}, "list of clusterers, 'kmeans', 'spectral' and 'multimetric'. Got"),
+        (
+            {"method": []},
+            "list of clusterers, 'kmeans', 'spherical', 'spectral' and 'multimetric', or a list of pairs",
+        ),
         ({"method": [KMeans(), "mixed"]}, "scikit-learn clusterer"),
         ({"method": StandardScaler()}, "scikit-learn clusterer"),
         ({"n_partitions": 0}, r"'n_partitions' .* int in the range \[1, inf\) or None. Got 0"),

@@ -156,13 +156,16 @@ def assert_same_model(ours, theirs):
 
 
 @pytest.mark.parametrize(
-    "method", ["kmeans", "mixed", "spectral", "multimetric", "kinds", "clusterers"]
+    "method",
+    ["kmeans", "mixed", "pairs", "spherical", "spectral", "multimetric", "kinds", "clusterers"],
 )
 @pytest.mark.parametrize("sample_fraction", [1.0, 0.6])
 def test_what_comes_from_the_cache_is_what_went_in(tmp_path, method, sample_fraction):
     plain = {
         "kmeans": EnsembleGenerator(n_partitions=4),
         "mixed": EnsembleGenerator("mixed", n_clusters=[2, 3]),
+        "pairs": EnsembleGenerator([("average", [2, 3]), ("kmeans", [4])]),
+        "spherical": EnsembleGenerator("spherical", 3),
         "spectral": EnsembleGenerator("spectral", 3),
         "multimetric": EnsembleGenerator("multimetric", 3),
         "kinds": EnsembleGenerator(["spectral", "kmeans"], 4),

@@ -210,7 +210,9 @@ def test_kinds_take_turns_with_clusterers():
     assert labels.dtype == np.int32
     assert [member.method for member in generator.members_] == ["spectral", "KMeans"]
     assert generator.members_[1].n_clusters == 3
-    with pytest.raises(ParameterError, match="list of clusterers, 'kmeans', 'spectral' and"):
+    with pytest.raises(
+        ParameterError, match="list of clusterers, 'kmeans', 'spherical', 'spectral' and"
+    ):
         EnsembleGenerator(["kmeans", "mixed"]).fit(IRIS)
     with pytest.raises(ParameterError, match=r"Is it 'spectral'\?"):
         EnsembleGenerator("spectra").fit(IRIS)

@@ -55,6 +55,7 @@ from conclust._kernels._core import (
     label_merges,
     landmark_labels,
     largest_of_rows,
+    listen_to_kernels,
     lloyd_round,
     mixed_membership_round,
     nearest_landmarks,
@@ -72,6 +73,8 @@ from conclust._kernels._core import (
     walk_step,
     weighted_gram,
 )
+from conclust._progress import advance
+from conclust._threads import stop_if_unwanted
 
 __all__ = [
     "AverageChain",
@@ -141,3 +144,13 @@ __all__ = [
     "walk_step",
     "weighted_gram",
 ]
+
+
+def _asked(share: float) -> None:
+    """Hear a kernel that asks whether to go on; below 0 it does not know how much of its work is done."""
+    stop_if_unwanted()
+    if share >= 0:
+        advance(share)
+
+
+listen_to_kernels(_asked)

@@ -10,6 +10,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[Any]  # uint8, uint16 or uint32: see codes.h
 
+# called ten times a second with the share of its work that a long kernel has done, -1 if it does not know
+def listen_to_kernels(listener: Callable[[float], object]) -> None: ...
+
 # labels: what a kernel reads of them; it holds the arrays
 class LabelView:
     def __init__(

@@ -3,9 +3,21 @@
 
 namespace {
 
-bool python_raises() {
+// Takes the share of a kernel's work that is done, below 0 if unknown; held to the end of the process.
+PyObject* listener = nullptr;
+
+// What the listener raises ends the kernel as Ctrl-C does.
+bool python_raises(double done) {
     const nb::gil_scoped_acquire held;
-    return PyErr_CheckSignals() != 0;
+    if (PyErr_CheckSignals() != 0) {
+        return true;
+    }
+    if (listener == nullptr) {
+        return false;
+    }
+    PyObject* answer = PyObject_CallFunction(listener, "d", done);
+    Py_XDECREF(answer);
+    return answer == nullptr;
 }
 
 // The error has been set where Python was asked.
@@ -22,6 +34,7 @@ NB_MODULE(_core, m) {
     m.doc() = "conclust's C++ kernels. Import them through conclust._kernels only.";
     conclust::ask_python = python_raises;
     nb::register_exception_translator(pass_interrupt_on);
+    m.def("listen_to_kernels", [](nb::object given) { listener = given.release().ptr(); });
     bind_labels(m);
     bind_kmeans(m);
     bind_evidence(m);

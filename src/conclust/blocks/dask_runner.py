@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._threads import one_library_thread
 from conclust._validation import missing_extra
 from conclust.blocks.facts import Census, Facts
 from conclust.blocks.own import read_own
@@ -189,10 +190,9 @@ def _futures(own: Any) -> list[Any] | None:
 
 def _work(job: Job, made: list[tuple[Any, Any]] | None, raw: Any) -> tuple[Any, Any]:
     """Do a job on a worker; `made` is what earlier tasks returned for the block."""
-    if made is None:
-        return work(job, raw)
-    own = tuple(pair[0] for pair in made)
-    return work(job, raw, own[0] if len(own) == 1 else own)
+    own = None if made is None else tuple(pair[0] for pair in made)
+    with one_library_thread():
+        return work(job, raw, own[0] if own is not None and len(own) == 1 else own)
 
 
 def _first(pair: tuple[Any, Any]) -> Any:

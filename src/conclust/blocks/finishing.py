@@ -23,7 +23,7 @@ from conclust.blocks.own import Kept
 from conclust.blocks.runners import Job, Task
 from conclust.exceptions import UnsupportedEnsembleError
 
-__all__ = ["NOTHING", "Answer", "Numbered", "numbered_labels", "numbered_membership"]
+__all__ = ["NOTHING", "Answer", "Numbered", "numbered_labels", "numbered_membership", "rows_of"]
 
 # A cluster is empty where no object belongs to it with a higher probability: an iteration towards zero
 # leaves such rests, and memberships are written with nine decimals.
@@ -135,6 +135,20 @@ def numbered_membership(
     shape = (labels.facts.n_samples, len(order))
     membership = BlockedArray(shape, np.float64, labels.facts.block_rows, make)
     return Numbered(result, leading, order, membership)
+
+
+def rows_of(labels: LabelBlocks, answer: Answer, width: int) -> BlockedArray:
+    """Return the memberships that a rule gives, as they are, of `width` columns.
+
+    Rows of objects that no partition observed are uniform.
+    """
+    order = np.arange(width)
+
+    def make(block: int) -> NDArray[np.float64]:
+        return _rows(labels, answer, block, order, set())
+
+    shape = (labels.facts.n_samples, width)
+    return BlockedArray(shape, np.float64, labels.facts.block_rows, make)
 
 
 def _first_pass(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from conclust._derived import Derived, PresenceGroups, once
 from conclust._gram import check_gram
 from conclust._kernels import cluster_sizes, contingency_gram
+from conclust._labels import missing_code
 from conclust._random import spawn_generators
 from conclust.blocks.checkpoints import Stages
 from conclust.blocks.facts import Facts, Part
@@ -105,7 +106,7 @@ class LabelBlocks(Derived):
     def codes(self) -> NDArray[Any]:  # type: ignore[override]
         """Refused: labels of all objects at once are what blocks avoid."""
         raise UnsupportedEnsembleError(
-            "Labels in blocks are never held all at once: Ensemble(labels) reads them into memory."
+            "Labels in blocks are never held all at once: LabelStore(...).ensemble() reads them into memory."
         )
 
     @once
@@ -116,9 +117,9 @@ class LabelBlocks(Derived):
     @once
     def gram(self) -> sp.csr_array:
         """B'B (T, T), counted block by block."""
-        check_gram(
-            self.gram_entries, "The Gram matrix B'B of these labels", "Use fewer partitions."
-        )
+        # Every block counts into a matrix of its own.
+        what = "The Gram matrix B'B of these labels"
+        check_gram(int(self.offsets[-1]) ** 2, what, "Use fewer or coarser partitions.")
         counts = self.total("contingency tables", _gram)[0]
         return sp.csr_array(counts.astype(np.float64))
 
@@ -126,6 +127,11 @@ class LabelBlocks(Derived):
     def observed_sizes(self) -> NDArray[np.float64]:
         """How many objects of each cluster each partition observed, (T, N)."""
         return np.asarray(self.total("who observed whom", _observed_sizes)[0])
+
+    @once
+    def shared_counts(self) -> NDArray[np.float64]:
+        """How many objects each two partitions both observed, (N, N)."""
+        return np.asarray(self.total("objects observed by two partitions", _shared_counts)[0])
 
     @once
     def gram_entries(self) -> int:
@@ -250,13 +256,27 @@ class LabelBlocks(Derived):
 
         Objects that no partition observed are left out.
         """
+        found = [codes for _, codes in self._read_rows(objects)]
+        return self.facts.ensemble(np.concatenate(found))
+
+    def all_rows(self, objects: NDArray[np.int64]) -> Ensemble:
+        """Return some objects as `rows` does, with those that no partition observed among them."""
+        dtype = self.facts.code_type
+        codes = np.full((len(objects), self.n_partitions), missing_code(dtype), dtype=dtype)
+        for at, found in self._read_rows(objects):
+            codes[np.searchsorted(objects, at)] = found
+        return self.facts.ensemble(codes)
+
+    def _read_rows(
+        self, objects: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+        """Yield which of some objects each block has, if they were observed, and their codes."""
         blocks = np.searchsorted(objects, np.arange(self.n_blocks + 1) * self.facts.block_rows)
         chosen = [
             objects[blocks[b] : blocks[b + 1]] - b * self.facts.block_rows
             for b in range(self.n_blocks)
         ]
-        found = list(self.each("a sample", _chosen, chosen))
-        return self.facts.ensemble(np.concatenate(found))
+        yield from self.each("a sample", _chosen, chosen)
 
     def sample(self, count: int, seed: np.random.SeedSequence) -> Ensemble:
         """Return objects drawn without repetition, all if there are no more, in their order."""
@@ -332,6 +352,10 @@ def _observed_sizes(part: Part) -> tuple[NDArray[np.float64]]:
     return (part.ensemble.observed_sizes,)
 
 
+def _shared_counts(part: Part) -> tuple[NDArray[np.float64]]:
+    return (part.ensemble.shared_counts,)
+
+
 def _gram(part: Part) -> tuple[NDArray[np.int64]]:
     ensemble = part.ensemble
     T = int(ensemble.offsets[-1])
@@ -340,10 +364,11 @@ def _gram(part: Part) -> tuple[NDArray[np.int64]]:
     return (counts,)
 
 
-def _chosen(part: Part, chosen: list[NDArray[np.int64]]) -> NDArray[Any]:
-    ensemble = part.ensemble
+def _chosen(part: Part, chosen: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the numbers of chosen objects among all, if they were observed, and their codes."""
     rows = chosen[part.index]
+    at = rows
     if part.observed is not None:
-        place = np.cumsum(part.observed) - 1
-        rows = place[rows[part.observed[rows]]]
-    return np.asarray(ensemble.codes[rows])
+        at = rows[part.observed[rows]]
+        rows = (np.cumsum(part.observed) - 1)[at]
+    return part.begin + at, np.asarray(part.ensemble.codes[rows])

@@ -72,8 +72,7 @@ def work(job: Job, raw: Any = None, own: Any = None) -> tuple[Any, Any]:
     part = job.facts.part(job.block, labels)
     if part is None:
         return None, None
-    with one_library_thread():
-        kept, found = job.task(part, read_own(job.own if own is None else own), *job.shared)
+    kept, found = job.task(part, read_own(job.own if own is None else own), *job.shared)
     return write_own(job.place, kept), found
 
 
@@ -126,7 +125,9 @@ class LocalRunner:
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
         """Yield what `work` returns for each job, in order."""
-        yield from self._in_order(work, ((job,) for job in jobs))
+        # Here, once: threads that set and restore it at the same time would leave it set.
+        with one_library_thread():
+            yield from self._in_order(work, ((job,) for job in jobs))
 
     def fetch(self, own: Any) -> Any:
         """Return a block's own from what `run` returned."""

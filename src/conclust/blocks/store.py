@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from conclust._ensemble_input import read_weights
 from conclust._labels import Missing
-from conclust._progress import reporter
+from conclust._progress import reporter, say
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option
 from conclust.blocks.checkpoints import Stages, current_folder
@@ -111,7 +111,8 @@ class LabelStore:
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.threads = thread_count(n_jobs, "LabelStore")
-        self.report = reporter(verbose, "LabelStore")
+        own = reporter(verbose, "LabelStore")
+        self.report = own if verbose else say  # to the estimator that is fitted, if that is verbose
         self._facts: Facts | None = None
 
     @property

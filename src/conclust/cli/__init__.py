@@ -14,13 +14,13 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from conclust.cli.parser import build_parser
 from conclust.cli.talk import Voice, speaking
 from conclust.exceptions import ConclustError
 
-__all__ = ["main"]
+__all__ = ["main", "process"]
 
 EXIT_FAILURE = 1
 EXIT_INTERNAL = 70  # EX_SOFTWARE of sysexits.h
@@ -42,10 +42,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: see the module's text. A wrong command line and ``--help`` end in
         SystemExit, as argparse has it.
     """
+    return _main(argv, ending=False)
+
+
+def process() -> NoReturn:
+    """Run the command of this process and end it: further interrupts change nothing any more."""
+    sys.exit(_main(None, ending=True))
+
+
+def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
     with speaking() as (out, _):
         arguments = build_parser().parse_args(argv)
         arguments.words = list(sys.argv[1:] if argv is None else argv)
-        with _terminable():
+        with _terminable(ending=ending):
             code = _run(arguments)
         out.flush()
         return _told(arguments, out) if code == 0 else code
@@ -102,10 +111,16 @@ class _Terminated(BaseException):
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM and Ctrl-C raise, once: who is leaving already is not held up by more of them."""
+def _terminable(*, ending: bool) -> Iterator[None]:
+    """Let SIGTERM and Ctrl-C raise, once: who is leaving already is not held up by more of them.
+
+    A process that ends afterwards ignores them to its end, another gets its handlers back.
+    """
+    stopped = False
 
     def stop(number: int, frame: object) -> None:
+        nonlocal stopped
+        stopped = True
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
@@ -121,7 +136,7 @@ def _terminable() -> Iterator[None]:
             signal.signal(signal.SIGINT, stop)
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in () if stopped and ending else before.items():
             if handler is not None:  # None: set by another language, and not to be set again here
                 signal.signal(number, handler)
 

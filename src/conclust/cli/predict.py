@@ -149,6 +149,14 @@ def _read_result(folder: Path) -> _Result:
             "written."
         )
     content = read_json(folder / "result.json")
+    kept = content.get("ensemble") if isinstance(content, dict) else None
+    if isinstance(kept, dict) and "blocks" in kept:
+        raise InputError(
+            f"{folder} was made of labels in blocks: it has labels.npy, and none of the clusterings of which the "
+            "consensus would be found again. In Python fit a conclust.blocks.LabelStore and call predict; "
+            "or run 'conclust combine' without --blocks, on a sample of the objects if all do not fit into "
+            "the memory."
+        )
     found = _Result(folder, content, Ensemble.load(folder / "ensemble.npz"), np.empty(0, np.int64))
     if found.get("command") not in ("cluster", "combine"):
         raise InputError(f"{folder} is a result of 'conclust {found.get('command')}': see --help.")

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._progress import rounds
+
 __all__ = ["Path", "follow", "leap"]
 
 # A leap leaves at least this share of every entry after two plain steps.
@@ -63,6 +65,7 @@ def follow(
     point, (loss, after) = start, step(start)
     trace, converged, longest = [loss], False, np.inf
     while not converged and len(trace) <= max_iter:
+        rounds("iterations", len(trace) - 1, max_iter)
         next_loss, beyond = step(after)
         converged = done(loss, next_loss, float(np.abs(after - point).max(initial=0.0)))
         trace.append(next_loss)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from conclust._labels import (
     missing_code,
     read_new_labels,
 )
+from conclust._progress import listening, say
 from conclust._validation import check_column_names, check_int, check_option, refuse
 from conclust._warnings import warn
 from conclust.blocks.finishing import NOTHING
@@ -100,6 +102,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     method: ClassVar[Method]
     n_clusters: Any  # as it was given, where the method has it; checked before the fit
     missing: Missing
+    verbose: int = 0  # silent where the method has no such parameter
     labels_: NDArray[np.int64]
     n_clusters_: int
 
@@ -161,30 +164,40 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         UnsupportedEnsembleError
             If the method takes no missing labels or no soft members, and the ensemble has them.
         """
-        with whole_or_nothing(self):
+        with listening(self.verbose, type(self).__name__), whole_or_nothing(self):
+            began = time.monotonic()
             self._forget()
             if is_blocked(X):
                 self._fit_stored(X)
-                return self
-            ensemble = self._read(X)
-            observed = ensemble.observed
-            kept = ensemble if observed.all() else ensemble.observed_only()
-            self._check_support(kept)
-            self._check_number(kept.n_samples)
-            self._check_parameters(kept)
-            self._names, self._code_type = kept.names, kept.codes.dtype
-            labels = canonical_labels(self._fit(kept, observed))
-            self.n_clusters_ = int(labels.max()) + 1
-            self.labels_ = spread(labels, observed, -1)
-            self._finish(observed)
-            if not observed.all():
-                warn(
-                    f"{np.count_nonzero(~observed)} objects are missing in every partition (the first is "
-                    f"object {np.argmin(observed)}): the ensemble says nothing about them, so their label is "
-                    "-1 and their membership, if any, uniform.",
-                    EvidenceWarning,
-                )
+            else:
+                self._fit_in_memory(X)
+            count = self.n_clusters_
+            seconds = time.monotonic() - began
+            say(f"{count} cluster{'s' * (count != 1)} after {seconds:.1f} s")
         return self
+
+    def _fit_in_memory(self, X: Any) -> None:
+        """Find the consensus of labels that are there at once."""
+        say("reading the labels")
+        ensemble = self._read(X)
+        say(f"{ensemble.n_samples} objects in {ensemble.n_partitions} partitions")
+        observed = ensemble.observed
+        kept = ensemble if observed.all() else ensemble.observed_only()
+        self._check_support(kept)
+        self._check_number(kept.n_samples)
+        self._check_parameters(kept)
+        self._names, self._code_type = kept.names, kept.codes.dtype
+        labels = canonical_labels(self._fit(kept, observed))
+        self.n_clusters_ = int(labels.max()) + 1
+        self.labels_ = spread(labels, observed, -1)
+        self._finish(observed)
+        if not observed.all():
+            warn(
+                f"{np.count_nonzero(~observed)} objects are missing in every partition (the first is "
+                f"object {np.argmin(observed)}): the ensemble says nothing about them, so their label is "
+                "-1 and their membership, if any, uniform.",
+                EvidenceWarning,
+            )
 
     def _fit_stored(self, X: Any) -> None:
         """Find the consensus of labels that are read in blocks."""

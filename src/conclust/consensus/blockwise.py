@@ -16,7 +16,7 @@ from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.sources import DaskLabels
-from conclust.blocks.store import LabelStore, stored
+from conclust.blocks.store import is_blocked, stored
 from conclust.ensemble import as_ensemble
 from conclust.exceptions import EvidenceWarning, InputError
 
@@ -60,11 +60,14 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
         found = numbered_membership(labels, answer, counted)
         estimator._counted = counted
         estimator._keep_clusters(found.columns)
-        estimator.membership_ = _kind_of(store, found.membership)
+        estimator.membership_ = cast(Any, found.membership)
     else:
         found = numbered_labels(labels, answer)
-    estimator.labels_ = _kind_of(store, found.labels)
+    estimator.labels_ = cast(Any, found.labels)
     estimator.n_clusters_ = found.n_clusters
+    if store.of_dask:
+        for name, value in _in_blocks(estimator).items():
+            setattr(estimator, name, value.to_dask())
     nowhere = labels.facts.n_unobserved
     if nowhere:
         warn(
@@ -85,9 +88,13 @@ def _told(estimator: ConsensusClusterer) -> str:
     return f"{type(estimator).__name__}({parameters})"
 
 
-def _kind_of(store: LabelStore, found: Any) -> Any:
-    """Return a result of all objects as an array of Dask, if the labels are one."""
-    return found.to_dask() if store.of_dask else found
+def _in_blocks(estimator: Any) -> dict[str, Any]:
+    """Return the attributes that have a row for every object of a fit in blocks."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if isinstance(value, BlockedArray) or is_blocked(value)
+    }
 
 
 def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: Any) -> Any:
@@ -119,7 +126,7 @@ def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: An
             f"{m} columns instead."
         )
     light = copy(estimator)  # without what has a row for every object of fit
-    for name in ("labels_", "membership_"):
+    for name in ("labels_", "membership_", *_in_blocks(estimator)):
         vars(light).pop(name, None)
     place = partial(_placed, estimator=light, how=how, missing=store.missing)
     if isinstance(store.source, DaskLabels):

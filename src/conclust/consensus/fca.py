@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import ConceptGrowth
 from conclust._labels import canonical_labels, missing_code, noise_code
-from conclust._progress import reporter
+from conclust._progress import rounds, say, stage, tracked
 from conclust._validation import check_option, refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
@@ -161,7 +161,6 @@ class FCAConsensus(ConsensusClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.order, "order", "FCAConsensus", Order)
-        reporter(self.verbose, "FCAConsensus")
         value: object = self.threshold
         most = _total(ensemble)
         if isinstance(value, str):
@@ -196,6 +195,7 @@ class FCAConsensus(ConsensusClusterer):
             for name in ("thresholds_", "scores_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
             self.threshold_ = _votes(self.threshold, voters)
+            stage("growth of concepts")
             found = _run(rows, kernel, self.threshold_, voters)
         least = _lenient(self.threshold_, voters)
         few = int(rows.counts[_votes_on(rows.ensemble) < least].sum())
@@ -217,7 +217,6 @@ class FCAConsensus(ConsensusClusterer):
         self, ensemble: Ensemble, rows: DistinctRows, kernel: ConceptGrowth
     ) -> tuple[float, _Found]:
         """Return the threshold with the consensus that fits the co-association best, and this consensus."""
-        report = reporter(self.verbose, "FCAConsensus")
         m = ensemble.n_partitions
         fewest = max(1, math.ceil(_LOWEST_SHARE * m - 1e-9))
         tried = np.linspace(fewest, m, min(_MOST_TRIED, m + 1 - fewest)).round()
@@ -227,10 +226,11 @@ class FCAConsensus(ConsensusClusterer):
             thresholds = thresholds.round()
         scores = np.empty(len(shares))
         best: _Found | None = None
-        for t, threshold in enumerate(thresholds):
+        stage("growth of concepts")
+        for t, threshold in enumerate(tracked(thresholds, "thresholds")):
             found = _run(rows, kernel, float(threshold), ensemble)
             scores[t] = _fit_of_pairs(found.labels, ensemble)
-            report(f"threshold {threshold:g}: {len(found.intents)} clusters, fit {scores[t]:.6f}")
+            say(f"threshold {threshold:g}: {len(found.intents)} clusters, fit {scores[t]:.6f}")
             if best is None or scores[t] > scores[:t].max():
                 best, chosen = found, float(threshold)
         assert best is not None
@@ -313,8 +313,8 @@ def _votes_on(rows: Ensemble) -> NDArray[np.float64]:
 def _run(rows: DistinctRows, kernel: ConceptGrowth, threshold: float, ensemble: Ensemble) -> _Found:
     """Grow the concepts to the fixpoint, assign the objects left over, number the clusters."""
     kernel.start(_lenient(threshold, ensemble))
-    while not kernel.grow(_WORDS):
-        pass  # here Python looks for interrupts
+    while not kernel.grow(_WORDS):  # here Python looks for interrupts
+        rounds("concepts", kernel.n_concepts)
     codes = rows.ensemble.codes
     n, m = codes.shape
     cluster = np.empty(n, dtype=np.int64)

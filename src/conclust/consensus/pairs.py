@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._progress import stage
 from conclust._random import RandomStateLike
 from conclust._validation import refuse
 from conclust._warnings import warn
@@ -80,6 +81,7 @@ def read_pairs(
                 f"about {2 * per_object / (n - 1):.2g}.",
                 EvidenceWarning,
             )
+    stage("drawing pairs")
     return sample_pairs(ensemble, per_object, random_state=random_state, n_jobs=n_jobs)
 
 

@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
+from conclust._threads import side_by_side
 from conclust._validation import check_int, check_real
 from conclust._warnings import warn
 from conclust.ensemble import Ensemble
@@ -105,11 +106,14 @@ def best_of_restarts(
         return method.begin(few, start, seeds[start])
 
     if threads == 1 or n_init == 1 or few.cells < _WORTH_THREADS:
-        best = _best(map(begin, range(n_init)), method)
+        best = _best(tracked(map(begin, range(n_init)), "starts", n_init), method)
     else:
-        with ThreadPoolExecutor(min(threads, n_init)) as pool:
-            best = _best(pool.map(begin, range(n_init)), method)
-    return best if few is rows else method.finish(best, rows, kept)
+        with side_by_side(min(threads, n_init)) as mapped:
+            best = _best(tracked(mapped(begin, range(n_init)), "starts", n_init), method)
+    if few is rows:
+        return best
+    stage(f"the best start, on all {len(rows)} rows")
+    return method.finish(best, rows, kept)
 
 
 def _best(found: Iterable[T], method: Restarted[Any, T]) -> T:

@@ -170,10 +170,10 @@ def coassociation(
     See Also
     --------
     copresence : N_ij, by which c_ij is divided when labels are missing.
-    evidence : both in one pass.
-    coassociation_blocks : both, block by block, for matrices that do not fit in memory.
-    pair_counts : both, for chosen pairs only.
-    sample_pairs : both, for uniformly sampled pairs.
+    conclust.evidence.evidence : both in one pass.
+    conclust.evidence.coassociation_blocks : both, block by block, for matrices that do not fit in memory.
+    conclust.evidence.pair_counts : both, for chosen pairs only.
+    conclust.evidence.sample_pairs : both, for uniformly sampled pairs.
 
     Notes
     -----

@@ -21,7 +21,7 @@ from typing import Any, Literal, Self, TypeAlias
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
-from conclust._threads import within_machine
+from conclust._threads import UnwantedError, heeding, within_machine
 
 __all__ = ["Crew", "Prefer"]
 
@@ -107,7 +107,10 @@ class Crew:
             self._running += 1
             self._threads.add(threading.current_thread())
         try:
-            return function(self.stopped, *arguments)
+            with heeding(self.stopped):
+                return function(self.stopped, *arguments)
+        except UnwantedError:
+            return None
         finally:
             with self._idle:
                 self._running -= 1

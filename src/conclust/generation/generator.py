@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from conclust._progress import reporter
+from conclust._progress import listening, say
 from conclust._random import RandomStateLike
 from conclust._threads import thread_count
 from conclust._validation import check_column_names, check_option, refuse
@@ -44,10 +44,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Parameters
     ----------
-    method : {"kmeans", "mixed", "spectral", "multimetric"}, clusterer or list, default="kmeans"
+    method : {"kmeans", "mixed", "spherical", "spectral", "multimetric"}, clusterer or list, default="kmeans"
         How the members are made.
 
         - "kmeans": k-means from randomly chosen points, one start, n_clusters drawn uniformly.
+        - "spherical": k-means with the cosine as similarity [4]_, one random start, n_clusters drawn uniformly:
+          for texts. Rows of zeros, which have no direction, are refused by ``fit``.
         - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points: objects
           are tied to the 5 nearest of 1000 landmarks (n_samples / 2 of them if these are fewer), which
           each member finds anew, and the graph of both is cut; n_clusters drawn uniformly. Groups need
@@ -62,14 +64,19 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
           label -1 is noise.
         - A list of these to be taken in turn ("mixed" may not be in it): ``["kmeans", "spectral"]``
           makes an ensemble of both kinds.
+        - A list of pairs, each of an algorithm and its numbers of clusters, one member for each number:
+          ``[("single", [5, 10]), ("kmeans", range(2, 11))]``. Besides the above, algorithms are those of "mixed":
+          "single", "average", "ward", "centroid", "dense_spectral" (of all pairs of objects).
     n_partitions : int, default=None
         How many partitions. None: 100; 30 with "multimetric"; 20 for each entry with "spectral", or where
         it is in a list of names; one of each with a list that holds clusterers; with "mixed" the number
-        of algorithms times the numbers of clusters (no other number is allowed).
+        of algorithms times the numbers of clusters, with a list of pairs all the numbers that it has (no other
+        number is allowed).
     n_clusters : int, range or list of int, default=None
         The numbers of clusters to choose from. None: from 2 to min(50, max(10, square root
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
-        draws; clusterers keep the number that they were given.
+        draws; clusterers keep the number that they were given; a list
+        of pairs says them itself.
     sample_fraction : float in (0, 1], default=1.0
         Share of the objects that each member draws (observes), without repetition. The others are missing
         in it. (The cuts of a tree share its draw.) `fit_on` is another thing: it says how many of the objects
@@ -80,14 +87,14 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     fit_on : int, default=None
         How many objects each member is fitted on, at most: a sample of its own of the objects that it
         draws. Then all objects are labelled for all members in one pass. It must be possible to label
-        others ("kmeans", "spectral", KMeans, MiniBatchKMeans). None: 50,000 where X has more than 200,000
+        others ("kmeans", "spherical", "spectral", KMeans, MiniBatchKMeans). None: 50,000 where X has more than 200,000
         objects and all members can do so, else all.
     scale : {"minmax", "standard"} or None, default=None
         Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; or as they are, with a
         ``ScaleWarning`` where their spreads differ so much that the widest decide alone. Scale
         where columns have different units; the command line scales by "minmax" unless told not to.
     max_dense : int, default=20000
-        Most objects for which "mixed" may allocate matrices of n x n.
+        Most objects for which "mixed" and its algorithms may allocate matrices of n x n.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
         Where all randomness comes from. The result depends on nothing else: not on `n_jobs`, the
         backend or the cache; the first members stay the same when more are asked for.
@@ -117,7 +124,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     Notes
     -----
     ``fit_transform`` returns the partitions of the points given. ``transform`` labels points, new
-    ones too, by the nearest centre of each member ("kmeans", and a KMeans or MiniBatchKMeans of your
+    ones too, by the nearest centre of each member ("kmeans", "spherical", and a KMeans or MiniBatchKMeans of your
     own), or by tying them to the landmarks of the member, whose places in its embedding it keeps
     ("spectral"). With ``sample_fraction=1`` the two agree on the same points. With less,
     ``fit_transform`` leaves out the objects that a member did not draw, as the consensus wants, while
@@ -157,6 +164,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     .. [3] D. Huang, C.-D. Wang, J.-H. Lai and C.-K. Kwoh, "Toward multidiversified ensemble clustering of
        high-dimensional data: from subspaces to metrics and beyond", IEEE Transactions on Cybernetics 52(11),
        2022.
+    .. [4] I. S. Dhillon and D. S. Modha, "Concept decompositions for large sparse text data using clustering",
+       Machine Learning 42, 2001.
 
     Examples
     --------
@@ -373,6 +382,10 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _generate(self, X: ArrayLike, wanted: list[NDArray[Any]] | None) -> None:
         """Fit; append the label matrix to `wanted` if there is such a list."""
+        with listening(self.verbose, _OWNER):
+            self._make(X, wanted)
+
+    def _make(self, X: ArrayLike, wanted: list[NDArray[Any]] | None) -> None:
         self._check_plain()
         check_column_names(X)
         in_blocks = is_in_blocks(X)
@@ -452,9 +465,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         found = [members[u] for u in range(plan.n_partitions)]
         self.members_ = in_order_of_appearance(found, rows, shares, label)
         if wanted is not None:
-            report = reporter(self.verbose, _OWNER)
             wanted.append(
-                label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, report)
+                label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
             )
         self._warn_of_fewer(plan)
 
@@ -503,7 +515,6 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             refuse_method(self.method)
         check_option(self.scale, "scale", _OWNER, Scale)
         thread_count(self.n_jobs, _OWNER)
-        reporter(self.verbose, _OWNER)
         if self.cache_dir is not None and not isinstance(self.cache_dir, str | PathLike):
             refuse("cache_dir", _OWNER, "a path or None", self.cache_dir)
         if self.cache_dir is not None and self.random_state is None:

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from conclust._threads import thread_count
 from conclust.generation.crew import Crew
-from conclust.generation.models import Centers, Model
+from conclust.generation.models import Centers, Directions, Model, refuse_without_direction
 from conclust.generation.nearest import CenterSets
 from conclust.generation.scaling import Scaler
 
@@ -63,6 +63,7 @@ class Labelling:
                 [every if (own := columns[u]) is None else own for u in near],
                 near,
             )
+        self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
         self._others = [
             (u, model, columns[u])
             for u, model in enumerate(models)
@@ -102,6 +103,8 @@ class Labelling:
             A member a column.
         """
         labels = np.empty((len(points), self._n_members), dtype=self._dtype)
+        for own in self._directed:
+            refuse_without_direction(points if own is None else points[:, own])
         if self._sets is not None:
             self._sets.label(points, labels, thread_count(effective_n_jobs(n_jobs), _OWNER))
         if self._others:

@@ -13,9 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import landmark_labels, nearest_landmarks
+from conclust.exceptions import InputError
 from conclust.generation.nearest import nearest_center
 
-__all__ = ["MODELS", "Centers", "LandmarkCut", "Model", "Search", "tie_weights"]
+__all__ = [
+    "MODELS",
+    "Centers",
+    "Directions",
+    "LandmarkCut",
+    "Model",
+    "Search",
+    "refuse_without_direction",
+    "tie_weights",
+]
 
 # Points of a call of a kernel, and their coordinates: an interrupt is heard between two calls.
 _BLOCK = 1 << 17
@@ -80,8 +90,8 @@ class Centers:
     def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
         return nearest_center(points, self.centers)
 
-    def reordered(self, clusters: NDArray[np.int64]) -> Centers:  # noqa: D102
-        return Centers(np.ascontiguousarray(self.centers[clusters]))
+    def reordered(self, clusters: NDArray[np.int64]) -> Self:  # noqa: D102
+        return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:  # noqa: D102
         return {"centers": self.centers}
@@ -90,6 +100,27 @@ class Centers:
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
         found = cls(arrays["centers"])
         return found if found.centers.size and np.isfinite(found.centers).all() else None
+
+
+@dataclass(frozen=True)
+class Directions(Centers):
+    """Points go to the centre of length 1 with the largest cosine; a point without direction is refused."""
+
+    kind: ClassVar[str] = "directions"
+
+    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
+        refuse_without_direction(points)
+        return super().label(points)
+
+
+def refuse_without_direction(points: NDArray[np.float64]) -> None:
+    """Raise the error of points that no cosine can be told of."""
+    without = int(np.count_nonzero(~points.any(axis=1)))
+    if without:
+        raise InputError(
+            f"Members of method='spherical' compare directions, and {without} of {len(points)} points have "
+            "none: all the features that a member sees are 0. Leave these points out, or use method='kmeans'."
+        )
 
 
 def _blocks(points: NDArray[np.float64]) -> Iterator[slice]:
@@ -296,5 +327,6 @@ class LandmarkCut:
 
 MODELS: dict[str, type[Centers] | type[LandmarkCut]] = {
     "nearest": Centers,
+    "directions": Directions,
     "landmarks": LandmarkCut,
 }

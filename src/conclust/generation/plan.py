@@ -15,84 +15,39 @@ from conclust._random import seed_sequence, spawn_seeds
 from conclust._validation import check_int, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
-from conclust.generation.crew import Prefer
+from conclust.generation.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
 from conclust.generation.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
     KMeansRecipe,
     Recipe,
-    Task,
     center_based,
     count_distinct,
-    drawn_points,
     sole_parameter,
     streams,
 )
-from conclust.generation.mixed import TREES, SpectralRecipe, TreeRecipe
 from conclust.generation.multimetric import MultimetricRecipe
+from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
+from conclust.generation.spherical import SphericalKMeansRecipe
 
 __all__ = ["METHODS", "Plan", "fitted_on", "make_plan", "refuse_method"]
 
-METHODS = ("kmeans", "mixed", "spectral", "multimetric")
-_OWNER = "EnsembleGenerator"
+METHODS = ("kmeans", "mixed", "spherical", "spectral", "multimetric")
 _DEFAULT_PARTITIONS = 100
 # Objects above which members are fitted on some, unless told otherwise, and how many these are.
 _LARGE = 200_000
 _FIT_ON = 50_000
 
 
-@dataclass(frozen=True)
-class Plan:
-    """All members to make, grouped into tasks."""
-
-    tasks: tuple[Task, ...]
-    n_partitions: int
-    label_type: np.dtype[Any]  # the narrowest integers that hold all labels the plan can give
-    prefer: Prefer | None  # for joblib
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    """How much each member draws."""
-
-    n: int
-    n_objects: int
-    d: int
-    n_features: int
-    sample_fraction: float
-    n_fitted: int | None  # of the objects drawn; None: all
-
-    @property
-    def most_clusters(self) -> int:
-        """Most clusters that a member can find."""
-        return self.n_objects if self.n_fitted is None else self.n_fitted
-
-    def task(
-        self,
-        recipe: Recipe,
-        columns: Sequence[int],
-        n_clusters: Sequence[int | None],
-        seed: int,
-        subspace: float = 1.0,
-    ) -> Task:
-        drawn = max(1, round(subspace * self.n_features))
-        return Task(
-            recipe,
-            tuple(columns),
-            tuple(n_clusters),
-            seed,
-            self.n_objects,
-            drawn,
-            self.n_fitted,
-        )
-
-
 def fitted_on(generator: Any, n: int) -> int | None:
     """Return how many objects each member is fitted on, of those that it draws of n; None: all of them."""
-    fit_on = check_int(generator.fit_on, "fit_on", _OWNER, low=2, none=True)
+    fit_on = check_int(generator.fit_on, "fit_on", OWNER, low=2, none=True)
     method = generator.method
+    pairs = _pairs(method)
     methods = method if isinstance(method, list | tuple) else [method]
-    if method != "mixed" and not all(map(_makes_members, methods)):
+    if pairs is not None:
+        methods = [algorithm for algorithm, _ in pairs]
+    elif method != "mixed" and not all(map(_makes_members, methods)):
         return None  # make_plan says so
     knowing = [entry for entry in methods if not _labels_others(entry)]
     if fit_on is None:
@@ -101,7 +56,7 @@ def fitted_on(generator: Any, n: int) -> int | None:
     if fit_on < drawn and knowing:
         name = knowing[0] if isinstance(knowing[0], str) else type(knowing[0]).__name__
         raise ParameterError(
-            f"The 'fit_on' parameter of {_OWNER} must be None or at least the {drawn} objects that a member "
+            f"The 'fit_on' parameter of {OWNER} must be None or at least the {drawn} objects that a member "
             f"draws with {name}, whose members cannot label objects that they were not fitted on. Got "
             f"{fit_on} instead. Use 'kmeans', 'spectral', KMeans or MiniBatchKMeans, or "
             f"sample_fraction={max(fit_on / n, 1e-4):.2g}: the objects not drawn are missing then."
@@ -141,27 +96,39 @@ def make_plan(
     columns = _fraction(generator.feature_fraction, "feature_fraction")
     n_objects = _n_drawn(generator, n)
     n_fitted = None if fit_on is None else min(fit_on, n_objects)
-    sizes = _Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
-    n_partitions = check_int(generator.n_partitions, "n_partitions", _OWNER, none=True)
-    max_dense = check_int(generator.max_dense, "max_dense", _OWNER)
-    root = seed_sequence(generator.random_state, _OWNER)
+    sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
+    n_partitions = check_int(generator.n_partitions, "n_partitions", OWNER, none=True)
+    max_dense = check_int(generator.max_dense, "max_dense", OWNER)
+    root = seed_sequence(generator.random_state, OWNER)
     choices = _choices(generator.n_clusters)
     method = generator.method
-    if isinstance(method, str) and method == "mixed":
+    pairs = _pairs(method)
+    mixed = isinstance(method, str) and method == "mixed"
+    dense = ["mixed"] if mixed else [name for name, _ in pairs or [] if _is_dense(name)]
+    if dense:
         assert max_dense is not None
         if sizes.n_objects > max_dense:
             raise DenseLimitError(
-                f"method='mixed' needs matrices of {sizes.n_objects} x {sizes.n_objects}; max_dense "
+                f"method={dense[0]!r} needs matrices of {sizes.n_objects} x {sizes.n_objects}; max_dense "
                 f"allows {max_dense} objects. Use method='kmeans' or 'spectral', which need none, draw fewer "
                 "objects (sample_fraction), or raise max_dense if the memory is there."
             )
-        _check_choices(choices, sizes)
-        return _plan_mixed(points, sizes, choices, n_partitions, root)
+    if mixed:
+        check_choices(choices, sizes)
+        return plan_mixed(points, sizes, choices, n_partitions, root)
+    if pairs is not None:
+        if choices is not None:
+            expected = (
+                "None where the method is a list of algorithms with their numbers of clusters"
+            )
+            refuse("n_clusters", OWNER, expected, generator.n_clusters)
+        cached = generator.cache_dir is not None
+        return _plan_pairs(pairs, points, sizes, n_partitions, cached, root)
     return _plan_in_turn(generator, points, sizes, choices, n_partitions, root)
 
 
 def _fraction(value: Any, name: str) -> float:
-    fraction = check_real(value, name, _OWNER, low=0.0, high=1.0, closed="right")
+    fraction = check_real(value, name, OWNER, low=0.0, high=1.0, closed="right")
     assert fraction is not None
     return fraction
 
@@ -173,6 +140,19 @@ def _choices(value: Any) -> Sequence[int] | None:
     """Return the numbers of clusters to choose from; None: the default range."""
     if value is None:
         return None
+    choices = _several(value)
+    if choices is None:
+        refuse(
+            "n_clusters",
+            OWNER,
+            "an int in the range [1, inf), a non-empty range or list of them, or None",
+            value,
+        )
+    return choices
+
+
+def _several(value: Any) -> Sequence[int] | None:
+    """Return whole numbers from 1 on, of which there is one at least; None: it is something else."""
     choices = [value] if _whole(value) else value
     listed = isinstance(choices, list | tuple) or (
         isinstance(choices, np.ndarray) and choices.ndim == 1
@@ -180,57 +160,17 @@ def _choices(value: Any) -> Sequence[int] | None:
     if listed and all(_whole(k) for k in choices):
         choices = [int(k) for k in choices]
     elif not isinstance(choices, range):
-        choices = []
-    if len(choices) == 0 or _extent(choices)[0] < 1:
-        refuse(
-            "n_clusters",
-            _OWNER,
-            "an int in the range [1, inf), a non-empty range or list of them, or None",
-            value,
-        )
-    return choices
-
-
-def _extent(choices: Sequence[int]) -> tuple[int, int]:
-    """Return the smallest and the largest; of a range, which may be long, without a look inside."""
-    ends = (choices[0], choices[-1]) if isinstance(choices, range) else choices
-    return min(ends), max(ends)
+        return None
+    return choices if len(choices) > 0 and extent(choices)[0] >= 1 else None
 
 
 def _whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _check_choices(choices: Sequence[int] | None, sizes: _Sizes) -> None:
-    if choices is None or _extent(choices)[1] <= sizes.most_clusters:
-        return
-    drawn = f"n_samples={sizes.n}"
-    if sizes.most_clusters < sizes.n_objects:
-        drawn = f"{sizes.most_clusters} objects that a member is fitted on (fit_on)"
-    elif sizes.n_objects < sizes.n:
-        drawn = (
-            f"{sizes.n_objects} objects that a member draws ({drawn}, "
-            f"sample_fraction={sizes.sample_fraction:g})"
-        )
-    raise ParameterError(
-        f"The 'n_clusters' parameter of {_OWNER} must be at most {drawn}. "
-        f"Got {_extent(choices)[1]} instead."
-    )
-
-
 def _default_choices(n: int) -> range:
     """2 .. min(50, max(10, square root of n)): fine partitions show where the borders are."""
     return range(2, min(50, max(10, isqrt(n))) + 1)
-
-
-def _few_choices(n: int) -> range:
-    """2 .. min(50, max(10, cube root of n)): each number costs a run of six algorithms."""
-    return range(2, min(50, max(10, round(n ** (1 / 3)))) + 1)
-
-
-def _clip(choices: range, distinct: int) -> range:
-    """Leave out the numbers above the distinct points; one cluster is always possible."""
-    return range(min(choices.start, distinct), min(choices.stop, distinct + 1))
 
 
 # ------------------------------------------------------------------------------------- methods
@@ -240,65 +180,15 @@ def _pick(choices: Sequence[int], seed: int) -> int:
     return int(choices[int(streams(seed)[0].integers(len(choices)))])
 
 
-def _label_type(sizes: _Sizes, choices: Sequence[int]) -> np.dtype[Any]:
-    most = _extent(choices)[1]
-    if sizes.n_objects == sizes.n and most <= 254:
-        return np.dtype(np.uint8)
-    return np.dtype(np.int8 if most <= 127 else np.int32)
-
-
-def _plan_mixed(
-    points: NDArray[np.float64],
-    sizes: _Sizes,
-    choices: Sequence[int] | None,
-    n_partitions: int | None,
-    root: np.random.SeedSequence,
-) -> Plan:
-    runs: list[Recipe] = [*(TreeRecipe(name) for name in TREES), SpectralRecipe()]
-    if choices is None:
-        wide = _few_choices(sizes.n)
-        seeds = spawn_seeds(root, len(runs) + len(wide))
-        # A tree would part equal points at random: no run may be asked for more than it draws.
-        distinct = min(
-            count_distinct(
-                drawn_points(points, sizes.n_objects, sizes.n_features, seed)[0], wide.stop
-            )
-            for seed in seeds
-        )
-        choices = _clip(wide, distinct)
-    ks = sorted(set(choices))
-    seeds = spawn_seeds(root, len(runs) + len(ks))
-    total = (len(runs) + 1) * len(ks)
-    if n_partitions not in (None, total):
-        refuse(
-            "n_partitions",
-            _OWNER,
-            f"None or {total} with method='mixed' ({len(runs) + 1} algorithms, {len(ks)} numbers of "
-            "clusters)",
-            n_partitions,
-        )
-    at = range(0, total, len(ks))
-    tasks = [
-        sizes.task(recipe, range(start, start + len(ks)), ks, seed)
-        for recipe, start, seed in zip(runs, at, seeds, strict=False)
-    ]
-    kmeans = KMeansRecipe()
-    tasks += [
-        sizes.task(kmeans, [at[-1] + i], [k], seed)
-        for i, (k, seed) in enumerate(zip(ks, seeds[len(runs) :], strict=True))
-    ]
-    return Plan(tuple(tasks), total, _label_type(sizes, ks), None)
-
-
 def refuse_method(method: Any) -> NoReturn:
     """Raise the error of a `method` that makes no members."""
     names = ", ".join(repr(name) for name in METHODS)
     *some, last = (repr(name) for name in _KINDS)
     expected = (
-        f"{names}, a scikit-learn clusterer (an instance) or a non-empty list of clusterers, "
-        f"{', '.join(some)} and {last}"
+        f"{names}, a scikit-learn clusterer (an instance), a non-empty list of clusterers, "
+        f"{', '.join(some)} and {last}, or a list of pairs of an algorithm and its numbers of clusters"
     )
-    refuse("method", _OWNER, expected, method, is_it(method, METHODS))
+    refuse("method", OWNER, expected, method, is_it(method, METHODS))
 
 
 @dataclass(frozen=True)
@@ -314,6 +204,7 @@ class _Kind:
 
 _KINDS = {
     "kmeans": _Kind(KMeansRecipe(), 100, labels_others=True),
+    "spherical": _Kind(SphericalKMeansRecipe(), 100, labels_others=True),
     "spectral": _Kind(LandmarkSpectralRecipe(), 20, labels_others=True),
     "multimetric": _Kind(
         MultimetricRecipe(), 30, labels_others=False, subspace=0.5, largest=100_000
@@ -335,10 +226,84 @@ class _Entry:
     subspace: float = 1.0
 
 
+def _pairs(method: Any) -> list[tuple[Any, Sequence[int]]] | None:
+    """Return the algorithms with their numbers of clusters; None: the method is no list of pairs."""
+    if not isinstance(method, list | tuple):
+        return None
+    if not any(isinstance(entry, list | tuple) for entry in method):
+        return None
+    found = []
+    for entry in method:
+        pair = entry if isinstance(entry, list | tuple) and len(entry) == 2 else (None, None)
+        numbers_asked = _several(pair[1])
+        if numbers_asked is None or not (_is_dense(pair[0]) or _makes_members(pair[0])):
+            expected = (
+                "a list of pairs, each of an algorithm and its numbers of clusters such as ('single', [3, 5]): "
+                f"{', '.join(map(repr, (*ALL_PAIRS, *_KINDS)))} or a scikit-learn clusterer (an instance); an int, "
+                "or a range or list of ints in the range [1, inf)"
+            )
+            refuse("method", OWNER, expected, entry)
+        found.append((pair[0], numbers_asked))
+    return found
+
+
+def _is_dense(method: Any) -> bool:
+    return isinstance(method, str) and method in ALL_PAIRS
+
+
+def _plan_pairs(
+    pairs: list[tuple[Any, Sequence[int]]],
+    points: NDArray[np.float64],
+    sizes: Sizes,
+    n_partitions: int | None,
+    cached: bool,
+    root: np.random.SeedSequence,
+) -> Plan:
+    """Plan algorithms that are each run for their own numbers of clusters.
+
+    Parameters
+    ----------
+    pairs : list of (algorithm, sequence of int)
+        What makes members, and a member for each number.
+    points : ndarray of shape (n_samples, n_features)
+        The data.
+    sizes : Sizes
+        Objects and features, of the data and of a member.
+    n_partitions : int or None
+        As many as the pairs make, or None.
+    cached : bool
+        Whether members are kept.
+    root : SeedSequence
+        Source of all seeds.
+    """
+    runs = []
+    for algorithm, asked in pairs:
+        check_choices(asked, sizes)
+        ks = tuple(asked)
+        if _is_dense(algorithm):
+            runs.append(Run(ALL_PAIRS[algorithm], ks, at_once=True))
+            continue
+        entry = _entry(algorithm, ks, points, sizes, cached)
+        if entry.choices is None:
+            name = entry.recipe.name
+            expected = f"a list without numbers of clusters for {name}, which has no such parameter"
+            refuse("method", OWNER, expected, (name, ks))
+        runs.append(Run(entry.recipe, ks, at_once=False, subspace=entry.subspace))
+    total = sum(len(run.numbers) for run in runs)
+    if n_partitions not in (None, total):
+        expected = f"None or {total}, the numbers of clusters that the method lists"
+        refuse("n_partitions", OWNER, expected, n_partitions)
+    tasks = plan_runs(sizes, runs, root)
+    named = all(isinstance(algorithm, str) for algorithm, _ in pairs)
+    most = max(max(run.numbers) for run in runs)
+    kept = label_type(sizes, [most]) if named else np.dtype(np.int32)
+    return Plan(tuple(tasks), total, kept, None)
+
+
 def _plan_in_turn(
     generator: Any,
     points: NDArray[np.float64],
-    sizes: _Sizes,
+    sizes: Sizes,
     choices: Sequence[int] | None,
     n_partitions: int | None,
     root: np.random.SeedSequence,
@@ -351,7 +316,7 @@ def _plan_in_turn(
         Its parameters.
     points : ndarray of shape (n_samples, n_features)
         The data.
-    sizes : _Sizes
+    sizes : Sizes
         Objects and features, of the data and of a member.
     choices : sequence of int or None
         Numbers of clusters to draw from.
@@ -364,19 +329,19 @@ def _plan_in_turn(
     methods = list(generator.method) if several else [generator.method]
     if not methods or not all(map(_makes_members, methods)):
         refuse_method(generator.method)
-    _check_choices(choices, sizes)
+    check_choices(choices, sizes)
     cached = generator.cache_dir is not None
     entries = [_entry(method, choices, points, sizes, cached) for method in methods]
     if choices is not None and all(entry.choices is None for entry in entries):
         names = ", ".join(sorted({entry.recipe.name for entry in entries}))
-        refuse("n_clusters", _OWNER, f"None with {names}, which has no such parameter", choices)
+        refuse("n_clusters", OWNER, f"None with {names}, which has no such parameter", choices)
     named = all(isinstance(method, str) for method in methods)
     total = n_partitions or _default_partitions(methods, named, several)
     whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
     for entry in entries:
         if total > len(entries) and whole and not entry.random:
             raise ParameterError(
-                f"The {total} partitions of {_OWNER} would hold the same one several times: "
+                f"The {total} partitions of {OWNER} would hold the same one several times: "
                 f"{entry.recipe.name} has nothing random. Draw objects (sample_fraction), "
                 "features (feature_fraction) or numbers of clusters (n_clusters), or ask for "
                 f"n_partitions={len(entries)}."
@@ -387,8 +352,8 @@ def _plan_in_turn(
         asked = None if entry.choices is None else _pick(entry.choices, seed)
         tasks.append(sizes.task(entry.recipe, [u], [asked], seed, entry.subspace))
     if named:
-        most = max(_extent(entry.choices)[1] for entry in entries if entry.choices is not None)
-        return Plan(tuple(tasks), total, _label_type(sizes, [most]), "threads")
+        most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
+        return Plan(tuple(tasks), total, label_type(sizes, [most]), "threads")
     # Whether clusterers of others find noise, and how many clusters, is not known before.
     return Plan(tuple(tasks), total, np.dtype(np.int32), None)
 
@@ -411,21 +376,21 @@ def _entry(
     method: Any,
     choices: Sequence[int] | None,
     points: NDArray[np.float64],
-    sizes: _Sizes,
+    sizes: Sizes,
     cached: bool,
 ) -> _Entry:
     if isinstance(method, str):
         kind = _KINDS[method]
         if kind.largest is not None and sizes.n_objects > kind.largest:
             raise ParameterError(
-                f"The 'method' parameter of {_OWNER} must be 'kmeans' or 'spectral' where members draw "
+                f"The 'method' parameter of {OWNER} must be 'kmeans' or 'spectral' where members draw "
                 f"more than {kind.largest} objects: {method!r} looks for neighbours among all pairs. "
                 f"Got {method!r} and {sizes.n_objects} objects instead. Draw fewer (sample_fraction)."
             )
         if choices is None:
             wide = _default_choices(sizes.n)
             # Some of the drawn points may be equal: then the recipe finds at most one cluster per distinct one.
-            choices = _clip(wide, min(count_distinct(points, wide.stop), sizes.most_clusters))
+            choices = clip(wide, min(count_distinct(points, wide.stop), sizes.most_clusters))
         return _Entry(kind.recipe, choices, random=True, subspace=kind.subspace)
     recipe = ClustererRecipe(method, render_clusterer(method) if cached else None)
     own = choices if sole_parameter(method, "n_clusters") else None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from conclust._progress import reporter
+from conclust._progress import say
 from conclust.generation.cache import CacheReport, MemberCache
 from conclust.generation.crew import Crew, Prefer
 from conclust.generation.members import (
@@ -181,7 +181,6 @@ class Progress:
 
     def __init__(self, total: int, verbose: Any) -> None:
         self._total = total
-        self._report = reporter(verbose, "EnsembleGenerator")
         self._each = int(verbose) > 1
         self._done = 0
         self._said = 0
@@ -195,4 +194,4 @@ class Progress:
             self._said = self._done
             seconds = time.perf_counter() - self._start
             last = f" (last: {task.recipe.name})" if self._each else ""
-            self._report(f"{self._done} of {self._total} members, {seconds:.1f} s{last}")
+            say(f"{self._done} of {self._total} members, {seconds:.1f} s{last}")

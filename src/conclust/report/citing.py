@@ -132,6 +132,7 @@ def _described(generator: dict[str, Any]) -> str:
     kinds = generator.get("method")
     words = {
         "kmeans": "k-means with random starts and random numbers of clusters",
+        "spherical": "k-means by the cosine with random starts and random numbers of clusters",
         "spectral": "spectral clustering on landmarks with random numbers of clusters",
         "multimetric": "spectral clustering under random metrics with random numbers of clusters",
         "mixed": "linkages, k-means and spectral clustering",

@@ -127,7 +127,18 @@ class Folder:
                 f"{self.path} has format {version!r}, written by conclust {made}; this version reads format "
                 f"{RESULT_FORMAT}. Make the result again, or report it with that version."
             )
+        self._check_held()
         return str(command)
+
+    def _check_held(self) -> None:
+        """Refuse a result of labels in blocks, which keeps no clusterings."""
+        ensemble = self.content.get("ensemble")
+        if isinstance(ensemble, dict) and "blocks" in ensemble:
+            raise InputError(
+                f"{self.path} was made of labels in blocks: it has labels.npy, and none of the clusterings that "
+                "a report is drawn from. For a report run 'conclust combine' without --blocks, on a "
+                "sample of the objects if all do not fit into the memory."
+            )
 
     def get(self, *keys: str) -> Any:
         """Return an entry of result.json."""

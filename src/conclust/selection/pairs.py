@@ -33,7 +33,14 @@ def check_window(value: Any, owner: str, name: str = "window") -> tuple[Fraction
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """Pairs of objects by their evidence.
+    """Pairs of objects by their evidence: what :func:`conclust.selection.pair_distribution` returns.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_partitions + 1, n_partitions + 1)
+        Entry [N, c]: pairs that N partitions observed and c put together.
+    sampled : bool
+        Whether these are some of the pairs, drawn at random.
 
     Attributes
     ----------
@@ -51,9 +58,32 @@ class PairCounts:
         """Pairs of which anything is known."""
         return int(self.table[1:].sum())
 
-    def pac(self, window: tuple[Fraction, Fraction], *, strict: bool = False) -> float:
-        """Return the share of pairs with u1 < c / N <= u2 (strict: < u2)."""
-        low, high = window
+    def pac(
+        self,
+        window: tuple[Fraction, Fraction] | tuple[float, float] = (0.1, 0.9),
+        *,
+        strict: bool = False,
+    ) -> float:
+        """Return the share of pairs that are ambiguous: together in some partitions and not in others.
+
+        Parameters
+        ----------
+        window : tuple of two floats, default=(0.1, 0.9)
+            A pair is ambiguous if it is together in a share above the first and up to the second.
+        strict : bool, default=False
+            Whether the share must be below the second.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        ParameterError
+            If the window is not two numbers, 0 <= u1 < u2 <= 1.
+        """
+        low, high = check_window(window, "pac")
         return self._between(low, high, strict) / self.n_pairs
 
     def _between(self, low: Fraction, high: Fraction, strict: bool) -> int:
@@ -98,7 +128,13 @@ class PairCounts:
         return 2.0 - 2.0 * math.fsum(np.maximum(values, 1.0 - values) * counts) / self.n_pairs
 
     def cdf(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the shares that occur, rising, and the share of pairs up to each."""
+        """Return the shares c / N that occur, rising, and the share of pairs up to each.
+
+        Returns
+        -------
+        tuple of ndarray
+            Both of one length.
+        """
         values, counts = self._values
         return values, np.cumsum(counts) / self.n_pairs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.special import xlogy
 
 from conclust._kernels import common_contents
 
-__all__ = ["information_bottleneck"]
+__all__ = ["Merging", "common_of_one", "common_of_pairs", "information_bottleneck"]
 
 
 def information_bottleneck(
@@ -54,74 +55,160 @@ def information_bottleneck(
     >>> information_bottleneck(np.array([[4.0, 3.0, 0.0], [0.0, 1.0, 5.0]]), np.ones(2), 2)
     array([0, 0, 1])
     """
-    k = rows.shape[1]
     counts = np.ascontiguousarray(counts, dtype=np.float64)
-    clusters = _Clusters.of(np.array(rows.T, dtype=np.float64, order="C"), counts)
-    loss = np.full((k, k), np.inf)
-    if k > n_clusters:
-        for q in range(k - 1):
-            loss[q, q + 1 :] = clusters.losses(q, np.arange(q + 1, k))
-    group = np.arange(k)
-    alive = np.arange(k)
-    while len(alive) > n_clusters:
-        q, r = divmod(int(np.argmin(loss)), k)
-        clusters.merge(q, r)
-        loss[r, :] = np.inf
-        loss[:, r] = np.inf
-        group[group == r] = q
-        alive = alive[alive != r]
-        others = alive[alive != q]
-        values = clusters.losses(q, others)
-        before = others < q
-        loss[others[before], q] = values[before]
-        loss[q, others[~before]] = values[~before]
-    return np.unique(group, return_inverse=True)[1].astype(np.int64)
+    columns = np.array(rows.T, dtype=np.float64, order="C")
+    contents = _contents(columns, counts)
+
+    def common(group: NDArray[np.int64], q: int, r: int) -> NDArray[np.float64]:
+        columns[q] += columns[r]
+        contents[q] = _contents(columns[q : q + 1], counts)[0]
+        others = np.setdiff1d(group, [q])
+        found = np.zeros(len(group))
+        found[others] = _common(columns, counts, contents, q, others)
+        return found
+
+    merging = Merging.begin(columns @ counts, n_clusters, lambda: common_of_pairs(columns, counts))
+    while merging.left > n_clusters:
+        merging = merging.merged(common)
+    return merging.numbers
 
 
 @dataclass(frozen=True)
-class _Clusters:
-    """Joint distributions of clusters and rows.
+class Merging:
+    """Columns merged so far, and what the next merge would lose. No rows: sums over them.
 
     Attributes
     ----------
-    columns : ndarray of shape (n_clusters, n_rows)
-        p(x, q) of each cluster q.
-    counts : ndarray of shape (n_rows,)
-        Weight of each row x.
-    masses : ndarray of shape (n_clusters,)
-        P_q: the sum of p.
-    contents : ndarray of shape (n_clusters,)
-        The sum of p log p.
+    group : ndarray of int64 of shape (k,)
+        The first of the columns that each column was merged with.
+    masses : ndarray of shape (k,)
+        The mass of each group, at its first column.
     total : float
         The mass of all.
+    loss : ndarray of shape (k, k)
+        What is lost by merging two groups, as a share of the total; infinite where there are no two.
     """
 
-    columns: NDArray[np.float64]
-    counts: NDArray[np.float64]
+    group: NDArray[np.int64]
     masses: NDArray[np.float64]
-    contents: NDArray[np.float64]
     total: float
+    loss: NDArray[np.float64]
 
     @classmethod
-    def of(cls, columns: NDArray[np.float64], counts: NDArray[np.float64]) -> _Clusters:
-        """Sum up the columns, which are kept and changed."""
-        masses = columns @ counts
-        return cls(columns, counts, masses, _contents(columns, counts), float(masses.sum()))
+    def begin(
+        cls, masses: NDArray[np.float64], n_clusters: int, common: Callable[[], NDArray[np.float64]]
+    ) -> Merging:
+        """Merge nothing yet.
 
-    def merge(self, q: int, r: int) -> None:
-        """Add cluster r to cluster q."""
-        self.columns[q] += self.columns[r]
-        self.masses[q] += self.masses[r]
-        self.contents[q] = _contents(self.columns[q : q + 1], self.counts)[0]
+        Parameters
+        ----------
+        masses : ndarray of shape (k,)
+            Of the columns.
+        n_clusters : int
+            How many are to be left.
+        common : callable
+            Gives `common_of_pairs`; asked for only if there is anything to merge.
+        """
+        k = len(masses)
+        merging = cls(np.arange(k), masses, float(masses.sum()), np.full((k, k), np.inf))
+        if k > n_clusters:
+            found = common()
+            for q in range(k - 1):
+                others = np.arange(q + 1, k)
+                merging.loss[q, others] = merging._losses(found[q, others], q, others)
+        return merging
 
-    def losses(self, q: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the loss by merging a cluster with each of some others, as a share of the total."""
-        found = np.empty(len(others))
-        common_contents(self.columns, self.counts, self.contents, q, others, found)
+    @property
+    def left(self) -> int:
+        """How many groups there are."""
+        return len(np.unique(self.group))
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The number of each column's group, by their first columns."""
+        return np.unique(self.group, return_inverse=True)[1].astype(np.int64)
+
+    def merged(
+        self, common: Callable[[NDArray[np.int64], int, int], NDArray[np.float64]]
+    ) -> Merging:
+        """Merge the two groups that lose least.
+
+        Parameters
+        ----------
+        common : callable
+            ``common(group, q, r)``: what the group of column q, to which that of r was added, has in
+            common with each other group, (k,): see `common_of_pairs`.
+        """
+        k = len(self.group)
+        q, r = divmod(int(np.argmin(self.loss)), k)
+        group, masses, loss = self.group.copy(), self.masses.copy(), self.loss.copy()
+        group[group == r] = q
+        masses[q] += masses[r]
+        loss[r, :] = np.inf
+        loss[:, r] = np.inf
+        after = Merging(group, masses, self.total, loss)
+        others = np.setdiff1d(group, [q])
+        values = after._losses(common(group, q, r)[others], q, others)
+        before = others < q
+        loss[others[before], q] = values[before]
+        loss[q, others[~before]] = values[~before]
+        return after
+
+    def _losses(
+        self, common: NDArray[np.float64], q: int, others: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the loss by merging a group with each of some others, as a share of the total."""
         own, theirs = self.masses[q], self.masses[others]
-        found += xlogy(own + theirs, own + theirs) - xlogy(own, own) - xlogy(theirs, theirs)
+        found = common + (
+            xlogy(own + theirs, own + theirs) - xlogy(own, own) - xlogy(theirs, theirs)
+        )
         # Rounding would decide between losses that are equal on paper.
-        return np.round(np.maximum(found, 0.0) / (self.total if self.total > 0 else 1.0), 12)
+        share = np.maximum(found, 0.0) / (self.total if self.total > 0 else 1.0)
+        return np.asarray(np.round(share, 12))
+
+
+def common_of_pairs(
+    columns: NDArray[np.float64], counts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what all pairs of columns have in common, (k, k), above the diagonal.
+
+    That is the sum over rows, times their counts, of p log p + q log q - (p + q) log(p + q).
+
+    Parameters
+    ----------
+    columns : ndarray of shape (k, n_rows)
+        The columns, one a row.
+    counts : ndarray of shape (n_rows,)
+        Weight of each row.
+    """
+    k = len(columns)
+    contents = _contents(columns, counts)
+    found = np.zeros((k, k))
+    for q in range(k - 1):
+        others = np.arange(q + 1, k)
+        found[q, others] = _common(columns, counts, contents, q, others)
+    return found
+
+
+def common_of_one(
+    columns: NDArray[np.float64], counts: NDArray[np.float64], q: int, others: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return what a column has in common with each of some others: see `common_of_pairs`."""
+    contents = np.zeros(len(columns))
+    contents[others] = _contents(columns[others], counts)
+    return _common(columns, counts, contents, q, others)
+
+
+def _common(
+    columns: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    contents: NDArray[np.float64],
+    q: int,
+    others: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    found = np.empty(len(others))
+    common_contents(columns, counts, contents, q, others, found)
+    return found
 
 
 def _contents(columns: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:

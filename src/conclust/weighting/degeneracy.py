@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_real
+from conclust.blocks.store import LabelStore
 from conclust.ensemble import Ensemble
-from conclust.weighting.similarity import as_members
+from conclust.weighting.similarity import as_sums
 
 __all__ = ["MAX_SHARE", "degenerate_partitions", "largest_shares"]
 
@@ -24,7 +25,7 @@ def largest_shares(ensemble: Ensemble) -> NDArray[np.float64]:
 
 
 def degenerate_partitions(
-    ensemble: Ensemble | ArrayLike, max_share: float = MAX_SHARE
+    ensemble: Ensemble | LabelStore | ArrayLike, max_share: float = MAX_SHARE
 ) -> NDArray[np.bool_]:
     """Say which partitions have nearly all objects in one cluster.
 
@@ -35,8 +36,8 @@ def degenerate_partitions(
 
     Parameters
     ----------
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Partitions, hard or soft.
+    ensemble : Ensemble, LabelStore or array-like of shape (n_samples, n_partitions)
+        Partitions, hard or soft, or labels in blocks (:class:`conclust.blocks.LabelStore`).
     max_share : float, default=0.7
         A partition is degenerate that has a larger share than this of the objects it observed in
         one cluster; from 0 to 1. 1: none is.
@@ -60,7 +61,7 @@ def degenerate_partitions(
     array([False, False,  True])
     """
     check_real(max_share, "max_share", "degenerate_partitions", high=1.0)
-    members = as_members(ensemble)
+    members = as_sums(ensemble)
     found: NDArray[np.bool_] = largest_shares(members) > max_share
     weights = members.partition_weights / members.partition_weights.max()
     if weights[found].sum() > _MOST * weights.sum():

@@ -7,22 +7,45 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_option
 from conclust.agreement import Measure, partition_similarities
+from conclust.blocks.store import LabelStore, is_blocked, stored
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.exceptions import UnsupportedEnsembleError
 
-__all__ = ["as_members", "quality_of", "similarities"]
+__all__ = ["as_members", "as_sums", "quality_of", "similarities"]
 
 
 def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
-    """Return the ensemble, made of label columns if they are none."""
+    """Return the ensemble, made of label columns if they are none.
+
+    Raises
+    ------
+    UnsupportedEnsembleError
+        If the labels are read in blocks.
+    """
+    if isinstance(ensemble, LabelStore):
+        raise UnsupportedEnsembleError(
+            "Weights by agreement or certainty and degenerate partitions are found of labels in blocks; this "
+            "needs all labels at once: LabelStore(...).ensemble() reads them into memory."
+        )
+    return as_ensemble(ensemble)
+
+
+def as_sums(ensemble: Ensemble | LabelStore | ArrayLike) -> Ensemble:
+    """Return the ensemble, or labels in blocks as what knows all that sums over objects say."""
+    if is_blocked(ensemble):
+        return as_ensemble(stored(ensemble, "unobserved").opened())
     return as_ensemble(ensemble)
 
 
 def similarities(
-    ensemble: Ensemble | ArrayLike, measure: Measure, owner: str, floor: float | None = 0.0
+    ensemble: Ensemble | LabelStore | ArrayLike,
+    measure: Measure,
+    owner: str,
+    floor: float | None = 0.0,
 ) -> NDArray[np.float64]:
     """Compare all members; 0 where two share no object."""
     check_option(measure, "measure", owner, Measure)
-    S = np.nan_to_num(partition_similarities(ensemble, measure=measure), nan=0.0)
+    S = np.nan_to_num(partition_similarities(as_sums(ensemble), measure=measure), nan=0.0)
     return S if floor is None else np.maximum(S, floor)
 
 

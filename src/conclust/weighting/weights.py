@@ -12,11 +12,12 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.agreement import Measure
+from conclust.blocks.store import LabelStore
 from conclust.contingency import signed_codes
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.similarity import cluster_certainty
-from conclust.weighting.similarity import as_members, quality_of, similarities
+from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
 
 __all__ = ["agreement_weights", "certainty_weights", "validity_weights"]
 
@@ -24,14 +25,15 @@ _INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
 
 
 def agreement_weights(
-    ensemble: Ensemble | ArrayLike, *, measure: Measure = "nmi", scale: bool = False
+    ensemble: Ensemble | LabelStore | ArrayLike, *, measure: Measure = "nmi", scale: bool = False
 ) -> NDArray[np.float64]:
     """Weigh each partition by how far it agrees with the others: no data needed.
 
     Parameters
     ----------
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Hard partitions. Their weights play no part.
+    ensemble : Ensemble, LabelStore or array-like of shape (n_samples, n_partitions)
+        Hard partitions, also labels in blocks (:class:`conclust.blocks.LabelStore`). Their weights play
+        no part.
     measure : {"nmi", "ari"}, default="nmi"
         Agreement of two partitions, see :func:`conclust.metrics.partition_similarities`. Negative
         adjusted Rand indices count as 0.
@@ -66,13 +68,15 @@ def agreement_weights(
     return quality / top if top > 0 else np.ones_like(quality)
 
 
-def certainty_weights(ensemble: Ensemble | ArrayLike, theta: float = 0.4) -> NDArray[np.float64]:
+def certainty_weights(
+    ensemble: Ensemble | LabelStore | ArrayLike, theta: float = 0.4
+) -> NDArray[np.float64]:
     """Weigh each partition by how certain its clusters are: no data needed.
 
     Parameters
     ----------
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Partitions, hard or soft. Their weights count in the certainty of clusters; multiply the result
+    ensemble : Ensemble, LabelStore or array-like of shape (n_samples, n_partitions)
+        Partitions, hard or soft, or labels in blocks. Their weights count in the certainty of clusters; multiply the result
         by them where they should count in the consensus too.
     theta : float, default=0.4
         Above 0; see :func:`conclust.similarity.cluster_certainty`.
@@ -111,7 +115,7 @@ def certainty_weights(ensemble: Ensemble | ArrayLike, theta: float = 0.4) -> NDA
     array([0.7173, 0.7173, 0.4123])
     """
     check_real(theta, "theta", "certainty_weights", closed="neither")
-    members = as_members(ensemble)
+    members = as_sums(ensemble)
     certainty = cluster_certainty(members, theta)
     mass = members.cluster_sizes
     partition_of = members.column_partitions

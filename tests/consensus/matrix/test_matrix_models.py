@@ -282,7 +282,7 @@ def test_rows_objective_is_its_definition_and_never_rises(kind):
     assert naive_rows(labels, Y, 1.2, kind, model.medoids_) > expected
 
 
-@pytest.mark.parametrize("kind", ["cmeans", "cmedoids"])
+@pytest.mark.parametrize("kind", ["cmeans", "cmedoids", "weighted_medoids"])
 def test_rows_worked_examples(kind):
     make = {"kind": kind, "random_state": 0}
     np.testing.assert_array_equal(FuzzyRows(2, **make).fit_predict(E1), [0, 0, 1, 1])
@@ -295,7 +295,9 @@ def test_rows_worked_examples(kind):
     np.testing.assert_array_equal(model.membership_.max(axis=1), 1.0)
 
 
-@pytest.mark.parametrize(("kind", "least"), [("cmeans", 0.9), ("cmedoids", 0.7)])
+@pytest.mark.parametrize(
+    ("kind", "least"), [("cmeans", 0.9), ("cmedoids", 0.7), ("weighted_medoids", 0.9)]
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_keep_clusters_that_partitions_split(kind, least, seed):
     # Eight clusters, cut in three by every partition, elsewhere by each, with errors.
@@ -308,11 +310,63 @@ def test_rows_keep_clusters_that_partitions_split(kind, least, seed):
     assert adjusted_rand_score(truth, model.labels_) > least
 
 
+def naive_weighted(labels, Y, V, power, medoid_power):
+    """J of weighted medoids, pair by pair."""
+    total = 0.0
+    for i, own in enumerate(labels):
+        for j, other in enumerate(labels):
+            apart = 0.0 if i == j else 1.0 - ((own == other) & (own >= 0)).mean()
+            total += apart * float((Y[i] ** power) @ (V[j] ** medoid_power))
+    return total
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weighted_medoids_are_a_minimum_of_their_definition(seed):
+    labels, truth = flipped(seed, n=40, m=7)
+    labels[::9, 2] = -2
+    powers = {"fuzziness": 1.4, "medoid_fuzziness": 1.8}
+    model = FuzzyRows(
+        3, kind="weighted_medoids", tol=1e-15, max_iter=5000, random_state=0, **powers
+    ).fit(labels)
+    Y, V = model.membership_, model.medoid_weights_
+    expected = naive_weighted(labels, Y, V, 1.4, 1.8)
+    assert model.objective_ == pytest.approx(expected, rel=1e-9)
+    assert (np.diff(model.trace_) <= 1e-12).all()
+    np.testing.assert_allclose(V.sum(axis=0), 1.0)
+    np.testing.assert_array_equal(model.medoids_, V.argmax(axis=0))
+    assert adjusted_rand_score(truth, model.labels_) > 0.7
+    # No step of one object's memberships, or of one cluster's weights, is better.
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        other, i = Y.copy(), rng.integers(40)
+        other[i] = 0.95 * Y[i] + 0.05 * rng.dirichlet(np.ones(3))
+        assert naive_weighted(labels, other, V, 1.4, 1.8) >= expected * (1 - 1e-9)
+        other, k = V.copy(), rng.integers(3)
+        other[:, k] = 0.95 * V[:, k] + 0.05 * rng.dirichlet(np.ones(40))
+        assert naive_weighted(labels, Y, other, 1.4, 1.8) >= expected * (1 - 1e-9)
+
+
+def test_weights_near_one_object_are_medoids():
+    labels, _ = flipped(6, n=60, m=15)
+    # Weights without a pattern: no two objects are equally far from the others.
+    weights = np.random.default_rng(6).uniform(0.5, 2.0, 15)
+    labels = Ensemble(np.unique(labels, axis=0), weights=weights)
+    one = FuzzyRows(3, kind="cmedoids", random_state=0).fit(labels)
+    many = FuzzyRows(3, kind="weighted_medoids", medoid_fuzziness=1.0001, random_state=0)
+    many.fit(labels)
+    assert many.medoid_weights_.max(axis=0).min() > 0.99
+    np.testing.assert_array_equal(many.medoids_, one.medoids_)
+    np.testing.assert_allclose(many.membership_, one.membership_, atol=1e-3)
+    assert one.medoid_weights_ is None
+
+
 def test_rows_refusals_and_warnings():
     missing = E1.copy()
     missing[2, 2] = -1
     with pytest.raises(UnsupportedEnsembleError, match="With kind='cmeans' it does"):
         FuzzyRows(2, kind="cmedoids").fit(missing)
+    with pytest.raises(ParameterError, match="'medoid_fuzziness'"):
+        FuzzyRows(2, medoid_fuzziness=1.0).fit(E1)
     assert FuzzyRows(2, random_state=0).fit(missing).labels_.shape == (4,)
     with pytest.raises(ParameterError, match="'fuzziness'"):
         FuzzyRows(2, fuzziness=1.0).fit(E1)

@@ -203,7 +203,9 @@ def test_where_moving_together_raises_f_objects_move_in_turn(slots, form, diverg
     assert together.objective() > 1.05 * start
     said = []
     stopping = Stopping(max_iter, 1e-9, 1e-9)
-    found = descent.descend(known, Y, divergence, stopping, report=said.append)
+    found = descent.descend(
+        known, Y, divergence, stopping, report=lambda line, *of: said.append(line)
+    )
     assert any("move in turn" in message for message in said)
     assert (np.diff(found.trace[:, 0]) <= 1e-9).all()
     there = descent._Work(known, found.membership, divergence)

@@ -495,3 +495,17 @@ def test_codes_wider_than_one_byte(k):
     assert solver.objective() + constant == pytest.approx(
         naive.loss(labels[:30], Y[:, :3]), rel=1e-9
     )
+
+
+@pytest.mark.parametrize("divergence", ["l2", "kl"])
+def test_as_many_clusters_as_objects_is_finished(divergence):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 10, (60, 50))
+    labels[rng.random(labels.shape) < 0.4] = -1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = PCC(60, divergence=divergence, random_state=0).fit(labels)
+    assert model.converged_
+    # More clusters allowed than needed raise nothing: as near to the optimum as with those it used.
+    few = PCC(model.membership_.shape[1], divergence=divergence, random_state=0).fit(labels)
+    assert model.objective_ <= 1.02 * few.objective_

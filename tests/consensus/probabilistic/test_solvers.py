@@ -55,7 +55,7 @@ def test_every_solver_takes_and_gives_the_same(name):
     problem = Problem(ensemble, 4, l2, known)
     rng = np.random.default_rng(0)
     said = []
-    run = Run(np.random.SeedSequence(0), 2, 1, said.append)
+    run = Run(np.random.SeedSequence(0), 2, 1, lambda line, *of: said.append(line))
     for start in (None, inside(rng.dirichlet(np.ones(4), 60))):
         before = None if start is None else start.copy()
         found = solver.solve(problem, start, Stopping(50, 1e-6, 1e-8), run)

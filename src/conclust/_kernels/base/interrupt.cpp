@@ -18,21 +18,21 @@ bool is_time() {
     return true;
 }
 
-bool interrupted() { return ask_python != nullptr && is_time() && ask_python(); }
+bool interrupted(double done) { return ask_python != nullptr && is_time() && ask_python(done); }
 
 }  // namespace
 
-bool (*ask_python)() = nullptr;
+bool (*ask_python)(double done) = nullptr;
 
-void stop_if_interrupted() {
-    if (interrupted()) {
+void stop_if_interrupted(double done) {
+    if (interrupted(done)) {
         throw Interrupted{};
     }
 }
 
-bool Interruption::wanted() {
+bool Interruption::wanted(double done) {
     if (std::this_thread::get_id() == owner_ && !wanted_.load(std::memory_order_relaxed) &&
-        interrupted()) {
+        interrupted(done)) {
         wanted_.store(true, std::memory_order_relaxed);
     }
     return wanted_.load(std::memory_order_relaxed);

@@ -89,7 +89,7 @@ void gram_of(const LabelView& labels, const Each& each, std::span<typename Each:
         std::vector<std::uint32_t> columns;
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
-            if (interruption.wanted()) {
+            if (interruption.wanted(task, tasks)) {
                 continue;
             }
             const auto t = static_cast<std::size_t>(task);

@@ -272,7 +272,7 @@ NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, [[maybe_unuse
     const auto tasks = static_cast<std::ptrdiff_t>(parts_.size());
     Interruption interruption;
     const auto work = [&](auto& search, std::ptrdiff_t task) {
-        if (interruption.wanted()) {
+        if (interruption.wanted(task, tasks)) {
             return;
         }
         const std::size_t begin = static_cast<std::size_t>(task) * task_size;

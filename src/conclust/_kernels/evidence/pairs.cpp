@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 #include "base/random.h"
 
 namespace conclust {
@@ -259,14 +260,19 @@ void pair_counts(const LabelView& labels, std::span<const Index> i, std::span<co
                  std::span<Sum> c, std::span<Sum> present, [[maybe_unused]] int threads) {
     const std::size_t count = i.size();
     const auto tasks = static_cast<std::ptrdiff_t>((count + chunk - 1) / chunk);
+    Interruption interruption;
 #pragma omp parallel for default(none) num_threads(threads) schedule(dynamic, 1) \
-    shared(labels, i, j, count, c, present, tasks)
+    shared(labels, i, j, count, c, present, tasks, interruption)
     for (std::ptrdiff_t task = 0; task < tasks; ++task) {
+        if (interruption.wanted(task, tasks)) {
+            continue;
+        }
         const std::size_t begin = static_cast<std::size_t>(task) * chunk;
         const std::size_t size = std::min(begin + chunk, count) - begin;
         few_pair_counts(labels, i.subspan(begin, size), j.subspan(begin, size), c.subspan(begin, size),
                         present.subspan(begin, size));
     }
+    interruption.pass_on();
 }
 
 template <class Sum>
@@ -275,12 +281,16 @@ void graph_counts(const LabelView& labels, std::span<const std::int64_t> indptr,
                   [[maybe_unused]] int threads) {
     const std::size_t count = indices.size();
     const auto tasks = static_cast<std::ptrdiff_t>((count + chunk - 1) / chunk);
+    Interruption interruption;
 #pragma omp parallel default(none) num_threads(threads) \
-    shared(labels, indptr, indices, c, present, count, tasks)
+    shared(labels, indptr, indices, c, present, count, tasks, interruption)
     {
         std::vector<std::int32_t> rows(chunk);
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
+            if (interruption.wanted(task, tasks)) {
+                continue;
+            }
             const std::size_t begin = static_cast<std::size_t>(task) * chunk;
             const std::size_t size = std::min(begin + chunk, count) - begin;
             auto row = static_cast<std::size_t>(
@@ -298,6 +308,7 @@ void graph_counts(const LabelView& labels, std::span<const std::int64_t> indptr,
             });
         }
     }
+    interruption.pass_on();
 }
 
 #define CONCLUST_INSTANTIATE(Sum)                                                                  \

@@ -89,7 +89,7 @@ void walk_step(const Walk& P, std::span<const double> x, std::size_t width, std:
         Buffers buffers(n, panels);
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t panel = 0; panel < last; ++panel) {
-            if (interruption.wanted()) {
+            if (interruption.wanted(panel, last)) {
                 continue;
             }
             const std::size_t begin = static_cast<std::size_t>(panel) * W;
@@ -123,7 +123,7 @@ void walk_gram_step(const Walk& P, std::span<double> M, std::span<double> betwee
         Buffers buffers(n, panels);
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t panel = 0; panel < last; ++panel) {
-            if (interruption.wanted()) {
+            if (interruption.wanted(panel, last)) {
                 continue;
             }
             // Columns of `between` transposed are its rows; of the product, those from the diagonal on.

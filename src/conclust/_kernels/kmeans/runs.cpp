@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 #include "base/pack.h"
 #include "base/random.h"
 #include "labels/codes.h"
@@ -124,7 +125,8 @@ class Run {
           best_(blocks_ * lanes),
           number_(search.n_clusters) {}
 
-    void operator()(std::size_t run, const KMeansResults& out) {
+    // Writes nothing where the user wants to stop.
+    void operator()(std::size_t run, const KMeansResults& out, Interruption& interruption) {
         const std::int32_t* drawn = in_.drawn.data() + run * in_.size;
         gather(drawn);
         if (!in_.starts.empty()) {
@@ -134,9 +136,12 @@ class Run {
                 take(static_cast<std::size_t>(at - drawn), k);
             }
         } else {
-            seed_centers(in_.seeds[run]);
+            seed_centers(in_.seeds[run], interruption);
         }
-        descend();
+        descend(interruption);
+        if (interruption.wanted()) {
+            return;
+        }
         std::visit([&](auto codes) { write_codes(run, drawn, codes, out); }, out.codes);
         write_centers(run, out);
     }
@@ -185,14 +190,14 @@ class Run {
         }
     }
 
-    void seed_centers(std::uint64_t seed) {
+    void seed_centers(std::uint64_t seed, Interruption& interruption) {
         std::fill(closest_.begin(), closest_.end(), std::numeric_limits<double>::infinity());
         std::size_t chosen = random_below(in_.size, seed, 0, 0);
         take(chosen, 0);
         read_row(chosen);
         double total =
             approach(points_.data(), in_.size, in_.d, row_.data(), closest_.data(), closest_.data());
-        for (std::size_t k = 1; k < search_.n_clusters; ++k) {
+        for (std::size_t k = 1; k < search_.n_clusters && !interruption.wanted(); ++k) {
             double lowest = std::numeric_limits<double>::infinity();
             for (std::size_t t = 0; t < search_.candidates; ++t) {
                 const std::size_t i = drawn_by_distance(total, random_bits(seed, k, t));
@@ -233,12 +238,15 @@ class Run {
         return last;
     }
 
-    void descend() {
+    void descend(Interruption& interruption) {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         std::fill(counts_.begin(), counts_.end(), std::int64_t{0});
         std::fill(before_.begin(), before_.end(), -1);
         const double still = search_.tol > 0.0 ? search_.tol * mean_variance() : -1.0;
         for (std::size_t iteration = 0;; ++iteration) {
+            if (interruption.wanted()) {
+                return;
+            }
             assign();
             if (iteration == search_.max_iter || !move()) {
                 return;
@@ -421,15 +429,20 @@ void kmeans_runs(const KMeansDraws& draws, const KMeansSearch& search, const KMe
         workers.emplace_back(draws, search);
     }
     std::atomic<std::size_t> taken{0};
+    Interruption interruption;
 #pragma omp parallel default(none) num_threads(static_cast<int>(wanted)) \
-    shared(out, begin, end, workers, taken)
+    shared(out, begin, end, workers, taken, interruption)
     {
         Run& run = workers[taken.fetch_add(1)];
 #pragma omp for schedule(dynamic, 1)
         for (std::size_t r = begin; r < end; ++r) {
-            run(r, out);
+            if (!interruption.wanted(static_cast<std::ptrdiff_t>(r - begin),
+                                     static_cast<std::ptrdiff_t>(end - begin))) {
+                run(r, out, interruption);
+            }
         }
     }
+    interruption.pass_on();
 }
 
 }  // namespace conclust

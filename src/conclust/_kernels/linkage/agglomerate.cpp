@@ -142,7 +142,8 @@ class Chain {
     void run(std::int64_t* left, std::int64_t* right, double* heights) {
         const std::size_t n = width_;
         for (std::size_t merge = 0; merge + 1 < n; ++merge) {
-            stop_if_interrupted();
+            stop_if_interrupted(
+                done_of_shrinking(static_cast<std::ptrdiff_t>(merge), static_cast<std::ptrdiff_t>(n)));
             const auto [a, b] = reciprocal_pair();
             const std::size_t kept = std::min(a, b);
             const std::size_t absorbed = std::max(a, b);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/interrupt.h"
+
 namespace conclust {
 
 namespace {
@@ -121,14 +123,18 @@ struct Dip {
 
 void dips_of_sorted(std::span<const double> samples, std::size_t n, std::span<double> dips,
                     [[maybe_unused]] int threads) {
-#pragma omp parallel default(none) num_threads(threads) shared(samples, n, dips)
+    Interruption interruption;
+#pragma omp parallel default(none) num_threads(threads) shared(samples, n, dips, interruption)
     {
         Dip dip;
 #pragma omp for schedule(static)
         for (std::size_t r = 0; r < dips.size(); ++r) {
-            dips[r] = dip.of(samples.subspan(r * n, n));
+            if (!interruption.wanted()) {
+                dips[r] = dip.of(samples.subspan(r * n, n));
+            }
         }
     }
+    interruption.pass_on();
 }
 
 }  // namespace conclust

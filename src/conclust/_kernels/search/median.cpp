@@ -258,7 +258,8 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     }
     std::size_t left = n;
     while (left > std::max<std::size_t>(k, 1)) {
-        stop_if_interrupted();
+        stop_if_interrupted(
+            done_of_shrinking(static_cast<std::ptrdiff_t>(n - left), static_cast<std::ptrdiff_t>(n)));
         std::size_t c = n;
         for (std::size_t x = 0; x < n; ++x) {
             if (!gone[x] && partner[x] >= 0 && (c == n || best[x] > best[c])) {

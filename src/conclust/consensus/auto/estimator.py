@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from conclust._ensemble_input import within_range
 from conclust._labels import indicator_of
+from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._threads import thread_count
 from conclust._validation import check_int
@@ -69,6 +70,8 @@ class AutoConsensus(PlacingClusterer):
         random.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -144,6 +147,7 @@ class AutoConsensus(PlacingClusterer):
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
@@ -151,6 +155,7 @@ class AutoConsensus(PlacingClusterer):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_int(
@@ -179,6 +184,7 @@ class AutoConsensus(PlacingClusterer):
                 weighted, certainty, normalized=False, n_jobs=self.n_jobs
             ).matrix,
         }
+        stage("number of clusters")
         fine = fine_partitions(part)
         shown, supports = best_number(part, list(grown.values()), fine, self.max_clusters)
         K = shown if self.n_clusters is None else self.n_clusters

@@ -62,6 +62,8 @@ class CSPA(ConsensusClusterer):
         Seed of the pairs and of the starts.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -132,6 +134,7 @@ class CSPA(ConsensusClusterer):
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.partitioner = partitioner
@@ -142,6 +145,7 @@ class CSPA(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.partitioner, "partitioner", "CSPA", Partitioner)

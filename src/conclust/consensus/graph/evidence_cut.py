@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust.bipartite import Edges, edges_of, unit_rows
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
@@ -73,6 +74,7 @@ def evidence_cut(
         component = of_objects(edges, components_of(edges))
         count = int(component.max()) + 1
         graph = _Evidence(edges, scale, start.masses)
+        stage("embedding of the graph")
         found = [
             graph.part(np.flatnonzero(component == c)).leading(max(1, k - count + 1))
             for c in range(count)
@@ -82,6 +84,7 @@ def evidence_cut(
         of = np.repeat(np.arange(count), [len(own) for own, _ in found])
         # The first ones of components before others that are 1 but for rounding.
         chosen = np.lexsort((of, place > 0, -values.round(9)))[:k]
+        stage("k-means on the embedding")
 
         def parted(
             c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence

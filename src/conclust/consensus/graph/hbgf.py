@@ -52,6 +52,8 @@ class HBGF(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -136,6 +138,7 @@ class HBGF(ConsensusClusterer):
         n_init: int = 10,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.partitioner = partitioner
@@ -144,6 +147,7 @@ class HBGF(ConsensusClusterer):
         self.n_init = n_init
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.partitioner, "partitioner", "HBGF", Partitioner)

@@ -57,6 +57,8 @@ class HGPA(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -138,6 +140,7 @@ class HGPA(ConsensusClusterer):
         n_init: int = 10,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.partitioner = partitioner
@@ -145,6 +148,7 @@ class HGPA(ConsensusClusterer):
         self.n_init = n_init
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.partitioner, "partitioner", "HGPA", Partitioner)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import lloyd_round
+from conclust._progress import rounds
 from conclust._random import generator
 from conclust.consensus.restarts import best_of_restarts
 
@@ -233,7 +234,8 @@ class _Round:
 
 def _lloyd(points: Points, centers: NDArray[np.float64], max_iter: int) -> _Found:
     found = _Round.over(points, centers)
-    for _ in range(max_iter):
+    for done in range(max_iter):
+        rounds("rounds of k-means", done, max_iter)
         filled = found.totals > 0
         centers = centers.copy()
         centers[filled] = found.sums[filled] / found.totals[filled, None]

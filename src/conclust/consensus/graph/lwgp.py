@@ -44,6 +44,8 @@ class LWGP(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -119,6 +121,7 @@ class LWGP(ConsensusClusterer):
         n_init: int = 10,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.theta = theta
@@ -126,6 +129,7 @@ class LWGP(ConsensusClusterer):
         self.n_init = n_init
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.theta is not None:

@@ -62,6 +62,8 @@ class MCLA(PlacingClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -144,6 +146,7 @@ class MCLA(PlacingClusterer):
         n_init: int = 10,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.partitioner = partitioner
@@ -152,6 +155,7 @@ class MCLA(PlacingClusterer):
         self.n_init = n_init
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.partitioner, "partitioner", "MCLA", Partitioner)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._kernels import PartRefiner, fill_parts
+from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option, check_real
@@ -143,9 +144,11 @@ def partition_graph(
     capacity = part_capacity(mass, k, balance)
     if not _has_edges(W):
         return GraphPartition(_by_first(_fill(np.zeros((n, k)), mass, capacity)), 0.0, capacity)
+    stage("embedding of the graph")
     if method == "spectral":
         with one_library_thread():
             rows = graph_embedding(W, k, generator(own))
+            stage("k-means on the embedding")
             labels = _by_first(kmeans_labels(Points(rows, _present(mass)), k, own, n_init=n_init))
             return GraphPartition(labels, cut_weight(W, labels), np.inf)
     with one_library_thread():
@@ -155,13 +158,18 @@ def partition_graph(
         starts = _filled_starts(rows, k, mass, capacity, seeds)
         if method == "metis":
             found = [next(starts)]
-            for seed in spawn_seeds(root, n_init, bits=32):
+            stage("METIS")
+            for seed in tracked(spawn_seeds(root, n_init, bits=32), "starts"):
                 labels = metis_parts(W, k, mass, balance, seed)
                 fill_empty_parts(labels, k)
                 if np.bincount(labels, weights=mass).max() <= capacity:
                     found.append(labels)
         else:
-            found = [_refined(W, labels, k, mass, capacity) for labels in starts]
+            stage("refinement of the cut")
+            found = [
+                _refined(W, labels, k, mass, capacity)
+                for labels in tracked(starts, "starts", n_init)
+            ]
         heaviest = float((W.data if is_sparse(W) else W).max())
         labels, cut = _best(found, [cut_weight(W, labels) for labels in found], heaviest)
     return GraphPartition(labels, cut, capacity)
@@ -233,13 +241,15 @@ def partition_hypergraph(
         return GraphPartition(labels, 0.0, capacity)
     found = []
     if method == "mtkahypar":
-        for seed in spawn_seeds(root, n_init, bits=32):
+        stage("Mt-KaHyPar")
+        for seed in tracked(spawn_seeds(root, n_init, bits=32), "starts"):
             labels = mtkahypar_parts(H, k, edge_weights, vertex_weights, balance, seed)
             fill_empty_parts(labels, k)
             found.append(labels)
     else:
         _, *seeds = spawn_sequences(root, n_init + 1)
         half = (n_init + 1) // 2
+        stage("embedding of the hypergraph")
         with one_library_thread():
             rows = unit_rows(bipartite_spectrum(H if ties is None else ties, k).objects)
             starts = [
@@ -249,9 +259,10 @@ def partition_hypergraph(
                     for seed in seeds[half:]
                 ),
             ]
+        stage("refinement of the cut")
         found = [
             _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
-            for labels in starts
+            for labels in tracked(starts, "starts")
         ]
     cuts = [connectivity(H, labels, edge_weights) for labels in found]
     labels, cut = _best(found, cuts, float(edge_weights.max()))

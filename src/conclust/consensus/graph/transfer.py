@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._progress import stage
 from conclust._random import spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._warnings import warn
@@ -75,7 +76,9 @@ def transfer_cut(
     """
     graph = MatrixEdges(edges) if isinstance(edges, sp.csr_array) else edges
     with one_library_thread():
+        stage("embedding of the graph")
         side = solve(graph, k, mixing=mixing)
+        stage("k-means on the embedding")
         if side.n_components == 1:
             points = _embedded(graph, side, np.arange(len(side.values)), joint)
             return kmeans_labels(points, k, seed, n_init=n_init), side.values

@@ -20,7 +20,7 @@ from conclust.bipartite import LabelEdges, unit_rows
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
-from conclust.consensus.graph.kmeans import Points, kmeans
+from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
 from conclust.consensus.graph.transfer import joined, warn_of_joined
 from conclust.exceptions import DenseLimitError
 from conclust.spectral import ClusterSide, numbered_components, transfer_cut_of_products
@@ -410,27 +410,11 @@ def _farthest(
     """Return the rows of a block farthest from their centers, and how far they are."""
     distances, kept = np.empty(0), np.empty((0, centers.shape[1]))
     for rows in _blocks_of(part, component):
-        far = _nearest(rows, centers)[1]
+        far = nearest_center(rows, centers)[1]
         distances, kept = np.concatenate([distances, far]), np.vstack([kept, rows])
         order = np.argsort(-distances, kind="stable")[: max(_FAR, len(centers))]
         distances, kept = distances[order], kept[order]
     return distances, kept
-
-
-def _nearest(
-    rows: NDArray[np.float64], centers: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    own, distances = np.full(len(rows), -1, dtype=np.int64), np.empty(len(rows))
-    lloyd_round(
-        np.ascontiguousarray(rows),
-        np.ones(len(rows)),
-        np.ascontiguousarray(centers),
-        own,
-        distances,
-        np.zeros(centers.shape),
-        np.zeros(len(centers)),
-    )
-    return own, distances
 
 
 def _labelled(part: Part, cut: _Cut) -> NDArray[np.int64]:
@@ -445,7 +429,7 @@ def _labelled(part: Part, cut: _Cut) -> NDArray[np.int64]:
             some = slice(begin, begin + _BLOCK)
             mine = found[some] == c
             if mine.any():
-                nearest = _nearest(edges.rows(table, some, unit=True), centers)[0]
+                nearest = nearest_center(edges.rows(table, some, unit=True), centers)[0]
                 labels[some][mine] += nearest[mine]
     return labels
 

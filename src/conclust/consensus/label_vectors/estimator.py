@@ -42,6 +42,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
@@ -50,6 +51,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @abstractmethod
     def _loss(self) -> RowLoss:
@@ -108,10 +110,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         moves = RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol)
         threads = thread_count(self.n_jobs, owner)
         started = canonical_labels(cluster_rows(sample, moves, self.n_init, seed, threads).labels)
-        constant = 0.0
-        if self._loss().spread == "quadratic":  # the squared lengths of all rows
-            constant = float(weighed.column_weights @ weighed.cluster_sizes)
-            constant += float(weighed.partition_weights @ weighed.noise_counts)
+        constant = self._constant(weighed)
 
         def costs(centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             return self._costs(weighed, centroids)
@@ -121,13 +120,43 @@ class LabelVectorKMeans(ConsensusClusterer):
         self.n_iter_, self.converged_ = found.n_iter, found.done
         self._offsets = labels.offsets
         centroids = found.centroids(weighed)
-        self.objective_ = self._value(
-            weighed, centroids, _loss_at(found, centroids, weighed, constant)
-        )
+        loss = self._loss_at(found, centroids, weighed, constant)
+        self.objective_ = self._value(weighed, centroids, loss)
         self._label_cost, self._block_cost = costs(centroids)
         if not found.done:
             warn_unfinished(self, "passes")
         return Answer(nearest_in_block, (self._label_cost, self._block_cost))
+
+    def _constant(self, labels: LabelBlocks) -> float:
+        """Return what the loss has beside the costs of all objects."""
+        if self._loss().spread != "quadratic":
+            return 0.0
+        # The squared lengths of all rows.
+        inside = float(labels.column_weights @ labels.cluster_sizes)
+        return inside + float(labels.partition_weights @ labels.noise_counts)
+
+    def _loss_at(
+        self, found: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float
+    ) -> float:
+        """Return the quadratic or the entropic loss at some centroids, noise included.
+
+        Parameters
+        ----------
+        found : Lloyd
+            Where the iterations ended.
+        centroids : Centroids
+            Its centroids.
+        labels : LabelBlocks
+            The objects, their partitions weighed as they count.
+        constant : float
+            The squared lengths of all rows; 0: the loss is entropic.
+        """
+        present = found.present[:, found.present.any(axis=0)]
+        if constant:
+            inside = centroids.lengths
+        else:
+            inside = centroids.sums_of(lambda m: m * np.log(np.where(m > 0, m, 1.0)))
+        return constant - float(labels.partition_weights @ (present * inside).sum(axis=1))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Nearest clusters of new objects from their labels in the same partitions.
@@ -151,25 +180,3 @@ class LabelVectorKMeans(ConsensusClusterer):
 
     def _nearest(self, codes: NDArray[Any]) -> NDArray[np.int64]:
         return nearest(codes, self._offsets, self._label_cost, self._block_cost)
-
-
-def _loss_at(found: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float) -> float:
-    """Return the quadratic or the entropic loss at some centroids, noise included.
-
-    Parameters
-    ----------
-    found : Lloyd
-        Where the iterations ended.
-    centroids : Centroids
-        Its centroids.
-    labels : LabelBlocks
-        The objects, their partitions weighed as they count.
-    constant : float
-        The squared lengths of all rows; 0: the loss is entropic.
-    """
-    present = found.present[:, found.present.any(axis=0)]
-    if constant:
-        inside = centroids.lengths
-    else:
-        inside = centroids.sums_of(lambda m: m * np.log(np.where(m > 0, m, 1.0)))
-    return constant - float(labels.partition_weights @ (present * inside).sum(axis=1))

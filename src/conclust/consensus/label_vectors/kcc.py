@@ -62,6 +62,8 @@ class KCC(LabelVectorKMeans):
     n_jobs : int, default=None
         Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -148,6 +150,7 @@ class KCC(LabelVectorKMeans):
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             n_clusters,
@@ -157,6 +160,7 @@ class KCC(LabelVectorKMeans):
             missing=missing,
             random_state=random_state,
             n_jobs=n_jobs,
+            verbose=verbose,
         )
         self.utility = utility
         self.p = p

@@ -45,6 +45,8 @@ class QMI(LabelVectorKMeans):
     n_jobs : int, default=None
         Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------

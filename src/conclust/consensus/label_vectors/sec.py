@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
+from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
+from conclust.consensus.label_vectors.blocks import Lloyd
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble, Missing
 
@@ -43,6 +45,8 @@ class SEC(LabelVectorKMeans):
     n_jobs : int, default=None
         Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -112,6 +116,7 @@ class SEC(LabelVectorKMeans):
         soft_members=True,
         cost="n N K a pass",
         citation="Liu, Wu, Liu, Tao and Fu 2017, IEEE TKDE 29",
+        blocks=True,
     )
 
     def __init__(
@@ -124,6 +129,7 @@ class SEC(LabelVectorKMeans):
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             n_clusters,
@@ -133,6 +139,7 @@ class SEC(LabelVectorKMeans):
             missing=missing,
             random_state=random_state,
             n_jobs=n_jobs,
+            verbose=verbose,
         )
 
     def _loss(self) -> RowLoss:
@@ -145,12 +152,45 @@ class SEC(LabelVectorKMeans):
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         weights, columns = ensemble.partition_weights, ensemble.column_weights
-        noise = np.where(centroids.shares > 0, centroids.noise, 0.0)
-        degrees = (columns * ensemble.cluster_sizes) @ centroids.sums + weights @ noise
-        degrees[degrees == 0] = np.inf
+        degrees, lengths = self._degrees(ensemble, centroids)
         means = centroids.sums / degrees
-        lengths = columns @ means**2 + weights @ (noise / degrees**2)
         # The terms of d |b / d - m|^2 with m: -2 b m + d |m|^2. Noise has a degree of 1 by itself.
         more = ensemble.cluster_sizes[:, None] - 1.0
         cost = (more * lengths - 2.0 * means) * columns[:, None]
         return cost, weights[:, None] * lengths
+
+    def _degrees(
+        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the degrees of all clusters' objects together, and the squared lengths of their means."""
+        weights, columns = ensemble.partition_weights, ensemble.column_weights
+        noise = np.where(centroids.shares > 0, centroids.noise, 0.0)
+        degrees = (columns * ensemble.cluster_sizes) @ centroids.sums + weights @ noise
+        degrees[degrees == 0] = np.inf
+        lengths = columns @ (centroids.sums / degrees) ** 2 + weights @ (noise / degrees**2)
+        return degrees, lengths
+
+    def _constant(self, labels: LabelBlocks) -> float:
+        degrees = labels.column_weights * labels.cluster_sizes
+        (found,) = labels.total("degrees", _own_shares, degrees, labels.partition_weights)
+        return float(found)
+
+    def _loss_at(
+        self, found: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float
+    ) -> float:
+        degrees, lengths = self._degrees(labels, centroids)
+        inside = np.where(np.isinf(degrees), 0.0, degrees)
+        return constant - float(inside @ lengths)
+
+
+def _own_shares(
+    part: Part, of_clusters: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[float]:
+    """Return the sum of S_ii / d_i over the objects of a block."""
+    ensemble = part.ensemble
+    degrees = ensemble.indicator @ of_clusters
+    if ensemble.has_noise:
+        degrees = degrees + ensemble.noise @ weights
+    shares = np.zeros(ensemble.n_samples)
+    np.divide(ensemble.observed_weights, degrees, out=shares, where=degrees > 0)
+    return (float(shares.sum()),)

@@ -21,6 +21,7 @@ from conclust._kernels import (
 )
 from conclust._label_view import label_view
 from conclust._labels import noise_code
+from conclust._progress import advance, stage, tracked
 from conclust._threads import thread_count
 from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.ensemble import DistinctRows, Ensemble
@@ -99,6 +100,7 @@ def dense_tree(
     summed = linkage in ("average", "ward")
     matrix, scale, unobserved = _dissimilarities(start.ensemble, sizes, summed, n_jobs)
     merges = _empty_merges(n)
+    stage("linkage")
     _KERNELS[linkage](matrix, sizes, *merges)
     left, right, heights = merges
     heights /= np.sqrt(scale) if linkage == "ward" else scale
@@ -117,6 +119,7 @@ def merges_of(
     matrix: NDArray[np.float64], sizes: NDArray[np.float64], linkage: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the merges of `linkage_of`, of clusters that hold `sizes` objects each."""
+    stage("linkage")
     merges = _empty_merges(len(sizes))
     if len(sizes) > 1:
         _snap(matrix)
@@ -146,6 +149,7 @@ def cluster_dissimilarities(
 
     both times the weights of the partitions. The diagonal is 0.
     """
+    stage("similarities of all pairs")
     rows = start.first
     weights = ensemble.partition_weights
     per_cluster = cluster_weights * ensemble.column_weights
@@ -190,7 +194,7 @@ def _soft_dissimilarities(
     n = len(D)
     unobserved = 0
     step = max(1, _SOFT_BLOCK_ENTRIES // n)
-    for begin in range(0, n, step):
+    for begin in tracked(range(0, n, step), "blocks of rows"):
         some = slice(begin, min(begin + step, n))
         own = np.arange(some.start, some.stop)
         block = D[some]
@@ -217,7 +221,8 @@ def _dissimilarities(
     whole = not ensemble.has_missing and not ensemble.is_soft and ensemble.weights is None
     matrix = np.empty((n, n))
     unobserved = 0.0
-    for begin in range(0, n, max(1, _BLOCK_ENTRIES // n)):
+    stage("evidence of all pairs")
+    for begin in tracked(range(0, n, max(1, _BLOCK_ENTRIES // n)), "blocks of rows"):
         rows = slice(begin, min(n, begin + max(1, _BLOCK_ENTRIES // n)))
         block = matrix[rows]
         if whole:
@@ -245,7 +250,8 @@ def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
     if len(start) == 1:
         return expand(start, _empty_merges(1))
     chosen = start.ensemble
-    order, heights = spanning_tree(chosen)
+    stage("spanning tree")
+    order, heights = spanning_tree(chosen, progress=advance)
     # Prim's order visits the objects of every single-linkage cluster one after the other. So the path in
     # this order, with equal heights in its own order, has the dendrogram of the spanning tree.
     if chosen.weights is not None:
@@ -255,6 +261,7 @@ def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
 
 def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[NDArray[np.float64], int]:
     """Single or average linkage on some pairs. Returns the linkage matrix and the number of pieces."""
+    stage("linkage of the pairs")
     exact = np.uint32 if pairs.counts.dtype.kind in "iu" else np.float64
     merges = _empty_merges(len(pairs.indptr) - 1)
     pieces = (sparse_single if linkage == "single" else sparse_average)(

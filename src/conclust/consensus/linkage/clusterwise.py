@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import AverageChain, RowPairs, SingleTree
 from conclust._labels import over_clusters
+from conclust._progress import advance, stage, tracked
 from conclust._threads import one_library_thread
 from conclust._warnings import warn
 from conclust.consensus.linkage.agglomeration import (
@@ -295,8 +296,9 @@ def _average(pairs: ObjectPairs, *, to_the_end: bool = False) -> NDArray[np.floa
     if n > until:
         chain = AverageChain(_row_pairs(pairs), until)
         at_once = max(1, int(_ENTRIES / max(1.0, pairs.scan_cost)))
-        while chain.run(at_once):
-            pass
+        stage("linkage, similarities row by row")
+        while left_over := chain.run(at_once):
+            advance(n - until - left_over, n - until)
         chain.read(left, right, heights, leaders)
     if until == 1:
         return expand(start, (left, right, heights))
@@ -334,8 +336,9 @@ def _single(pairs: ObjectPairs) -> NDArray[np.float64]:
     if n > 1:
         tree = SingleTree(_row_pairs(pairs))
         at_once = max(1, int(_ENTRIES / max(1.0, pairs.scan_cost + n / 4)))
-        while tree.grow(at_once):
-            pass
+        stage("spanning tree, similarities row by row")
+        while left_over := tree.grow(at_once):
+            advance(n - left_over, n)
         tree.read(order, heights)
     # As a path, Prim's order has the dendrogram of the tree.
     return expand(pairs.start, (order[:-1], order[1:], heights))
@@ -373,7 +376,8 @@ def _dissimilarities(
     n, T = rows.shape
     D = np.empty((n, n))
     step = max(1, _BLOCK_ENTRIES // max(1, n, T))
-    for begin in range(0, n, step):
+    stage("similarities of all pairs")
+    for begin in tracked(range(0, n, step), "blocks of rows"):
         some = slice(begin, begin + step)
         mixed = rows[some] @ W
         dense = mixed.toarray() if is_sparse(mixed) else mixed

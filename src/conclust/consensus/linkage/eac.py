@@ -93,6 +93,8 @@ class EAC(ConsensusClusterer):
         Draws the partners where `pairs` is an int; nothing else is random.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -181,6 +183,7 @@ class EAC(ConsensusClusterer):
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
@@ -190,6 +193,7 @@ class EAC(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.linkage, "linkage", "EAC", Linkage)

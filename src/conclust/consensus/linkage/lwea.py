@@ -59,6 +59,8 @@ class LWEA(ConsensusClusterer):
         more, single and average linkage find similarities row by row, in memory of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -146,6 +148,7 @@ class LWEA(ConsensusClusterer):
         linkage: Linkage = "average",
         max_dense: int = 20000,
         missing: Missing = "unobserved",
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.theta = theta
@@ -153,6 +156,7 @@ class LWEA(ConsensusClusterer):
         self.linkage = linkage
         self.max_dense = max_dense
         self.missing = missing
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.theta is not None:

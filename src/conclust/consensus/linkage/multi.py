@@ -120,6 +120,8 @@ class MultiEAC(ConsensusClusterer):
         finds similarities row by row, in memory of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -197,6 +199,7 @@ class MultiEAC(ConsensusClusterer):
         linkage: Linkage = "average",
         max_dense: int = 20000,
         missing: Missing = "unobserved",
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.cluster_weights = cluster_weights
@@ -204,6 +207,7 @@ class MultiEAC(ConsensusClusterer):
         self.linkage = linkage
         self.max_dense = max_dense
         self.missing = missing
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if isinstance(self.cluster_weights, str):
@@ -320,6 +324,8 @@ class WeightedEAC(ConsensusClusterer):
         Draws the objects for the silhouette.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -385,6 +391,7 @@ class WeightedEAC(ConsensusClusterer):
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.data = data
@@ -394,6 +401,7 @@ class WeightedEAC(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.linkage, "linkage", "WeightedEAC", Linkage)

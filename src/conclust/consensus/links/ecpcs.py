@@ -69,6 +69,8 @@ class ECPCS(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -153,6 +155,7 @@ class ECPCS(ConsensusClusterer):
         max_dense: int = 20000,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.consensus = consensus
@@ -163,6 +166,7 @@ class ECPCS(ConsensusClusterer):
         self.max_dense = max_dense
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.consensus, "consensus", "ECPCS", Consensus)

@@ -79,6 +79,8 @@ class LCE(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -177,6 +179,7 @@ class LCE(ConsensusClusterer):
         max_dense: int = 20000,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.similarity = similarity
@@ -188,6 +191,7 @@ class LCE(ConsensusClusterer):
         self.max_dense = max_dense
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.similarity, "similarity", "LCE", Similarity)

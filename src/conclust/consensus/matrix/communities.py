@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
@@ -64,6 +65,8 @@ class FuzzyCommunities(SoftConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -153,6 +156,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
         tol: float = 1e-9,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
@@ -160,6 +164,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
         self.tol = tol
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
@@ -189,6 +194,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
         G = 4.0 * (evidence.spread(U, P) - S)
         step = 1.0 / (4.0 * max(float(np.linalg.norm(P, axis=(1, 2)).sum()), 1e-12))
         while idle < _PATIENCE and len(trace) <= self.max_iter:
+            rounds("steps", len(trace) - 1, self.max_iter)
             D = project_simplex(U - step * G) - U
             SD, Q, R = evidence.times(D), evidence.grams(U, D), evidence.grams(D, D)
             Q = Q + Q.transpose(0, 2, 1)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import aspect_pairs
+from conclust._progress import stage
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._validation import check_int
@@ -57,6 +58,8 @@ class DyadicAspect(SoftConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -149,6 +152,7 @@ class DyadicAspect(SoftConsensusClusterer):
         max_dense: int = 20_000,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
@@ -157,6 +161,7 @@ class DyadicAspect(SoftConsensusClusterer):
         self.max_dense = max_dense
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
@@ -220,6 +225,7 @@ class _Dyads:
 
     @classmethod
     def of(cls, rows: DistinctRows) -> _Dyads:
+        stage("evidence of all pairs")
         counts, shares = rows.masses, _shares(rows)
         own = shares.diagonal() * (counts - 1.0)
         shares *= counts

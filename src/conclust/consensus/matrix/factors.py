@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._progress import rounds
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.gram import gram_blocks
 
@@ -188,6 +189,7 @@ def solve(
     n_iter, converged, exponent = 0, False, 2 * _SURE
     while not converged and n_iter < max_iter:
         for _ in range(min(_UPDATES, max_iter - n_iter)):
+            rounds("updates", n_iter, max_iter)
             ratio = round_of.ratio(now)
             then = round_of.at(_updated(now.H, ratio, exponent))
             if then.value > now.value:

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._validation import check_option, check_real
@@ -22,7 +23,7 @@ from conclust.gram import is_held
 
 __all__ = ["FuzzyRows"]
 
-Kind: TypeAlias = Literal["cmeans", "cmedoids"]
+Kind: TypeAlias = Literal["cmeans", "cmedoids", "weighted_medoids"]
 
 # Rows of the evidence that are measured together.
 _AT_ONCE = 1 << 12
@@ -34,25 +35,29 @@ class FuzzyRows(SoftConsensusClusterer):
     """Fuzzy k-means or fuzzy k-medoids on the evidence: a baseline with memberships.
 
     With s_ij the share of the partitions that put i and j together, "cmeans" groups the rows of s
-    around centroids; "cmedoids" groups objects around K of them by the dissimilarity 1 - s_ij [1]_
-    [2]_. Both lower ::
+    around centroids; "cmedoids" groups objects around K of them by the dissimilarity r_ij = 1 - s_ij
+    (an object's to itself is 0) [1]_; "weighted_medoids" lets all objects stand for each cluster, with weights
+    v_jk of sum 1 [2]_. All lower ::
 
         J(Y) = sum over objects i and clusters k of y_ik^fuzziness d_ik
 
-    with d_ik the mean over all j of the squared difference of s_ij from the centroid, or the
-    dissimilarity to the medoid.
+    with d_ik the mean over all j of the squared difference of s_ij from the centroid, the
+    dissimilarity to the medoid, or the sum over j of v_jk^medoid_fuzziness r_ij.
 
     Parameters
     ----------
     n_clusters : int, default=None
         Number of clusters, K.
         To be given: ``fit`` refuses None.
-    kind : {"cmeans", "cmedoids"}, default="cmeans"
+    kind : {"cmeans", "cmedoids", "weighted_medoids"}, default="cmeans"
         What clusters are gathered around.
     fuzziness : float, default=1.2
         Above 1: near 1 memberships are nearly labels, the larger the evener they are. Where many
         clusters are hard to tell apart, 1.5 or 2, usual in a few dimensions, lets centroids fall
         together, and fewer than `n_clusters` are found [3]_.
+    medoid_fuzziness : float, default=1.5
+        For "weighted_medoids", above 1: near 1 one object has nearly all the weight in a cluster, the larger
+        the more share it.
     n_init : int, default=5
         Y starts at the partition of :class:`QMI`; this is the number of starts (k-means++) of that
         search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
@@ -65,6 +70,8 @@ class FuzzyRows(SoftConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -74,7 +81,10 @@ class FuzzyRows(SoftConsensusClusterer):
         Y, rows sum to 1.
         A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     medoids_ : ndarray of int64 of shape (n_held,) or None
-        For "cmedoids": the objects that the clusters are gathered around.
+        For "cmedoids": the objects that the clusters are gathered around; for "weighted_medoids" those of the
+        largest weight.
+    medoid_weights_ : ndarray of shape (n_samples, n_held) or None
+        For "weighted_medoids": v; columns sum to 1.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     objective_ : float
@@ -93,7 +103,7 @@ class FuzzyRows(SoftConsensusClusterer):
     ParameterError
         If a parameter is out of its range.
     UnsupportedEnsembleError
-        For "cmedoids", if the ensemble has missing labels: "cmeans" takes them.
+        For medoids, if the ensemble has missing labels: "cmeans" takes them.
 
     Warns
     -----
@@ -118,7 +128,8 @@ class FuzzyRows(SoftConsensusClusterer):
     ----------
     .. [1] J. C. Bezdek: Pattern recognition with fuzzy objective function algorithms. 1981.
     .. [2] J.-P. Mei, L. Chen: Fuzzy clustering with weighted medoids for relational data. Pattern
-       Recognition 43, 2010; here with one medoid a cluster.
+       Recognition 43, 2010; with the exponents of their "Fuzzy relational clustering around medoids: a
+       unified view", Fuzzy Sets and Systems 183, 2011, of which "cmedoids" is the limit.
     .. [3] J. Yu, Q. Cheng, H. Huang: Analysis of the weighting exponent in the FCM. IEEE Transactions
        on Systems, Man, and Cybernetics B 34(1), 2004.
 
@@ -132,6 +143,7 @@ class FuzzyRows(SoftConsensusClusterer):
     """
 
     medoids_: NDArray[np.int64] | None
+    medoid_weights_: NDArray[np.float64] | None
     objective_: float
     trace_: NDArray[np.float64]
     n_iter_: int
@@ -155,28 +167,33 @@ class FuzzyRows(SoftConsensusClusterer):
         *,
         kind: Kind = "cmeans",
         fuzziness: float = 1.2,
+        medoid_fuzziness: float = 1.5,
         n_init: int = 5,
         max_iter: int = 500,
         tol: float = 1e-8,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.kind = kind
         self.fuzziness = fuzziness
+        self.medoid_fuzziness = medoid_fuzziness
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
         check_option(self.kind, "kind", "FuzzyRows", Kind)
-        check_real(self.fuzziness, "fuzziness", "FuzzyRows", low=1.0, closed="neither")
+        for name in ("fuzziness", "medoid_fuzziness"):
+            check_real(getattr(self, name), name, "FuzzyRows", low=1.0, closed="neither")
 
     def _takes_missing(self) -> bool:
-        return self.kind != "cmedoids"
+        return self.kind == "cmeans"
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
@@ -190,13 +207,20 @@ class FuzzyRows(SoftConsensusClusterer):
         Y[:, empty] = 1.0 / k
         Y /= Y.sum(axis=1, keepdims=True)
         trace: list[float] = []
-        self.medoids_ = None
+        self.medoids_ = self.medoid_weights_ = None
         converged = False
         with one_library_thread():
             while not converged and len(trace) <= self.max_iter:
+                rounds("iterations", len(trace), self.max_iter)
                 shares = Y**power
                 if self.kind == "cmeans":
                     distances = rows.to_centroids(shares)
+                elif self.kind == "weighted_medoids":
+                    # For given memberships the best weights, as memberships for given weights.
+                    weights = _memberships(rows.to_all(shares).T, self.medoid_fuzziness).T
+                    self.medoid_weights_ = np.ascontiguousarray(weights)
+                    self.medoids_ = weights.argmax(axis=0)
+                    distances = rows.to_all(weights**self.medoid_fuzziness)
                 else:
                     self.medoids_ = rows.medoids(shares)
                     distances = rows.to_objects(self.medoids_)
@@ -214,6 +238,8 @@ class FuzzyRows(SoftConsensusClusterer):
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         if self.medoids_ is not None:
             self.medoids_ = self.medoids_[kept]
+        if self.medoid_weights_ is not None:
+            self.medoid_weights_ = np.ascontiguousarray(self.medoid_weights_[:, kept])
 
 
 def _memberships(distances: NDArray[np.float64], power: float) -> NDArray[np.float64]:
@@ -290,6 +316,11 @@ class _Rows:
         """Return the objects with the least shared dissimilarity to all others."""
         near = self.A @ (self.A.T @ shares) + (1.0 - self.own)[:, np.newaxis] * shares
         return np.asarray(near.argmax(axis=0), dtype=np.int64)
+
+    def to_all(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums of the dissimilarities to all objects with these shares."""
+        apart = shares.sum(axis=0) - np.asarray(self.A @ (self.A.T @ shares))
+        return _cleaned(apart - (1.0 - self.own)[:, np.newaxis] * shares)
 
     def to_objects(self, objects: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the dissimilarities to some objects, each 0 to itself."""

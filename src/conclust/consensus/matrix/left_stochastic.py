@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
+from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
@@ -64,6 +65,8 @@ class LeftStochastic(SoftConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the random rotations.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -159,6 +162,7 @@ class LeftStochastic(SoftConsensusClusterer):
         tol: float = 1e-9,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
@@ -166,6 +170,7 @@ class LeftStochastic(SoftConsensusClusterer):
         self.tol = tol
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
@@ -294,6 +299,7 @@ def rotated(
     trace: list[float] = []
     converged = False
     while not converged and len(trace) <= max_iter:
+        rounds("rotations", len(trace), max_iter)
         placed = points @ (rotation @ simplex.T) + 1.0 / k
         P = project_simplex(placed)
         placed -= P

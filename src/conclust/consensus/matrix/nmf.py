@@ -59,6 +59,8 @@ class WeightedNMF(SoftConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -167,6 +169,7 @@ class WeightedNMF(SoftConsensusClusterer):
         tol: float = 1e-7,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.learn_weights = learn_weights
@@ -176,6 +179,7 @@ class WeightedNMF(SoftConsensusClusterer):
         self.tol = tol
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_bool(self.learn_weights, "learn_weights", "WeightedNMF")

@@ -81,6 +81,8 @@ class AddRemAdd(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the random starts and of the order in which objects are tried.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -176,6 +178,7 @@ class AddRemAdd(ConsensusClusterer):
         max_iter: int = 100,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.criterion = criterion
@@ -186,6 +189,7 @@ class AddRemAdd(ConsensusClusterer):
         self.max_iter = max_iter
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "AddRemAdd"

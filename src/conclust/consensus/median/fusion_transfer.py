@@ -47,6 +47,8 @@ class MedianPartition(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the random starts and of the order in which objects are tried.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -128,11 +130,13 @@ class MedianPartition(ConsensusClusterer):
         max_iter: int = 100,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_init = n_init
         self.max_iter = max_iter
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_int(self.n_init, "n_init", "MedianPartition", low=0)

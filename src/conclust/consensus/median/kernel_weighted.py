@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from conclust._kernels import ResemblanceSearch
 from conclust._labels import canonical_labels, over_clusters, over_partitions
+from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._validation import check_bool, check_int, check_option
 from conclust._warnings import warn
@@ -80,6 +81,8 @@ class KernelWeightedPartition(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the moves that annealing proposes and of the order in which objects are tried.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -182,6 +185,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         max_iter: int = 100,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -191,6 +195,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         self.max_iter = max_iter
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "KernelWeightedPartition"
@@ -255,7 +260,8 @@ class KernelWeightedPartition(ConsensusClusterer):
             few = ensemble.part(units.first[chosen])
             starts = [canonical_labels(least_squares_labels(few, k or 1, 1, draw))]
         best: tuple[float, NDArray[np.int64], int, bool] | None = None
-        for r, seed in enumerate(seeds):
+        stage("annealing")
+        for r, seed in enumerate(tracked(seeds, "starts")):
             start = _annealed(search, starts[r % len(starts)], seed)
             one = _settled(search, start, draw, self.max_iter)
             if best is None or one[0] > best[0] + 1e-9 * abs(best[0]):
@@ -264,6 +270,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         if len(chosen) < len(units):
             labels = np.full(len(units), -1)
             labels[chosen] = best[1]
+            stage(f"the best start, on all {len(units)} rows")
             whole = evidence.search(np.arange(len(units)), k)
             best = _settled(whole, labels, draw, self.max_iter)
         _, labels, self.n_iter_, self.converged_ = best
@@ -352,6 +359,7 @@ def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) ->
     temperature = search.mean_fall(seed, proposals) / np.log(2.0)
     still = 0
     for level in range(1, _LEVELS + 1):
+        rounds("levels", level, _LEVELS)
         if temperature <= 0.0 or still == _FROZEN:
             break
         moves = search.anneal(seed, level * proposals, temperature, proposals)
@@ -370,6 +378,7 @@ def _settled(
     labels, n_iter, moves = start, 0, 1
     order = draw.permutation(len(start))
     while moves and n_iter < max_iter:
+        rounds("passes", n_iter, max_iter)
         search.set(np.ascontiguousarray(labels), int(labels.max()) + 1)
         moves = sweep(search, order)
         n_iter += 1

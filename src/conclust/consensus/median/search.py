@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import PartitionSearch, ResemblanceSearch
 from conclust._labels import canonical_labels
+from conclust._progress import rounds, stage, tracked
 from conclust.ensemble import DistinctRows, Ensemble
 
 __all__ = [
@@ -217,7 +218,8 @@ def best_partition(
     best: Found | None = None
     starts = [np.arange(m), *member_starts(ensemble, units.first[chosen], search, n_init, k)]
     starts += [_random(m, most, generator) for _ in range(n_init)]
-    for start in starts if given is None else [given, *starts]:
+    stage("local search")
+    for start in tracked(starts if given is None else [given, *starts], "starts"):
         found = _descend(search, start, k, max_iter, generator.permutation(m))
         if found is not None and (
             best is None or found.objective > best.objective + 1e-9 * abs(best.objective)
@@ -226,6 +228,7 @@ def best_partition(
     assert best is not None  # single objects can be fused to any number of clusters
     if m == len(units):
         return best
+    stage(f"the best start, on all {len(units)} rows")
     whole = evidence.search(criterion, n_clusters)
     labels = np.full(len(units), -1)
     labels[chosen] = best.labels
@@ -284,6 +287,7 @@ def _descend(
         search.fuse(0)
     converged, n_iter = False, 0
     while not converged and n_iter < max_iter:
+        rounds("passes", n_iter, max_iter)
         n_iter += 1
         converged = not sweep(search, order)
         if converged and k is None and search.n_clusters <= _FUSED:

@@ -12,6 +12,7 @@ from scipy.special import gammaln, polygamma, psi
 from conclust._kernels import mixed_membership_round
 from conclust._label_view import label_view
 from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
+from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_bool, check_real
@@ -75,6 +76,8 @@ class BayesianEnsemble(PlacingClusterer):
     n_jobs : int, default=None
         Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -165,6 +168,7 @@ class BayesianEnsemble(PlacingClusterer):
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
@@ -176,6 +180,7 @@ class BayesianEnsemble(PlacingClusterer):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "BayesianEnsemble"
@@ -363,6 +368,7 @@ class _Search:
         found = model.round(codes, counts, mass, np.empty_like(mass), threads)
         trace = [found.bound + model.prior(self.smoothing)]
         for iteration in range(self.max_iter):
+            rounds("iterations", iteration, self.max_iter)
             learning = learns and iteration >= settling
             alpha = _better_alpha(model.alpha, found.logs, total) if learning else model.alpha
             model = replace(model, alpha=alpha, beta=_normalised(found.use + self.smoothing, rows))

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
+from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_real
@@ -66,6 +67,8 @@ class MixtureModel(PlacingClusterer):
     n_jobs : int, default=None
         Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -160,6 +163,7 @@ class MixtureModel(PlacingClusterer):
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.smoothing = smoothing
@@ -169,6 +173,7 @@ class MixtureModel(PlacingClusterer):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_iteration(self, ensemble)
@@ -339,7 +344,8 @@ class _Search:
         total = rows.masses.sum()
         z, log_likelihood = components.posterior(B, rows.masses)
         trace = [log_likelihood + components.prior(self.smoothing)]
-        for _ in range(self.max_iter):
+        for done in range(self.max_iter):
+            rounds("iterations of EM", done, self.max_iter)
             components = _maximised(rows, z, self.smoothing)
             z, log_likelihood = components.posterior(B, rows.masses)
             trace.append(log_likelihood + components.prior(self.smoothing))

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import gibbs_sweep
 from conclust._labels import canonical_labels
+from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real
 from conclust.consensus.base import ConsensusClusterer, Method, spread
@@ -47,6 +48,8 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         What the label -1 means (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -129,6 +132,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         n_draws: int = 300,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.concentration = concentration
         self.smoothing = smoothing
@@ -136,6 +140,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         self.n_draws = n_draws
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "NonparametricBayesianEnsemble"
@@ -158,7 +163,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         self.n_clusters_draws_ = np.empty(self.n_draws, dtype=np.int64)
         self.concentrations_ = np.empty(self.n_draws)
         labels = np.full(n, -1, dtype=np.int64)
-        for sweep in range(self.n_iter_):
+        for sweep in tracked(range(self.n_iter_), "sweeps"):
             seed = int(rng.integers(2**63))
             k = gibbs_sweep(view, float(self.smoothing), concentration, seed, labels)
             if self.concentration is None:
@@ -168,6 +173,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
                 self.draws_[:, kept] = labels
                 self.n_clusters_draws_[kept] = k
                 self.concentrations_[kept] = concentration
+        stage("the draw nearest to their mean")
         losses = _least_squares(self.draws_)
         best = int(losses.argmin())
         self.objective_ = float(losses[best])

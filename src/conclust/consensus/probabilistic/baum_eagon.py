@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from conclust._progress import tracked
 from conclust._random import RandomStateLike, spawn_generators
-from conclust._threads import one_library_thread
+from conclust._threads import one_library_thread, side_by_side
 from conclust._validation import check_bool, check_int, check_real
 from conclust._warnings import warn
 from conclust.consensus.acceleration import Path, follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic.estimator import bound_of, run_of
 from conclust.consensus.probabilistic.objective import squared
+from conclust.consensus.probabilistic.problem import Run
 from conclust.consensus.probabilistic.search.starts import random_membership
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import evidence
@@ -189,19 +191,17 @@ class BaumEagon(SoftConsensusClusterer):
 
         def grow(generator: np.random.Generator) -> Path:
             start = random_membership(ensemble.n_samples, self.n_clusters_max_, generator)
-            found = _grow(pairs, start, self.max_iter, self.tol, accelerate=self.accelerate)
-            run.report(f"objective {found.trace[-1]:.10g} after {len(found.trace) - 1} iterations")
-            return found
+            return _grow(pairs, start, self.max_iter, self.tol, accelerate=self.accelerate)
 
         generators = spawn_generators(run.seed, self.n_init)
         # Products of one thread each: BLAS may sum in another order with more.
         with one_library_thread():
             pairs = _pairs_of(ensemble, self.diagonal, threads, self.n_clusters_max_)
             if threads > 1 and len(generators) > 1:
-                with ThreadPoolExecutor(min(threads, len(generators))) as pool:
-                    runs = list(pool.map(grow, generators))
+                with side_by_side(min(threads, len(generators))) as mapped:
+                    runs = self._told(mapped(grow, generators), run)
             else:
-                runs = [grow(generator) for generator in generators]
+                runs = self._told(map(grow, generators), run)
         best = min(runs, key=lambda found: found.trace[-1])
         self.objective_ = best.trace[-1]
         self.n_iter_ = len(best.trace) - 1
@@ -214,6 +214,14 @@ class BaumEagon(SoftConsensusClusterer):
                 ConvergenceWarning,
             )
         return best.point
+
+    def _told(self, paths: Iterable[Path], run: Run) -> list[Path]:
+        """Take the ends of all starts, with a line for each."""
+        found = []
+        for path in tracked(paths, "starts", self.n_init):
+            run.report(f"objective {path.trace[-1]:.10g} after {len(path.trace) - 1} iterations")
+            found.append(path)
+        return found
 
 
 class _Pairs(ABC):

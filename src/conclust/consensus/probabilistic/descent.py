@@ -6,7 +6,7 @@ the order of the visits, how many are made at once and when to stop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from conclust._kernels import PairCounts, PairwiseSolver
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.probabilistic.problem import (
     PairEvidence,
+    Report,
     Solution,
     Stopping,
     silent,
@@ -57,7 +58,7 @@ def descend(
     stopping: Stopping,
     *,
     threads: int = 1,
-    report: Callable[[str], None] = silent,
+    report: Report = silent,
 ) -> Solution:
     """Minimise f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j) from Y0.
 
@@ -107,7 +108,11 @@ def descend(
                 f = work.leap(before_sweep, f, about / last)
             known, known_at = f, work.Y.copy()
             trace.append((f, met))
-        report(f"sweep {n_iter}: objective lowered by about {about:.3g}, residual {met:.3g}")
+        report(
+            f"sweep {n_iter}: objective lowered by about {about:.3g}, residual {met:.3g}",
+            n_iter,
+            max_iter,
+        )
         last = about
     f, residual = _finish(work, f, tol_kkt, report)
     trace[-1] = (f, residual) if n_iter else (f, np.nan)
@@ -117,9 +122,7 @@ def descend(
     return Solution(Y, f, residual, n_iter, converged, np.array(trace), spent=work.spent)
 
 
-def _finish(
-    work: _Work, f: float, tol_kkt: float, report: Callable[[str], None]
-) -> tuple[float, float]:
+def _finish(work: _Work, f: float, tol_kkt: float, report: Report) -> tuple[float, float]:
     """Finish the objects that are stuck, one by one; return f and the largest gap."""
     residual = work.measure()
     for _ in range(_FINISHES):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from conclust._progress import reporter
+from conclust._progress import say
 from conclust._random import seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_option, refuse
@@ -45,7 +45,7 @@ def run_of(estimator: Any) -> Run:
         seed_sequence(estimator.random_state, owner),
         estimator.n_init,
         thread_count(estimator.n_jobs, owner),
-        reporter(estimator.verbose, owner),
+        say,
     )
 
 

@@ -285,7 +285,7 @@ class PCC(PairObjectiveClusterer):
         if name == "factored":
             solution, answer = solve_blocks(labels, k, stopping, run)
         else:
-            solution, answer = place_blocks(labels, k, divergence, stopping, run)
+            solution, answer, _ = place_blocks(labels, k, divergence, stopping, run)
         assert solution.placement is not None
         self._placement = solution.placement
         self._tell(solution)

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from conclust._random import RandomStateLike, spawn_seeds
-from conclust._validation import check_int, check_real
+from conclust._validation import check_int, check_real, refuse
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.pairs import check_pairs
 from conclust.consensus.probabilistic.descent import objective
@@ -32,9 +34,11 @@ from conclust.consensus.probabilistic.search.starts import inside
 from conclust.consensus.probabilistic.solvers import SOLVERS
 from conclust.consensus.probabilistic.solvers.factored import near_solution
 from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS
+from conclust.consensus.probabilistic.solvers.landmark_blocks import place_blocks
 from conclust.divergences import kl
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
+from conclust.evidence.dense import narrow_evidence
 
 __all__ = ["PEACE"]
 
@@ -69,7 +73,8 @@ class PEACE(PairObjectiveClusterer):
         Runs. Each starts from a least-squares solution of its own random start. All pairs of more than
         2,000 objects are left to the end: a run solves 2,000 objects drawn at random on all their
         pairs, to `tol` or 1e-4, and places the others against them; the selected one goes on from
-        there on all pairs.
+        there on all pairs. Of labels in blocks all runs solve the same 2,000 objects, to `tol`; the
+        others are placed against the selected one.
     max_iter : int, default=200
         The most sweeps over all objects in a run.
     tol : float, default=1e-5
@@ -102,12 +107,13 @@ class PEACE(PairObjectiveClusterer):
         The number of clusters used.
     log_likelihood_ : float
         The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
+        Of labels in blocks: over the pairs of the 2,000 objects that are solved on all their pairs.
     log_likelihoods_ : ndarray of shape (n_init,)
         The same for each run. Where only the selected run goes on to all pairs, the others have their
         value before that.
     objective_ : float
         The divergence: the largest log-likelihood that any y_i'y_j could have, minus
-        ``log_likelihood_``.
+        ``log_likelihood_``. Of labels in blocks plus that of the other objects against those solved.
     kkt_residual_ : float
         Largest violation of the first-order optimality conditions of any object, per pair that
         the object is in: 0 at a stationary point.
@@ -125,7 +131,7 @@ class PEACE(PairObjectiveClusterer):
     ParameterError
         If a parameter is out of its range.
     DenseLimitError
-        If there are more than 20,000 objects and no `pairs`.
+        If there are more than 20,000 objects and no `pairs`, unless they are read in blocks.
     InputError
         If the labels are malformed.
 
@@ -158,6 +164,7 @@ class PEACE(PairObjectiveClusterer):
         soft_members=True,
         cost="n^2 K a sweep; p K for p pairs given or sampled",
         citation="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
+        blocks=True,
     )
 
     def __init__(
@@ -213,6 +220,33 @@ class PEACE(PairObjectiveClusterer):
         self._placement = placement_of(problem, found.membership, run)
         self._tell(found)
         return found.membership
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
+        if self.pairs is not None:
+            refuse("pairs", "PEACE", "None with labels in blocks", self.pairs, advice)
+        if self.granularity != "given":
+            expected = "'given' with labels in blocks"
+            refuse("granularity", "PEACE", expected, self.granularity, advice)
+        self._recoded = None
+        self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
+        run = replace(run_of(self), seed=seed)
+        stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
+
+        def among(part: Problem) -> tuple[Solution, NDArray[np.float64]]:
+            known = narrow_evidence(part.ensemble, run.threads)
+            found, losses = _selected(replace(part, evidence=known), stopping, run)
+            return found, _best_likelihood(known) - losses
+
+        found, answer, likelihoods = place_blocks(
+            labels, self.n_clusters_max_, kl, stopping, run, among
+        )
+        assert found.placement is not None
+        self.log_likelihoods_ = likelihoods
+        self.log_likelihood_ = float(likelihoods.max())
+        self._placement = found.placement
+        self._tell(found)
+        return answer
 
     @property
     def _placed_to(self) -> float:

@@ -30,6 +30,7 @@ __all__ = [
     "PairEvidence",
     "Placement",
     "Problem",
+    "Report",
     "Run",
     "Solution",
     "Solver",
@@ -41,7 +42,11 @@ PairEvidence: TypeAlias = SparseEvidence | DenseEvidence
 """Evidence of some pairs, or of all."""
 
 
-def silent(message: str) -> None:
+# Takes a line of progress, and of rounds their number and the most there may be.
+Report: TypeAlias = Callable[..., None]
+
+
+def silent(message: str, done: int = 0, at_most: int = 0) -> None:
     """Report nothing."""
 
 
@@ -119,13 +124,13 @@ class Run:
     threads : int
         The result does not depend on it.
     report : callable
-        Takes lines of progress.
+        Takes lines of progress, and of rounds their number and the most there may be.
     """
 
     seed: np.random.SeedSequence
     n_init: int = 5
     threads: int = 1
-    report: Callable[[str], None] = silent
+    report: Report = silent
 
     def silently(self) -> Run:
         """Return the same without a report."""

@@ -414,7 +414,9 @@ class WeightedPCC(PairObjectiveClusterer):
             moved = float(np.abs(alpha - before).sum())
             report(
                 f"round {len(trace)}: objective {value:.10g}, weights moved by {moved:.3g}, "
-                f"{1 / (alpha @ alpha):.1f} of {m} partitions effective"
+                f"{1 / (alpha @ alpha):.1f} of {m} partitions effective",
+                len(trace),
+                self.max_iter,
             )
             settled = len(trace) == 1 or last - value <= self.tol * value + _TIE * float(n) ** 2
             self.converged_ = moved < _WEIGHTS_TOL and settled

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._labels import over_clusters
+from conclust._progress import stage
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_real
@@ -59,6 +60,8 @@ class DREC(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -123,6 +126,7 @@ class DREC(ConsensusClusterer):
         max_dense: int = 10000,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.penalty = penalty
@@ -131,6 +135,7 @@ class DREC(ConsensusClusterer):
         self.max_dense = max_dense
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_real(self.penalty, "penalty", "DREC", closed="neither")
@@ -155,12 +160,15 @@ class DREC(ConsensusClusterer):
             )
         masses = start.masses if self.weighted else np.ones(n)
         with one_library_thread():
+            stage("rows represented by each other")
             graph = representation_affinity(_features(start.ensemble), self.penalty, masses)
             graph *= masses[:, None]
             graph *= masses
             if not graph.any():  # objects that no partition of positive weight observed
                 return np.zeros(ensemble.n_samples, dtype=np.int64)
+            stage("embedding of the graph")
             rows = graph_embedding(graph, k, generator(embedding))
+            stage("k-means on the embedding")
             return kmeans_labels(Points(rows, masses), k, starts, n_init=self.n_init)[start.inverse]
 
 

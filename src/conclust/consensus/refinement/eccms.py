@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_option, check_real
 from conclust._warnings import warn
@@ -55,6 +56,8 @@ class ECCMS(ConsensusClusterer):
         an entry.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -146,6 +149,7 @@ class ECCMS(ConsensusClusterer):
         linkage: RowLinkage = "average",
         max_dense: int = 10000,
         missing: Missing = "unobserved",
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
@@ -154,6 +158,7 @@ class ECCMS(ConsensusClusterer):
         self.linkage = linkage
         self.max_dense = max_dense
         self.missing = missing
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_real(self.alpha, "alpha", "ECCMS", closed="neither")
@@ -173,10 +178,12 @@ class ECCMS(ConsensusClusterer):
                 f"GB each), more than max_dense={self.max_dense} allows. Use LWEA, which is ECCMS without "
                 "smoothing and needs no such matrix, or a larger max_dense."
             )
+        stage("the pairs that are trusted")
         graph = confident_graph(start, self.alpha)
         with one_library_thread():
             D, unobserved = cluster_dissimilarities(ensemble, self.certainty_, None, start)
             if graph.edges.nnz:
+                stage("smoothing along trusted pairs")
                 C = smoothed(1.0 - D, graph, self.penalty)
                 D = 1.0 - np.round(np.clip(C, 0.0, 1.0) * _GRID) / _GRID
                 np.fill_diagonal(D, 0.0)

@@ -35,6 +35,7 @@ from scipy.sparse.linalg import splu
 from sklearn.exceptions import ConvergenceWarning
 
 from conclust._kernels import MaskedSylvester, SparseLines
+from conclust._progress import rounds, tracked
 from conclust._warnings import warn
 from conclust.consensus.refinement.confident import ConfidentGraph
 
@@ -84,7 +85,8 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
         groups = graph.groups()
         given = [X[np.ix_(group, group)] for group in groups]
         X = _between(X, whole.L, groups, penalty)
-        for group, own in zip(groups, given, strict=True):
+        each = zip(groups, given, strict=True)
+        for group, own in tracked(each, "components", len(groups)):
             inside = np.ix_(group, group)
             X[inside] = whole.part(group).solve(own, X[inside])
     X /= root[:, None]
@@ -103,7 +105,7 @@ def _between(
     whole = [group for group in groups if group is not largest or not _is_sparse(L, largest)]
     values = np.zeros(len(X))
     vectors = []
-    for group in whole:
+    for group in tracked(whole, "decompositions"):
         values[group], U = scipy.linalg.eigh(L[group][:, group].toarray())
         vectors.append(U)
     np.maximum(values, 0.0, out=values)
@@ -256,6 +258,7 @@ class _Equations:
         direction = residual * inverse
         rho = float(np.vdot(residual, direction))
         for step in range(_MOST_STEPS):
+            rounds("conjugate gradients", step, _MOST_STEPS)
             if step % _STEPS_BETWEEN_LOOKS == 0 and self._largest(residual, work) <= enough:
                 return X
             product(direction, moved)

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._equal_rows import EqualRows
 from conclust._labels import over_partitions
+from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_real
@@ -57,6 +58,8 @@ class SPCE(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of those starts.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -127,6 +130,7 @@ class SPCE(ConsensusClusterer):
         max_dense: int = 3000,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.gamma = gamma
@@ -134,6 +138,7 @@ class SPCE(ConsensusClusterer):
         self.max_dense = max_dense
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_real(self.gamma, "gamma", "SPCE")
@@ -165,6 +170,7 @@ class SPCE(ConsensusClusterer):
             if self.n_components_ > k:
                 return _joined(pairs, parts, k)
             graph = S * pairs.masses[:, None] * pairs.masses
+            stage("embedding of the graph")
             rows = graph_embedding(graph, k, generator(embedding))
             points = Points(rows, pairs.masses)
             return kmeans_labels(points, k, starts, n_init=self.n_init)[start.inverse]
@@ -234,7 +240,8 @@ def learned_graph(pairs: _Pairs, k: int, gamma: float) -> NDArray[np.float64]:
     if _components(S)[0] >= k:  # what no partition puts together stays apart
         return S
     F, strength, cost = _smoothest(S, pairs.masses, k), 1.0, np.sqrt(gamma)
-    for q in _STAGES:
+    stage("learning the graph")
+    for q in tracked(_STAGES, "paces"):
         Q, R = pairs.evidence(weights / shares)
         spread = S * S * R - 2.0 * S * Q + Q
         W = np.ones_like(S)

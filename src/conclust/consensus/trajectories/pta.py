@@ -63,6 +63,8 @@ class PTA(ConsensusClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -144,6 +146,7 @@ class PTA(ConsensusClusterer):
         max_dense: int = 10000,
         missing: Missing = "unobserved",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
@@ -154,6 +157,7 @@ class PTA(ConsensusClusterer):
         self.max_dense = max_dense
         self.missing = missing
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.linkage, "linkage", "PTA", TrajectoryLinkage)

@@ -65,6 +65,8 @@ class PTGP(ConsensusClusterer):
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts, and of the estimate.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -147,6 +149,7 @@ class PTGP(ConsensusClusterer):
         missing: Missing = "unobserved",
         n_jobs: int | None = None,
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
@@ -157,6 +160,7 @@ class PTGP(ConsensusClusterer):
         self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_int(self.n_neighbors, "n_neighbors", "PTGP", none=True)

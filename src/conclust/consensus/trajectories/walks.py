@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._kernels import walk_gram_step, walk_step
+from conclust._progress import stage, tracked
 from conclust._threads import thread_count
 from conclust._warnings import warn
 from conclust.consensus.linkage.agglomeration import starting_clusters
@@ -76,10 +77,11 @@ class Walks:
 
     def gram(self) -> NDArray[np.float64]:
         """Return M of all pairs of rows."""
+        stage("walks from all rows")
         M = np.ascontiguousarray((self.steps @ self.steps.T).toarray(), dtype=np.float64)
         M = 0.5 * (M + M.T)
         between = np.empty_like(M)
-        for _ in range(1, self.n_steps):
+        for _ in tracked(range(1, self.n_steps), "steps"):
             walk_gram_step(*self._arrays, M, between, self._threads)
         return M
 
@@ -180,6 +182,7 @@ def walks_of(
     start = _ordered(starting_clusters(ensemble))
     n = len(start)
     usual = max(1, min(_MOST, int(np.sqrt(n) / 2)))
+    stage("the most similar rows of each")
     near = nearest_pairs(start.ensemble, n_neighbors or usual, n_jobs=n_jobs).to_scipy()
     masses = start.masses
     A = sp.csr_array(sp.diags_array(masses) @ near @ sp.diags_array(masses))

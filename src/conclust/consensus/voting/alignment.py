@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._derived import Derived
+from conclust._progress import tracked
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.voting.ballots import tally
@@ -201,7 +202,7 @@ def align(
     # Drawn at random, whatever the weights; but a partition of weight 0 is no start.
     candidates = generators[0].permutation(np.flatnonzero(table.weights))
     found = []
-    for start in range(n_init):
+    for start in tracked(range(n_init), "starts"):
         if start < len(candidates):
             votes = _start_from(table, int(candidates[start]), m)
         else:

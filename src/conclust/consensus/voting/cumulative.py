@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from conclust._labels import noise_code
+from conclust._progress import stage, tracked
 from conclust._threads import one_library_thread
 from conclust._validation import check_option
+from conclust.blocks.finishing import Answer, rows_of
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.voting.ballots import VotingClusterer
+from conclust.consensus.voting.count import (
+    FIXED,
+    Count,
+    Scheme,
+    cluster_range,
+    merge_columns,
+    reference_clusters,
+    votes_for,
+    votes_of_reference,
+)
+from conclust.consensus.voting.cumulative_blocks import vote_in_blocks
 from conclust.ensemble import Ensemble, Missing
-from conclust.matching import assign
 from conclust.similarity import information_bottleneck
 
 __all__ = ["CumulativeVoting"]
-
-Scheme: TypeAlias = Literal["urcv", "rcv", "acv", "cvote", "bvote"]
-
-_FIXED = ("urcv", "rcv")
 
 
 class CumulativeVoting(VotingClusterer):
@@ -51,6 +59,8 @@ class CumulativeVoting(VotingClusterer):
         partition.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -63,7 +73,8 @@ class CumulativeVoting(VotingClusterer):
     reference_ : int
         The reference: the others vote for the clusters of this partition.
     reference_membership_ : ndarray of shape (n_observed, n_reference_clusters)
-        Mean votes before the merging, of the objects that any partition observed.
+        Mean votes before the merging, of the objects that any partition observed; of labels in
+        blocks: of all objects, uniform where none did.
     merged_ : ndarray of int64 of shape (n_reference_clusters,)
         The column of ``votes_`` that each cluster of the reference went to.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
@@ -92,6 +103,9 @@ class CumulativeVoting(VotingClusterer):
 
     The result depends on the order of the partitions where entropies are equal.
 
+    Labels in blocks (:class:`conclust.blocks.LabelStore`) are gone through once for each merge. If labels
+    are missing or noise, all schemes but "urcv" and "rcv" also go through them once for each partition.
+
     References
     ----------
     .. [1] H. G. Ayad and M. S. Kamel, "Cumulative voting consensus method for partitions with a
@@ -114,7 +128,7 @@ class CumulativeVoting(VotingClusterer):
     """
 
     reference_: int
-    reference_membership_: NDArray[np.float64]
+    reference_membership_: Any  # an array, or in blocks
     merged_: NDArray[np.int64]
 
     method = Method(
@@ -126,6 +140,7 @@ class CumulativeVoting(VotingClusterer):
         soft_members=True,
         cost="n N K_ref + n K_ref^2",
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",
+        blocks=True,
     )
 
     def __init__(
@@ -134,10 +149,12 @@ class CumulativeVoting(VotingClusterer):
         *,
         scheme: Scheme = "acv",
         missing: Missing = "unobserved",
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.scheme = scheme
         self.missing = missing
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.scheme, "scheme", "CumulativeVoting", Scheme)
@@ -152,10 +169,18 @@ class CumulativeVoting(VotingClusterer):
             merged = information_bottleneck(*_pooled(ensemble, U), self.n_clusters)
         self.reference_membership_ = U
         self.merged_ = merged
-        into = np.zeros((U.shape[1], self.n_clusters))
-        into[np.arange(len(merged)), merged] = 1.0
-        self._keep(ensemble, _merge(votes, into))
-        return _merge(U, into)
+        self._keep(ensemble, merge_columns(votes, merged, self.n_clusters))
+        return merge_columns(U, merged, self.n_clusters)
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        order = _by_entropy(labels, self.n_clusters)
+        self.reference_ = int(order[0])
+        with one_library_thread():
+            found = vote_in_blocks(labels, order, self.scheme, self.n_clusters)
+        votes, self.merged_, answer, before = found
+        self.reference_membership_ = rows_of(labels, before, votes.shape[1])
+        self._keep(labels, merge_columns(votes, self.merged_, self.n_clusters))
+        return answer
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         super()._keep_clusters(kept)
@@ -169,15 +194,7 @@ class CumulativeVoting(VotingClusterer):
         return self._mean_votes(indicator, np.asarray(observed_weight))
 
 
-def _merge(values: NDArray[np.float64], into: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up the columns that go into one."""
-    merged = np.zeros((len(values), into.shape[1]))
-    for source, target in zip(*np.nonzero(into), strict=True):
-        merged[:, target] += values[:, source]
-    return merged
-
-
-def _by_entropy(ensemble: Ensemble, n_clusters: int) -> NDArray[np.int64]:
+def _by_entropy(ensemble: Ensemble | LabelBlocks, n_clusters: int) -> NDArray[np.int64]:
     """Order the partitions by falling entropy; first those with enough clusters, last weightless."""
     sizes = ensemble.cluster_sizes
     observed = ensemble.observed_counts.astype(np.float64)
@@ -198,82 +215,18 @@ def _vote(
     ensemble: Ensemble, order: NDArray[np.int64], scheme: Scheme
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the votes of each cluster of each partition, and the mean vote of each object."""
-    weights = ensemble.partition_weights
-    offsets = ensemble.offsets
-    B = ensemble.indicator.tocsc()
-    counts = ensemble.cluster_counts
-    k = max(1, int(counts.max() if scheme == "bvote" else counts[order[0]]))
-    votes = np.zeros((B.shape[1], k))
-    U = np.zeros((ensemble.n_samples, k))
-    observed_weight = np.zeros(ensemble.n_samples)
-    target, known = U, observed_weight
-    for position, u in enumerate(order):
-        block = slice(int(offsets[u]), int(offsets[u + 1]))
-        part = B[:, block]
-        if position == 0:
-            votes[block, : part.shape[1]] = np.eye(part.shape[1])
+    k = reference_clusters(ensemble, order, scheme)
+    votes = np.zeros((int(ensemble.offsets[-1]), k))
+    count = Count(ensemble, k, fixed=scheme in FIXED)
+    stage("votes of the partitions")
+    for u in tracked(order, "partitions"):
+        own = cluster_range(ensemble, u)
+        if u == order[0]:
+            votes[own] = votes_of_reference(own, k)
         else:
-            votes[block] = _votes_for(part, target, known > 0, scheme)
-        said = np.asarray(part @ votes[block])
-        counted = np.asarray(part @ (votes[block].sum(axis=1) > 0), dtype=np.float64)
-        if ensemble.has_noise:
-            alone = ensemble.codes[:, u] == noise_code(ensemble.codes.dtype)
-            if position == 0:
-                said[alone] = 1.0 / k
-                counted[alone] = 1.0
-            else:
-                alone &= known > 0
-                said[alone] = target[alone]
-                counted[alone] = 1.0
-        if position == 0:
-            U[:] = said
-            observed_weight[:] = weights[u] * counted
-            if scheme in _FIXED:
-                target, known = said, counted
-            continue
-        if weights[u] > 0:
-            _blend(U, observed_weight, said, counted, float(weights[u]))
-    nowhere = observed_weight == 0
-    if nowhere.any():
-        U[nowhere] = 1.0 / k
-    U /= U.sum(axis=1, keepdims=True)
-    return votes, U
-
-
-def _blend(
-    U: NDArray[np.float64],
-    observed_weight: NDArray[np.float64],
-    said: NDArray[np.float64],
-    counted: NDArray[np.float64],
-    weight: float,
-) -> None:
-    """Move the running means U, of weight `observed_weight`, by the votes of one more partition."""
-    observed_weight += weight * counted
-    share = np.zeros_like(observed_weight)
-    np.divide(weight, observed_weight, out=share, where=observed_weight > 0)
-    said -= counted[:, None] * U
-    said *= share[:, None]
-    U += said
-
-
-def _votes_for(
-    part: sp.csc_array, target: NDArray[np.float64], known: NDArray[np.bool_], scheme: Scheme
-) -> NDArray[np.float64]:
-    """Return the votes of the clusters of one partition; rows of zeros have nothing to go by."""
-    shared: NDArray[np.float64] = np.asarray(
-        part.T @ (target if known.all() else target * known[:, None])
-    )
-    if scheme == "bvote":
-        votes = np.zeros_like(shared)
-        votes[np.arange(len(shared)), assign(shared)] = 1.0
-        votes[np.asarray(part.T @ known.astype(np.float64)) == 0] = 0.0
-        return votes
-    if scheme == "rcv":
-        sizes = target[known].sum(axis=0)
-        np.divide(shared, sizes, out=shared, where=sizes > 0)
-    total = shared.sum(axis=1, keepdims=True)
-    np.divide(shared, total, out=shared, where=total > 0)
-    return shared
+            votes[own] = votes_for(*count.shared(u), scheme)
+        count.add(u, votes[own])
+    return votes, count.mean()
 
 
 def _pooled(

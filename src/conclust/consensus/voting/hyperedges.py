@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._progress import advance, rounds, stage, tracked
 from conclust._threads import one_library_thread
 from conclust._validation import check_real
 from conclust.consensus.base import Method
@@ -41,6 +42,8 @@ class CEHM(VotingClusterer):
         LWEA. None: all alike, as published.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -118,10 +121,12 @@ class CEHM(VotingClusterer):
         *,
         theta: float | None = None,
         missing: Missing = "unobserved",
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.theta = theta
         self.missing = missing
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.theta is not None:
@@ -187,7 +192,8 @@ def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np
     weight, enough = weights[of], _EQUAL * float(weights.sum())
     chosen: list[int] = []
     best = np.zeros(T)
-    for _ in range(k):
+    stage("medoids")
+    for _ in tracked(range(k), "medoids", at_most=True):
         gain = np.bincount(other, weight * np.maximum(value - best[of], 0.0), minlength=T)
         if gain.max(initial=0.0) <= enough:
             break
@@ -232,9 +238,11 @@ class _Election:
         """Return the votes of all clusters in the end (T, K), and how often all were labelled again."""
         labels = self._seeds(chosen)
         self._extend(labels)
-        rounds = 0
-        while rounds < _MOST_ROUNDS:
-            rounds += 1
+        done = 0
+        stage("votes on all objects")
+        while done < _MOST_ROUNDS:
+            done += 1
+            rounds("rounds", done, _MOST_ROUNDS)
             scores = self._scores(labels)
             top = scores.max(axis=1)
             own = scores[np.arange(len(labels)), np.maximum(labels, 0)]
@@ -246,7 +254,7 @@ class _Election:
         votes = np.divide(
             held, self.sizes[:, None], out=np.zeros_like(held), where=self.sizes[:, None] > 0
         )
-        return votes, rounds
+        return votes, done
 
     def _seeds(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return labels of the objects that belong to one medoid more than to all others; -1: none."""
@@ -274,7 +282,9 @@ class _Election:
         """Label ever more objects, those with the clearest votes; the others have none until then."""
         total, done = float(self.masses.sum()), float(self.masses[labels >= 0].sum())
         step = max(np.floor(np.sqrt(total)), np.ceil((total - done) / self.k))
+        stage("votes on the clearest objects first")
         while done < total:
+            advance(done, total)
             done = min(total, done + step)
             scores = self._scores(labels)
             ranked = np.sort(scores, axis=1)

@@ -70,6 +70,8 @@ class Voting(VotingClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the starts and the order of the one pass.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -163,6 +165,7 @@ class Voting(VotingClusterer):
         tol: float = 1e-8,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.algorithm = algorithm
@@ -172,6 +175,7 @@ class Voting(VotingClusterer):
         self.tol = tol
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.algorithm, "algorithm", "Voting", Algorithm)

@@ -52,6 +52,8 @@ class PositionalVoting(VotingClusterer):
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the starts of the reference "least_squares".
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
 
     Attributes
     ----------
@@ -118,12 +120,14 @@ class PositionalVoting(VotingClusterer):
         reference: Reference = "least_squares",
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.count = count
         self.reference = reference
         self.missing = missing
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         owner = "PositionalVoting"

@@ -113,7 +113,7 @@ std::int64_t clusterwise_dissimilarities(const BitSlices& slices, std::span<cons
         // The first rows are the longest.
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
-            if (interruption.wanted()) {
+            if (interruption.wanted(done_of_shrinking(task, tasks))) {
                 continue;
             }
             const std::size_t begin = static_cast<std::size_t>(task) * band;

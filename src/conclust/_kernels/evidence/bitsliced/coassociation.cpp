@@ -138,7 +138,7 @@ void by_rows(const BitSlices& slices, std::size_t begin, std::size_t end, Count*
         std::vector<std::uint32_t> b(row_block * slices.n_slices());
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
-            if (interruption.wanted()) {
+            if (interruption.wanted(task, tasks)) {
                 continue;
             }
             const std::size_t first = begin + static_cast<std::size_t>(task) * row_block;
@@ -169,7 +169,7 @@ void by_squares(const BitSlices& slices, std::uint8_t* c, std::uint8_t* present,
         // The first rows are the longest.
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
-            if (interruption.wanted()) {
+            if (interruption.wanted(done_of_shrinking(task, tasks))) {
                 continue;
             }
             const std::size_t first = static_cast<std::size_t>(task) * band;
@@ -239,7 +239,7 @@ void weighted_coassociation(const BitSlices& slices, std::span<const double> wei
         std::vector<std::uint32_t> b(slices.n_slices());
 #pragma omp for schedule(dynamic, 16)
         for (std::ptrdiff_t row = 0; row < count; ++row) {
-            if (interruption.wanted()) {
+            if (interruption.wanted(row, count)) {
                 continue;
             }
             const auto r = static_cast<std::size_t>(row);

@@ -6,7 +6,6 @@ O(m G + G K^2), G the prototypes (``_kernels/pair_objective/landmark/placing.h``
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from conclust._kernels import LandmarkTable
 from conclust._label_view import label_view
 from conclust._labels import canonical_labels, noise_code
 from conclust._validation import refuse
-from conclust.consensus.probabilistic.problem import silent
+from conclust.consensus.probabilistic.problem import Report, silent
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 
@@ -109,7 +108,7 @@ class LandmarkModel:
         *,
         objects: NDArray[np.int64] | None = None,
         soft: sp.csr_array | None = None,
-        report: Callable[[str], None] = silent,
+        report: Report = silent,
     ) -> tuple[NDArray[np.float64], float, float]:
         """Return the memberships of objects, their loss and the largest gap per unit of evidence.
 

@@ -7,13 +7,13 @@ inside (``merge_split.py``).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver
+from conclust._threads import side_by_side
 from conclust.consensus.probabilistic.placements.factored_model import (
     FactoredModel,
     padded,
@@ -93,12 +93,12 @@ def best_start(
     def begin(generator: np.random.Generator) -> Start:
         return descent.start(random_membership(few.n_samples, n_clusters, generator))
 
-    with ThreadPoolExecutor(max(1, min(threads, len(drawers)))) as pool:
-        starts = list(pool.map(begin, drawers))
+    with side_by_side(min(threads, len(drawers))) as mapped:
+        starts = list(mapped(begin, drawers))
         running = starts
         while running:
             # In rounds, so that giving up does not depend on the timing of threads.
-            list(pool.map(descent.advance, running))
+            list(mapped(descent.advance, running))
             best = min(starts, key=lambda start: start.loss)
             running = [start for start in running if not (start.done or start.hopeless(best.loss))]
     # With fewer than two objects per cluster escapes cost most and gain next to nothing.

@@ -153,7 +153,9 @@ def _descend(
         loss = solver.objective() + constant
         trace.append((loss, residual))
         work.run.report(
-            f"sweep {n_iter}: loss {loss:.10g}, lowered by {-change:.3g}, residual {residual:.3g}"
+            f"sweep {n_iter}: loss {loss:.10g}, lowered by {-change:.3g}, residual {residual:.3g}",
+            n_iter,
+            stopping.max_iter,
         )
         if residual <= stopping.tol_kkt:  # at the visits; objects moved since
             residual = solver.residual(Y, threads)

@@ -7,7 +7,6 @@ slowly.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +17,7 @@ from conclust._validation import refuse
 from conclust.consensus.probabilistic.problem import (
     PairEvidence,
     Problem,
+    Report,
     Run,
     Solution,
     Stopping,
@@ -69,7 +69,7 @@ def steps(
     *,
     tol: float = 1e-6,
     max_iter: int | None = None,
-    report: Callable[[str], None] = silent,
+    report: Report = silent,
 ) -> Solution:
     """Minimise f(Y) = sum over pairs with N_ij > 0 of N_ij d(c_ij / N_ij, y_i'y_j).
 
@@ -127,6 +127,7 @@ def steps(
         )
     Y = np.ascontiguousarray(Y0, dtype=np.float64)
     n, k = Y.shape
+    steps = 50 * n * k if max_iter is None else max_iter
     solver = GreedySolver(
         PairCounts(
             unsigned(np.ascontiguousarray(evidence.counts)),
@@ -137,10 +138,11 @@ def steps(
         kernel.code,
         kernel.parameter,
         tol / kernel.scale,
-        50 * n * k if max_iter is None else max_iter,
+        steps,
     )
     while not solver.run(_VISITS):
-        report(f"step {solver.steps:,}: residual {kernel.scale * solver.residual:.3g}")
+        residual = kernel.scale * solver.residual
+        report(f"step {solver.steps:,}: residual {residual:.3g}", solver.steps, steps)
     trace = kernel.scale * np.array([found for _, *found in solver.trace])
     membership, gradients = np.empty_like(Y), np.empty_like(Y)
     solver.read(membership, gradients)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ __all__ = ["place_blocks"]
 
 @dataclass(frozen=True)
 class _Solved:
-    """The landmarks: which objects, their solution, and how it was reached."""
+    """The landmarks: which objects, their solution, how it was reached, and more that the method keeps."""
 
     objects: NDArray[np.int64]
     membership: NDArray[np.float64]
@@ -30,11 +31,20 @@ class _Solved:
     n_iter: int
     converged: bool
     trace: NDArray[np.float64]
+    more: NDArray[np.float64]
+
+
+Among = Callable[[Problem], tuple[Solution, NDArray[np.float64]]]
 
 
 def place_blocks(
-    labels: LabelBlocks, n_clusters: int, divergence: Divergence, stopping: Stopping, run: Run
-) -> tuple[Solution, Answer]:
+    labels: LabelBlocks,
+    n_clusters: int,
+    divergence: Divergence,
+    stopping: Stopping,
+    run: Run,
+    among: Among | None = None,
+) -> tuple[Solution, Answer, NDArray[np.float64]]:
     """Minimise f over the pairs of landmarks, then of every object with them.
 
     Parameters
@@ -49,20 +59,27 @@ def place_blocks(
         For the landmarks.
     run : Run
         Seed, starts, lines of progress.
+    among : callable, default=None
+        Solves the landmarks on all their pairs; gives numbers to be kept beside. None: from their
+        least-squares solution, and no numbers.
 
     Returns
     -------
     tuple
-        The solution, without a membership, and the rule that gives the memberships of a block.
+        The solution, without a membership, the rule that gives the memberships of a block, and the
+        numbers.
     """
     solver = Landmark()
     objects = solver.drawn(labels.facts.n_samples, run)
     part = Problem(labels.rows(objects), n_clusters, divergence)
 
     def solve() -> _Solved:
-        found = solver.among(part, None, stopping, run)
+        if among is None:
+            found, more = solver.among(part, None, stopping, run), np.empty(0)
+        else:
+            found, more = among(part)
         how = (found.objective, found.residual, found.n_iter, found.converged, found.trace)
-        return _Solved(objects, found.membership, *how)
+        return _Solved(objects, found.membership, *how, more)
 
     solved = labels.stages.state("landmarks", _Solved, solve)
     model = LandmarkModel.of(part.ensemble, solved.membership, divergence, solver.n_prototypes)
@@ -83,7 +100,7 @@ def place_blocks(
         trace=solved.trace,
         placement=model,
     )
-    return solution, Answer(_own, kept=kept, step=1)
+    return solution, Answer(_own, kept=kept, step=1), solved.more
 
 
 def _numbers(part: Part) -> NDArray[np.int64]:

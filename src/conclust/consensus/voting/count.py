@@ -1,0 +1,192 @@
+"""Votes for the clusters of a reference, and how they are counted object by object."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._derived import Derived
+from conclust._labels import indicator_of, noise_code
+from conclust.ensemble import Ensemble
+from conclust.matching import assign
+
+__all__ = [
+    "FIXED",
+    "Count",
+    "Scheme",
+    "cluster_range",
+    "merge_columns",
+    "reference_clusters",
+    "votes_for",
+    "votes_of_reference",
+]
+
+Scheme: TypeAlias = Literal["urcv", "rcv", "acv", "cvote", "bvote"]
+
+FIXED = ("urcv", "rcv")
+
+
+def cluster_range(ensemble: Derived, u: int) -> slice:
+    """Return the clusters of partition u among those of all."""
+    return slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
+
+
+def reference_clusters(ensemble: Derived, order: NDArray[np.int64], scheme: Scheme) -> int:
+    """Return how many clusters are voted for."""
+    counts = ensemble.cluster_counts
+    return max(1, int(counts.max() if scheme == "bvote" else counts[order[0]]))
+
+
+def votes_of_reference(own: slice, k: int) -> NDArray[np.float64]:
+    """Return the votes of the reference's clusters, each for itself."""
+    return np.eye(own.stop - own.start, k)
+
+
+def votes_for(
+    shared: NDArray[np.float64],
+    known: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    scheme: Scheme,
+) -> NDArray[np.float64]:
+    """Return the votes of some clusters; rows of zeros have nothing to go by.
+
+    Parameters
+    ----------
+    shared : ndarray of shape (T_u, k)
+        How much of each cluster is in each cluster of the reference; this memory is used.
+    known : ndarray of shape (T_u,)
+        How many of its objects have a place in the reference.
+    sizes : ndarray of shape (k,)
+        How much of all objects is in each cluster of the reference.
+    scheme : {"urcv", "rcv", "acv", "cvote", "bvote"}
+        How they vote.
+    """
+    if scheme == "bvote":
+        votes = np.zeros_like(shared)
+        votes[np.arange(len(shared)), assign(shared)] = 1.0
+        votes[known == 0] = 0.0
+        return votes
+    if scheme == "rcv":
+        np.divide(shared, sizes, out=shared, where=sizes > 0)
+    total = shared.sum(axis=1, keepdims=True)
+    np.divide(shared, total, out=shared, where=total > 0)
+    return shared
+
+
+def merge_columns(
+    values: NDArray[np.float64], numbers: NDArray[np.int64], k: int
+) -> NDArray[np.float64]:
+    """Add up the columns that have one number, of k."""
+    merged = np.zeros((len(values), k))
+    for source, target in enumerate(numbers):
+        merged[:, target] += values[:, source]
+    return merged
+
+
+class Count:
+    """The mean votes on some objects, counted one partition after the other.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The objects.
+    k : int
+        Clusters of the reference.
+    fixed : bool
+        Whether partitions vote for the first one counted, rather than for the mean of those before.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n, k)
+        The mean votes of the partitions counted.
+    weight : ndarray of shape (n,)
+        Their weight: of those that had a vote on the object.
+    """
+
+    def __init__(self, ensemble: Ensemble, k: int, *, fixed: bool) -> None:
+        self.ensemble, self.k, self.fixed = ensemble, k, fixed
+        n = ensemble.n_samples
+        self.means, self.weight = np.zeros((n, k)), np.zeros(n)
+        self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._columns = ensemble.indicator.tocsc() if ensemble.is_soft else None
+
+    def carry_on(self, means: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
+        """Go on from what was counted before; of a count that is not fixed."""
+        self.means, self.weight, self._first = means, weight, (means, weight)
+
+    @property
+    def reference(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What the partitions vote for, (n, k), and 1 or more where the object has a place in it, (n,)."""
+        if self.fixed and self._first is not None:
+            return self._first
+        return self.means, self.weight
+
+    def members(self, u: int) -> sp.csr_array:
+        """Return the indicator of the clusters of a partition, (n, T_u)."""
+        own = cluster_range(self.ensemble, u)
+        if self._columns is not None:
+            return sp.csr_array(self._columns[:, own])
+        offsets = np.array([0, own.stop - own.start])
+        return indicator_of(np.ascontiguousarray(self.ensemble.codes[:, u : u + 1]), offsets)
+
+    def shared(
+        self, u: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return what `votes_for` asks of a partition: shared objects, those known, all sizes."""
+        target, weight = self.reference
+        part, known = self.members(u), weight > 0
+        everybody = known.all()
+        shared = np.asarray(part.T @ (target if everybody else target * known[:, None]))
+        sizes = (target if everybody else target[known]).sum(axis=0)
+        return shared, np.asarray(part.T @ known.astype(np.float64)), sizes
+
+    def add(self, u: int, votes: NDArray[np.float64]) -> None:
+        """Count the votes of the clusters of a partition; the first one is the reference."""
+        weight = float(self.ensemble.partition_weights[u])
+        part = self.members(u)
+        said = np.asarray(part @ votes)
+        counted = np.asarray(part @ (votes.sum(axis=1) > 0), dtype=np.float64)
+        begun = self._first is not None
+        if self.ensemble.has_noise:
+            alone = self.ensemble.codes[:, u] == noise_code(self.ensemble.codes.dtype)
+            if begun:
+                target, known = self.reference
+                alone &= known > 0
+                said[alone] = target[alone]
+            else:
+                said[alone] = 1.0 / self.k
+            counted[alone] = 1.0
+        if begun:
+            if weight > 0:
+                _blend(self.means, self.weight, said, counted, weight)
+            return
+        # A fixed reference has a place for objects that it observed, whatever its weight.
+        self._first = (said.copy(), counted) if self.fixed else (said, counted)
+        self.means, self.weight = said, weight * counted
+
+    def mean(self) -> NDArray[np.float64]:
+        """Return the mean votes, rows that sum to 1; this memory is used."""
+        U, nowhere = self.means, self.weight == 0
+        if nowhere.any():
+            U[nowhere] = 1.0 / self.k
+        U /= U.sum(axis=1, keepdims=True)
+        return U
+
+
+def _blend(
+    U: NDArray[np.float64],
+    observed_weight: NDArray[np.float64],
+    said: NDArray[np.float64],
+    counted: NDArray[np.float64],
+    weight: float,
+) -> None:
+    """Move the running means U, of weight `observed_weight`, by the votes of one more partition."""
+    observed_weight += weight * counted
+    share = np.zeros_like(observed_weight)
+    np.divide(weight, observed_weight, out=share, where=observed_weight > 0)
+    said -= counted[:, None] * U
+    said *= share[:, None]
+    U += said

@@ -1,0 +1,101 @@
+"""How much each member draws, how many clusters it may be asked for, and the plan that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from conclust.exceptions import ParameterError
+from conclust.generation.crew import Prefer
+from conclust.generation.members import Recipe, Task
+
+__all__ = ["OWNER", "Plan", "Sizes", "check_choices", "clip", "extent", "label_type"]
+
+OWNER = "EnsembleGenerator"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All members to make, grouped into tasks."""
+
+    tasks: tuple[Task, ...]
+    n_partitions: int
+    label_type: np.dtype[Any]  # the narrowest integers that hold all labels the plan can give
+    prefer: Prefer | None  # for joblib
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much each member draws: of n objects and of d features."""
+
+    n: int
+    n_objects: int
+    d: int
+    n_features: int
+    sample_fraction: float
+    n_fitted: int | None  # of the objects drawn; None: all
+
+    @property
+    def most_clusters(self) -> int:
+        """Most clusters that a member can find."""
+        return self.n_objects if self.n_fitted is None else self.n_fitted
+
+    def task(
+        self,
+        recipe: Recipe,
+        columns: Sequence[int],
+        n_clusters: Sequence[int | None],
+        seed: int,
+        subspace: float = 1.0,
+    ) -> Task:
+        """Return the task of a run that makes some members."""
+        drawn = max(1, round(subspace * self.n_features))
+        return Task(
+            recipe,
+            tuple(columns),
+            tuple(n_clusters),
+            seed,
+            self.n_objects,
+            drawn,
+            self.n_fitted,
+        )
+
+
+def extent(choices: Sequence[int]) -> tuple[int, int]:
+    """Return the smallest and the largest; of a range, which may be long, without a look inside."""
+    ends = (choices[0], choices[-1]) if isinstance(choices, range) else choices
+    return min(ends), max(ends)
+
+
+def check_choices(choices: Sequence[int] | None, sizes: Sizes) -> None:
+    """Refuse more clusters than a member has objects."""
+    if choices is None or extent(choices)[1] <= sizes.most_clusters:
+        return
+    drawn = f"n_samples={sizes.n}"
+    if sizes.most_clusters < sizes.n_objects:
+        drawn = f"{sizes.most_clusters} objects that a member is fitted on (fit_on)"
+    elif sizes.n_objects < sizes.n:
+        drawn = (
+            f"{sizes.n_objects} objects that a member draws ({drawn}, "
+            f"sample_fraction={sizes.sample_fraction:g})"
+        )
+    raise ParameterError(
+        f"The 'n_clusters' parameter of {OWNER} must be at most {drawn}. "
+        f"Got {extent(choices)[1]} instead."
+    )
+
+
+def clip(choices: range, distinct: int) -> range:
+    """Leave out the numbers above the distinct points; one cluster is always possible."""
+    return range(min(choices.start, distinct), min(choices.stop, distinct + 1))
+
+
+def label_type(sizes: Sizes, choices: Sequence[int]) -> np.dtype[Any]:
+    """Return the narrowest integers that hold all labels of members that have a name."""
+    most = extent(choices)[1]
+    if sizes.n_objects == sizes.n and most <= 254:
+        return np.dtype(np.uint8)
+    return np.dtype(np.int8 if most <= 127 else np.int32)

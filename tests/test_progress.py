@@ -1,0 +1,200 @@
+"""Progress: every method says what it does where it is asked to, and computes the same."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from tests.cases import planted
+from tests.registry import FORMS, asked_for
+
+import conclust as cc
+from conclust import _kernels, _progress
+from conclust._kernels import agglomerate_average
+from conclust._progress import advance, listening, rounds, say, stage, tracked
+from conclust.exceptions import ParameterError
+
+LABELS, _ = planted(0, 60, 8, 3, flip=0.2)
+
+
+def estimator(form, **parameters):
+    name, given = FORMS[form]
+    made = getattr(cc, name)(**given)
+    if "n_clusters" in made.get_params():
+        made.set_params(n_clusters=3)
+    return made.set_params(**parameters)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("form", asked_for())
+def test_a_verbose_fit_speaks_on_standard_error_and_changes_no_bit(form, capsys):
+    silent = estimator(form).fit(LABELS)
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "")
+    loud = estimator(form, verbose=1).fit(LABELS)
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    name = FORMS[form][0]
+    assert all(line.startswith(f"[{name}] ") for line in lines)
+    assert lines[1] == f"[{name}] 60 objects in 8 partitions"
+    assert f"[{name}] {loud.n_clusters_} cluster" in lines[-1]
+    assert np.array_equal(silent.labels_, loud.labels_)
+    for attribute, found in vars(silent).items():
+        if isinstance(found, np.ndarray):
+            assert np.array_equal(
+                found, getattr(loud, attribute), equal_nan=found.dtype.kind == "f"
+            )
+
+
+@pytest.mark.parametrize("verbose", [-1, "yes", None, 0.5])
+def test_a_bad_verbose_is_refused_and_leaves_the_estimator(verbose):
+    model = cc.EAC(2, verbose=verbose)
+    before = dict(vars(model))
+    with pytest.raises(ParameterError, match="'verbose' parameter of EAC must be a bool or an int"):
+        model.fit(LABELS)
+    assert vars(model) == before
+
+
+def test_an_estimator_within_another_speaks_in_its_name(capsys):
+    with listening(1, "Outer"):
+        cc.EAC(2).fit(LABELS)
+    assert all(line.startswith("[Outer] ") for line in capsys.readouterr().err.splitlines())
+    cc.EAC(2).fit(LABELS)
+    assert capsys.readouterr().err == ""
+
+
+class Clock:
+    """Time that goes on only when it is told to."""
+
+    def __init__(self, monkeypatch):
+        self.now = 100.0
+        monkeypatch.setattr(_progress.time, "monotonic", lambda: self.now)
+
+    def go(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    return Clock(monkeypatch)
+
+
+def lines(capsys):
+    return [line.removeprefix("[X] ") for line in capsys.readouterr().err.splitlines()]
+
+
+def test_a_loop_tells_the_time_left(clock, capsys):
+    with listening(1, "X"):
+        for _ in tracked(range(10), "starts"):
+            clock.go(3.0)
+    told = lines(capsys)
+    assert told[0] == "starts: 1 of 10, about 27 s left"
+    assert told[4] == "starts: 5 of 10, about 15 s left"
+    assert told[-1] == "starts: 10 of 10, about 0 s left"
+
+
+def test_what_goes_fast_says_only_what_begins(clock, capsys):
+    with listening(1, "X"):
+        stage("linkage")
+        for _ in tracked(range(1000), "rows"):
+            clock.go(0.001)
+    assert lines(capsys) == ["linkage"]
+
+
+def test_a_stage_tells_the_time_left_by_its_share(clock, capsys):
+    with listening(1, "X"):
+        stage("linkage")
+        clock.go(5.0)
+        advance(1, 4)
+        clock.go(5.0)
+        advance(0.5)
+        clock.go(10.0)
+        advance(0.0)  # other work of the stage
+        clock.go(10.0)
+        advance(0.5)
+    assert lines(capsys) == [
+        "linkage",
+        "linkage: 25 %, about 15 s left",
+        "linkage: 50 %, about 10 s left",
+        "linkage",
+        "linkage: 50 %, about 10 s left",
+    ]
+
+
+def test_loops_within_loops_are_one_share(clock, capsys):
+    with listening(1, "X"):
+        for _ in tracked(range(4), "starts"):
+            for _ in tracked(range(2), "halves"):
+                clock.go(4.0)
+    told = lines(capsys)
+    assert told[0] == "starts: 0 of 4, halves: 1 of 2, about 28 s left"
+    assert told[2] == "starts: 1 of 4, halves: 1 of 2, about 20 s left"
+
+
+def test_iterations_that_may_end_early_give_a_bound(clock, capsys):
+    with listening(1, "X"):
+        for _ in tracked(range(2), "starts"):
+            for done in range(1, 4):
+                clock.go(4.0)
+                rounds("steps", done, 8)
+    told = lines(capsys)
+    assert told[0] == "starts: 0 of 2, steps: 1 of at most 8, at most 60 s left"
+    # Whole starts are the better guess.
+    assert told[3] == "starts: 1 of 2, steps: 1 of at most 8, about 16 s left"
+
+
+def test_a_kernel_tells_how_much_of_its_work_is_done(monkeypatch):
+    shares = []
+    monkeypatch.setattr(_kernels, "advance", shares.append)
+    n = 4000
+    D = np.random.default_rng(0).random((n, n))
+    D += D.T
+    merges = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(n - 1)
+    for _ in range(20):
+        agglomerate_average(D.copy(), np.ones(n), *merges)
+        if len(shares) > 2:
+            break
+    assert all(0 <= share <= 1 for share in shares)
+    assert len(set(shares)) > 2
+
+
+def test_nothing_is_said_in_other_threads_nor_after_the_fit(capsys):
+    with listening(1, "X"):
+        thread = threading.Thread(target=lambda: (say("there"), stage("there")))
+        thread.start()
+        thread.join()
+        say("here")
+    say("after")
+    assert lines(capsys) == ["here"]
+
+
+def ended_in_the_middle():
+    for i in tracked(range(3), "these"):
+        if i:
+            raise ValueError("on purpose")
+
+
+def test_a_loop_that_an_error_ends_is_not_told_of_again(clock, capsys):
+    with listening(1, "X"):
+        with pytest.raises(ValueError, match="on purpose"):
+            ended_in_the_middle()
+        clock.go(5.0)
+        rounds("others", 1, 2)
+    assert lines(capsys) == ["others: 1 of at most 2, at most 0 s left"]
+
+
+def test_who_is_silent_hands_on_what_the_loop_goes_over():
+    assert list(tracked(iter("abc"), "letters", 3)) == list("abc")
+
+
+def test_points_to_consensus_tell_of_both_parts(capsys):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    silent = cc.ConsensusClustering(random_state=0).fit(X)
+    assert capsys.readouterr().err == ""
+    loud = cc.ConsensusClustering(random_state=0, verbose=1).fit(X)
+    told = capsys.readouterr().err
+    assert "[ConsensusClustering] 100 of 100 members" in told
+    assert "[ConsensusClustering] linkage" in told
+    assert np.array_equal(silent.labels_, loud.labels_)
