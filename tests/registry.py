@@ -104,7 +104,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "Voting one pass": ("Voting", {"algorithm": "one_pass", "random_state": 0}),
     **{
         f"CumulativeVoting {scheme}": ("CumulativeVoting", {"scheme": scheme})
-        for scheme in ("urcv", "rcv", "acv", "bvote")
+        for scheme in ("urcv", "rcv", "acv", "bvote", "lwcv")
     },
     "CEHM": ("CEHM", {}),
     "CEHM certain": ("CEHM", {"theta": 0.4}),

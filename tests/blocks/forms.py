@@ -40,6 +40,7 @@ FORMS = {
     "CumulativeVoting": ("CumulativeVoting", {}, "equal"),
     "CumulativeVoting urcv": ("CumulativeVoting", {"scheme": "urcv"}, "equal"),
     "CumulativeVoting rcv": ("CumulativeVoting", {"scheme": "rcv"}, "equal"),
+    "CumulativeVoting lwcv": ("CumulativeVoting", {"scheme": "lwcv"}, "equal"),
     "CumulativeVoting bvote": ("CumulativeVoting", {"scheme": "bvote"}, "equal"),
 }
 

@@ -29,7 +29,7 @@ def split(kind):
 
 
 @pytest.mark.parametrize("kind", ["complete", "missing", "noise"])
-@pytest.mark.parametrize("scheme", ["urcv", "rcv", "acv", "cvote", "bvote"])
+@pytest.mark.parametrize("scheme", ["urcv", "rcv", "acv", "cvote", "bvote", "lwcv"])
 def test_many_merges_are_those_of_all_labels_at_once(scheme, kind):
     labels, weights = split(kind)
     whole = CumulativeVoting(3, scheme=scheme).fit(Ensemble(labels, weights=weights))

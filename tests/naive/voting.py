@@ -144,6 +144,43 @@ def cumulative(members, observed, weights, k0, scheme):
     return U
 
 
+def locally_weighted(members, weights, k0, certainty):
+    """Cumulative voting by certain clusters, twice, before the compression: (n, k0); 0: nobody voted.
+
+    Noise and missing are rows of zeros: no vote. `certainty` has an array for each member.
+    """
+    n = len(members[0])
+    U, a = np.zeros((n, k0)), np.zeros(n)
+    for u, member in enumerate(members):
+        votes = np.eye(member.shape[1], k0)
+        if u > 0:
+            votes = _mean_of_members(member, U, a > 0)
+        for i in range(n):
+            g = weights[u] * member[i] * certainty[u] * (votes.sum(axis=1) > 0)
+            if g.sum() > 0:
+                U[i] = (a[i] * U[i] + g @ votes) / (a[i] + g.sum())
+                a[i] += g.sum()
+    every = [_mean_of_members(member, U, a > 0) for member in members]
+    found = np.zeros((n, k0))
+    for i in range(n):
+        gs = [
+            w * m[i] * c * (v.sum(axis=1) > 0)
+            for w, m, c, v in zip(weights, members, certainty, every, strict=True)
+        ]
+        if sum(g.sum() for g in gs) > 0:
+            found[i] = sum(g @ v for g, v in zip(gs, every, strict=True)) / sum(g.sum() for g in gs)
+    return found
+
+
+def _mean_of_members(member, U, known):
+    votes = np.zeros((member.shape[1], U.shape[1]))
+    for c in range(member.shape[1]):
+        share = member[:, c] * known
+        if share.sum() > 0:
+            votes[c] = share @ U / share.sum()
+    return votes
+
+
 def information_merges(joint, k):
     """Merge columns of p(x, q) until k remain, each time those that lose least information."""
     groups = [[q] for q in range(joint.shape[1])]

@@ -10,7 +10,7 @@ from tests.naive import voting as naive
 
 from conclust import CumulativeVoting, Ensemble, PositionalVoting, Voting
 from conclust.exceptions import ParameterError
-from conclust.similarity import information_bottleneck
+from conclust.similarity import cluster_certainty, information_bottleneck
 
 
 def random_labels(seed, n=60, m=8, k=4, missing=0.0, noise=0.0, flip=0.35):
@@ -240,7 +240,7 @@ def test_voting_refuses_bad_parameters(parameters):
 
 # -- cumulative voting
 
-SCHEMES = ("urcv", "rcv", "acv", "bvote")
+SCHEMES = ("urcv", "rcv", "acv", "bvote", "lwcv")
 
 
 def test_cumulative_voting_of_e1():
@@ -312,6 +312,46 @@ def test_cumulative_voting_is_the_textbook_one(kind, scheme):
     np.testing.assert_allclose(model.reference_membership_, U, atol=1e-10)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_certain_clusters_vote_twice_as_written_down(kind):
+    ensemble = KINDS[kind]()
+    model = CumulativeVoting(2, scheme="lwcv", theta=0.7).fit(ensemble)
+    blocks, _, weights = parts(ensemble)
+    order = sorted(range(len(blocks)), key=lambda u: (weights[u] == 0, -entropies(ensemble)[u]))
+    certainty = votes_of(ensemble, cluster_certainty(ensemble, 0.7))
+    U = naive.locally_weighted(
+        [blocks[u] for u in order],
+        weights[order],
+        blocks[order[0]].shape[1],
+        [certainty[u] for u in order],
+    )
+    voted = U.sum(axis=1) > 0
+    assert voted.mean() > 0.9
+    np.testing.assert_allclose(model.reference_membership_[voted], U[voted], atol=1e-10)
+
+
+def test_certain_clusters_vote_twice_on_the_worked_examples():
+    model = CumulativeVoting(2, scheme="lwcv").fit(E1)
+    np.testing.assert_allclose(
+        model.membership_[:, 0], [0.940287, 0.940287, 0.190617, 0.030901], atol=5e-7
+    )
+    model = CumulativeVoting(2, scheme="lwcv").fit(E2)
+    np.testing.assert_allclose(
+        model.membership_[:, 0],
+        [0.860754, 0.707977, 0.707977, 0.115102, 0.115102, 0.351422],
+        atol=5e-7,
+    )
+
+
+def test_a_reference_of_certain_votes_is_not_too_fine():
+    rng = np.random.default_rng(0)
+    fine, coarse = rng.integers(40, size=200), rng.integers(5, size=200)
+    labels = np.column_stack([coarse, fine])
+    assert CumulativeVoting(2).fit(labels).reference_ == 1
+    assert CumulativeVoting(2, scheme="lwcv").fit(labels).reference_ == 0
+    assert CumulativeVoting(2, scheme="lwcv").fit(labels[:, 1:]).reference_ == 0
+
+
 def test_cvote_is_acv_by_another_name():
     labels = random_labels(3, missing=0.1)
     a, b = (CumulativeVoting(3, scheme=scheme).fit(labels) for scheme in ("acv", "cvote"))
@@ -352,7 +392,7 @@ def test_many_clusters_are_merged_down_to_the_planted_ones():
     rng = np.random.default_rng(0)
     truth = rng.integers(3, size=300)
     split = [truth * 4 + rng.integers(int(s), size=300) for s in rng.integers(1, 5, size=12)]
-    for scheme in ("urcv", "rcv", "acv"):
+    for scheme in ("urcv", "rcv", "acv", "lwcv"):
         model = CumulativeVoting(3, scheme=scheme).fit(np.column_stack(split))
         assert model.n_clusters_ == 3
         assert len(np.unique(np.column_stack([model.labels_, truth]), axis=0)) == 3
@@ -369,6 +409,8 @@ def test_cumulative_voting_predicts_what_it_fitted(scheme):
 def test_cumulative_voting_refuses_bad_parameters():
     with pytest.raises(ParameterError, match="The 'scheme' parameter of CumulativeVoting must be"):
         CumulativeVoting(2, scheme="xcv").fit(E1)
+    with pytest.raises(ParameterError, match="The 'theta' parameter of CumulativeVoting must be"):
+        CumulativeVoting(2, scheme="lwcv", theta=0).fit(E1)
 
 
 # -- positional voting

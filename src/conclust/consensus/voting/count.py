@@ -24,7 +24,7 @@ __all__ = [
     "votes_of_reference",
 ]
 
-Scheme: TypeAlias = Literal["urcv", "rcv", "acv", "cvote", "bvote"]
+Scheme: TypeAlias = Literal["urcv", "rcv", "acv", "cvote", "bvote", "lwcv"]
 
 FIXED = ("urcv", "rcv")
 
@@ -61,7 +61,7 @@ def votes_for(
         How many of its objects have a place in the reference.
     sizes : ndarray of shape (k,)
         How much of all objects is in each cluster of the reference.
-    scheme : {"urcv", "rcv", "acv", "cvote", "bvote"}
+    scheme : {"urcv", "rcv", "acv", "cvote", "bvote", "lwcv"}
         How they vote.
     """
     if scheme == "bvote":
@@ -95,8 +95,11 @@ class Count:
         The objects.
     k : int
         Clusters of the reference.
-    fixed : bool
+    fixed : bool, default=False
         Whether partitions vote for the first one counted, rather than for the mean of those before.
+    certainty : ndarray of shape (T,), default=None
+        What the vote of each cluster weighs, beside the weight of its partition; noise has no vote then.
+        None: all alike.
 
     Attributes
     ----------
@@ -106,8 +109,15 @@ class Count:
         Their weight: of those that had a vote on the object.
     """
 
-    def __init__(self, ensemble: Ensemble, k: int, *, fixed: bool) -> None:
-        self.ensemble, self.k, self.fixed = ensemble, k, fixed
+    def __init__(
+        self,
+        ensemble: Ensemble,
+        k: int,
+        *,
+        fixed: bool = False,
+        certainty: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.ensemble, self.k, self.fixed, self.certainty = ensemble, k, fixed, certainty
         n = ensemble.n_samples
         self.means, self.weight = np.zeros((n, k)), np.zeros(n)
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
@@ -147,10 +157,14 @@ class Count:
         """Count the votes of the clusters of a partition; the first one is the reference."""
         weight = float(self.ensemble.partition_weights[u])
         part = self.members(u)
+        heard = (votes.sum(axis=1) > 0).astype(np.float64)
+        if self.certainty is not None:
+            heard *= self.certainty[cluster_range(self.ensemble, u)]
+            votes = heard[:, None] * votes
         said = np.asarray(part @ votes)
-        counted = np.asarray(part @ (votes.sum(axis=1) > 0), dtype=np.float64)
+        counted = np.asarray(part @ heard)
         begun = self._first is not None
-        if self.ensemble.has_noise:
+        if self.ensemble.has_noise and self.certainty is None:
             alone = self.ensemble.codes[:, u] == noise_code(self.ensemble.codes.dtype)
             if begun:
                 target, known = self.reference
@@ -163,6 +177,8 @@ class Count:
             if weight > 0:
                 _blend(self.means, self.weight, said, counted, weight)
             return
+        if self.certainty is not None:
+            np.divide(said, counted[:, None], out=said, where=counted[:, None] > 0)
         # A fixed reference has a place for objects that it observed, whatever its weight.
         self._first = (said.copy(), counted) if self.fixed else (said, counted)
         self.means, self.weight = said, weight * counted

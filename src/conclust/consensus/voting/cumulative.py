@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from conclust._derived import Derived
 from conclust._progress import stage, tracked
 from conclust._threads import one_library_thread
-from conclust._validation import check_option
+from conclust._validation import check_option, check_real
 from conclust.blocks.finishing import Answer, rows_of
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
@@ -26,9 +27,9 @@ from conclust.consensus.voting.count import (
     votes_for,
     votes_of_reference,
 )
-from conclust.consensus.voting.cumulative_blocks import vote_in_blocks
+from conclust.consensus.voting.cumulative_blocks import How, vote_in_blocks
 from conclust.ensemble import Ensemble, Missing
-from conclust.similarity import information_bottleneck
+from conclust.similarity import cluster_certainty, information_bottleneck
 
 __all__ = ["CumulativeVoting"]
 
@@ -49,14 +50,19 @@ class CumulativeVoting(VotingClusterer):
         Number of clusters of the consensus, at most n_samples. Fewer are found where the reference
         has fewer, or fewer win the vote of any object.
         To be given: ``fit`` refuses None.
-    scheme : {"acv", "cvote", "urcv", "rcv", "bvote"}, default="acv"
+    scheme : {"acv", "cvote", "urcv", "rcv", "bvote", "lwcv"}, default="acv"
         "urcv": the reference is fixed, votes as above [1]_. "rcv": likewise, the shared objects
         counted in shares of the reference's cluster, so that its large clusters do not draw votes
         by size alone [1]_. "acv": the reference adapts: partitions vote in the order of falling
         entropy, for the mean vote of the partitions before them [1]_. "cvote": another name of
         "acv", used in [2]_. "bvote": as "acv", but each cluster gives its whole vote to one cluster
         of the reference, one to one [2]_; the reference has the number of clusters of the largest
-        partition.
+        partition. "lwcv", of ours: as "acv", but a cluster's vote weighs by its certainty
+        (:func:`conclust.similarity.cluster_certainty`), as in LWEA, and then all vote a second time, for
+        the mean vote of all, which no longer depends much on the order; the reference has at most
+        4 `n_clusters` + 20 clusters, if any partition has so few.
+    theta : float, default=0.4
+        Of "lwcv": above 0; the smaller, the less an uncertain cluster counts.
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
@@ -95,7 +101,7 @@ class CumulativeVoting(VotingClusterer):
     reference on the object. Noise in the reference itself is spread evenly over its clusters
     ("bvote": noise has no cluster to match, and has the same vote). Weights of the partitions weigh
     their votes, not their place in the order; a partition of weight 0 is no reference. Soft members
-    vote with their probabilities.
+    vote with their probabilities. In "lwcv" noise abstains.
 
     A merge loses the weighted Jensen-Shannon divergence of the two clusters' distributions over the
     objects (the agglomerative information bottleneck). Objects with the same labels are counted
@@ -104,7 +110,8 @@ class CumulativeVoting(VotingClusterer):
     The result depends on the order of the partitions where entropies are equal.
 
     Labels in blocks (:class:`conclust.blocks.LabelStore`) are gone through once for each merge. If labels
-    are missing or noise, all schemes but "urcv" and "rcv" also go through them once for each partition.
+    are missing or noise, all schemes but "urcv" and "rcv" also go through them once for each partition;
+    so does "lwcv", whatever the labels.
 
     References
     ----------
@@ -148,39 +155,64 @@ class CumulativeVoting(VotingClusterer):
         n_clusters: int | None = None,
         *,
         scheme: Scheme = "acv",
+        theta: float = 0.4,
         missing: Missing = "unobserved",
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.scheme = scheme
+        self.theta = theta
         self.missing = missing
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_option(self.scheme, "scheme", "CumulativeVoting", Scheme)
+        check_real(self.theta, "theta", "CumulativeVoting", closed="neither")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        order = _by_entropy(ensemble, self.n_clusters)
-        self.reference_ = int(order[0])
+        order = self._order(ensemble)
         with one_library_thread():
-            votes, U = _vote(ensemble, order, self.scheme)
+            certainty = self._certainty(ensemble)
+            votes, U = _vote(ensemble, order, self.scheme, certainty)
             merged = information_bottleneck(*_pooled(ensemble, U), self.n_clusters)
         self.reference_membership_ = U
         self.merged_ = merged
-        self._keep(ensemble, merge_columns(votes, merged, self.n_clusters))
+        self._keep(ensemble, merge_columns(votes, merged, self.n_clusters), certainty)
         return merge_columns(U, merged, self.n_clusters)
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        order = _by_entropy(labels, self.n_clusters)
-        self.reference_ = int(order[0])
+        order = self._order(labels)
         with one_library_thread():
-            found = vote_in_blocks(labels, order, self.scheme, self.n_clusters)
+            certainty = self._certainty(labels)
+            how = How(order, reference_clusters(labels, order, self.scheme), self.scheme, certainty)
+            found = vote_in_blocks(labels, how, self.n_clusters)
         votes, self.merged_, answer, before = found
         self.reference_membership_ = rows_of(labels, before, votes.shape[1])
-        self._keep(labels, merge_columns(votes, self.merged_, self.n_clusters))
+        self._keep(labels, merge_columns(votes, self.merged_, self.n_clusters), certainty)
         return answer
+
+    def _order(self, ensemble: Derived) -> NDArray[np.int64]:
+        """Return the order in which the partitions vote, the reference first."""
+        most = 4 * self.n_clusters + 20 if self.scheme == "lwcv" else None
+        order = _by_entropy(ensemble, self.n_clusters, most)
+        self.reference_ = int(order[0])
+        return order
+
+    def _certainty(self, ensemble: Derived) -> NDArray[np.float64] | None:
+        """Return what the clusters' votes weigh; None: all alike."""
+        return cluster_certainty(ensemble, self.theta) if self.scheme == "lwcv" else None
+
+    def _keep(
+        self,
+        ensemble: Derived,
+        votes: NDArray[np.float64],
+        certainty: NDArray[np.float64] | None = None,
+    ) -> None:
+        super()._keep(ensemble, votes)
+        if certainty is not None:
+            self._column_weights = self._column_weights * certainty
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         super()._keep_clusters(kept)
@@ -194,8 +226,11 @@ class CumulativeVoting(VotingClusterer):
         return self._mean_votes(indicator, np.asarray(observed_weight))
 
 
-def _by_entropy(ensemble: Ensemble | LabelBlocks, n_clusters: int) -> NDArray[np.int64]:
-    """Order the partitions by falling entropy; first those with enough clusters, last weightless."""
+def _by_entropy(ensemble: Derived, n_clusters: int, most: int | None) -> NDArray[np.int64]:
+    """Order the partitions by falling entropy, last those without weight.
+
+    The first one has from `n_clusters` to `most` clusters, where a partition has.
+    """
     sizes = ensemble.cluster_sizes
     observed = ensemble.observed_counts.astype(np.float64)
     blocks = [sizes[a:b] for a, b in zip(ensemble.offsets[:-1], ensemble.offsets[1:], strict=True)]
@@ -203,21 +238,28 @@ def _by_entropy(ensemble: Ensemble | LabelBlocks, n_clusters: int) -> NDArray[np
     inside = np.array([float(xlogy(block, block).sum()) for block in blocks])
     entropy = np.round(np.log(observed) - inside / observed, 12)
     few = ensemble.cluster_counts < n_clusters
+    many = np.zeros_like(few) if most is None else ensemble.cluster_counts > most
+    many &= ~(few | many).all()
     # A partition of noise only has the most entropy, but no cluster: it cannot be the reference.
     empty = ensemble.cluster_counts == 0
-    order = np.lexsort((-entropy, few & ~few.all(), empty, ensemble.partition_weights == 0))
+    order = np.lexsort(
+        (-entropy, (few & ~few.all()) | many, empty, ensemble.partition_weights == 0)
+    )
     # Only the reference needs enough clusters: the others follow by entropy alone.
     rest = np.lexsort((-entropy, ensemble.partition_weights == 0))
     return np.concatenate([order[:1], rest[rest != order[0]]]).astype(np.int64)
 
 
 def _vote(
-    ensemble: Ensemble, order: NDArray[np.int64], scheme: Scheme
+    ensemble: Ensemble,
+    order: NDArray[np.int64],
+    scheme: Scheme,
+    certainty: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the votes of each cluster of each partition, and the mean vote of each object."""
     k = reference_clusters(ensemble, order, scheme)
     votes = np.zeros((int(ensemble.offsets[-1]), k))
-    count = Count(ensemble, k, fixed=scheme in FIXED)
+    count = Count(ensemble, k, fixed=scheme in FIXED, certainty=certainty)
     stage("votes of the partitions")
     for u in tracked(order, "partitions"):
         own = cluster_range(ensemble, u)
@@ -226,7 +268,24 @@ def _vote(
         else:
             votes[own] = votes_for(*count.shared(u), scheme)
         count.add(u, votes[own])
+    if scheme == "lwcv":
+        votes, count = _vote_again(count, order, scheme)
     return votes, count.mean()
+
+
+def _vote_again(
+    count: Count, order: NDArray[np.int64], scheme: Scheme
+) -> tuple[NDArray[np.float64], Count]:
+    """Let all partitions vote for the mean vote of all."""
+    ensemble = count.ensemble
+    votes = np.zeros((int(ensemble.offsets[-1]), count.k))
+    again = Count(ensemble, count.k, certainty=count.certainty)
+    stage("votes of the partitions, again")
+    for u in tracked(order, "partitions"):
+        own = cluster_range(ensemble, u)
+        votes[own] = votes_for(*count.shared(u), scheme)
+        again.add(u, votes[own])
+    return votes, again
 
 
 def _pooled(

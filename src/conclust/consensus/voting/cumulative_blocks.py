@@ -23,13 +23,12 @@ from conclust.consensus.voting.count import (
     Scheme,
     cluster_range,
     merge_columns,
-    reference_clusters,
     votes_for,
     votes_of_reference,
 )
 from conclust.similarity.bottleneck import Merging, common_of_one, common_of_pairs
 
-__all__ = ["vote_in_blocks"]
+__all__ = ["How", "vote_in_blocks"]
 
 _DOUBLE = 8  # bytes
 
@@ -54,16 +53,34 @@ class _Poll:
 
 
 @dataclass(frozen=True)
-class _How:
-    """What all blocks are told: the order of the partitions, clusters of the reference, the scheme."""
+class How:
+    """What all blocks are told.
+
+    Attributes
+    ----------
+    order : ndarray of int64 of shape (n_partitions,)
+        In which the partitions vote; the first is the reference.
+    k : int
+        Clusters of the reference.
+    scheme : {"urcv", "rcv", "acv", "cvote", "bvote", "lwcv"}
+        How they vote.
+    certainty : ndarray of shape (T,) or None
+        What the votes of the clusters weigh; None: all alike.
+    """
 
     order: NDArray[np.int64]
     k: int
     scheme: Scheme
+    certainty: NDArray[np.float64] | None
+
+    @property
+    def twice(self) -> bool:
+        """Whether all vote again, for the mean vote of all."""
+        return self.scheme == "lwcv"
 
 
 def vote_in_blocks(
-    labels: LabelBlocks, order: NDArray[np.int64], scheme: Scheme, n_clusters: int
+    labels: LabelBlocks, how: How, n_clusters: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], Answer, Answer]:
     """Let the clusters vote, and merge those they voted for.
 
@@ -71,10 +88,8 @@ def vote_in_blocks(
     ----------
     labels : LabelBlocks
         The objects.
-    order : ndarray of int64 of shape (n_partitions,)
-        In which the partitions vote; the first is the reference.
-    scheme : {"urcv", "rcv", "acv", "cvote", "bvote"}
-        How.
+    how : How
+        Who votes for what.
     n_clusters : int
         How many clusters are to be left.
 
@@ -84,35 +99,44 @@ def vote_in_blocks(
         The votes (T, k), the number that each of the k clusters has after merging, and the rules that
         give the mean votes of a block's objects after and before.
     """
-    how = _How(order, reference_clusters(labels, order, scheme), scheme)
     # Mean votes, and the weight of the partitions that had one.
     kept = labels.keeping(_DOUBLE * (how.k + 1), "votes")
 
     def first() -> _Poll:
         votes = np.zeros((int(labels.offsets[-1]), how.k))
-        reference = cluster_range(labels, order[0])
+        reference = cluster_range(labels, how.order[0])
         votes[reference] = votes_of_reference(reference, how.k)
         return _Poll(votes, 1, 0)
 
     poll = labels.stages.state("votes", _Poll, first)
     while poll.voted < labels.n_partitions:
-        if not labels.has_missing and not labels.has_noise:
+        if not labels.has_missing and not labels.has_noise and not how.twice:
             poll = _Poll(_complete(labels, poll.votes, how), labels.n_partitions, 0)
-        elif scheme in FIXED:
+        elif how.scheme in FIXED:
             poll = _Poll(_for_reference(labels, poll.votes, how), labels.n_partitions, 0)
         else:
             poll = _next(labels, poll, how, kept)
         labels.stages.save("votes", poll)
         kept.settle(poll.step)
+    if how.twice and poll.voted == labels.n_partitions:
+        poll = _again(labels, poll, how, kept)
+        labels.stages.save("votes", poll)
+        kept.settle(poll.step)
     last = poll.step + 1
-    labels.visit("mean votes", _counted, kept, last, shared=(poll.votes, how))
+    labels.visit(
+        "mean votes",
+        _counted_again if how.twice else _counted,
+        kept,
+        last,
+        shared=(poll.votes, how),
+    )
     merging = _merged(labels, kept, last, n_clusters, how)
     numbers = merging.numbers
     after = Answer(_own_merged, (numbers, n_clusters), kept, last)
     return poll.votes, numbers, after, Answer(_own, (), kept, last)
 
 
-def _complete(labels: LabelBlocks, votes: NDArray[np.float64], how: _How) -> NDArray[np.float64]:
+def _complete(labels: LabelBlocks, votes: NDArray[np.float64], how: How) -> NDArray[np.float64]:
     """Let all vote where every partition has every object in a cluster: from B'B."""
     votes, order = votes.copy(), how.order
     weights, gram = labels.partition_weights, labels.gram
@@ -131,7 +155,7 @@ def _complete(labels: LabelBlocks, votes: NDArray[np.float64], how: _How) -> NDA
 
 
 def _for_reference(
-    labels: LabelBlocks, votes: NDArray[np.float64], how: _How
+    labels: LabelBlocks, votes: NDArray[np.float64], how: How
 ) -> NDArray[np.float64]:
     """Let all vote for a reference that is fixed: one pass."""
     votes = votes.copy()
@@ -142,7 +166,7 @@ def _for_reference(
     return votes
 
 
-def _next(labels: LabelBlocks, poll: _Poll, how: _How, kept: Kept) -> _Poll:
+def _next(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
     """Let the next partition vote, for the mean vote of those before."""
     u = how.order[poll.voted]
     told = labels.visit(
@@ -158,7 +182,17 @@ def _next(labels: LabelBlocks, poll: _Poll, how: _How, kept: Kept) -> _Poll:
     return _Poll(votes, poll.voted + 1, poll.step + 1)
 
 
-def _merged(labels: LabelBlocks, kept: Kept, step: int, n_clusters: int, how: _How) -> Merging:
+def _again(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
+    """Let all partitions vote for the mean vote of all; one more than all have voted then."""
+    told = labels.visit(
+        "votes, again", _shared_with_mean, kept, poll.step + 1, shared=(poll.votes, how)
+    )
+    shared, known, sizes = added(told)
+    votes = votes_for(shared, known, sizes, how.scheme)
+    return _Poll(votes, labels.n_partitions + 1, poll.step + 1)
+
+
+def _merged(labels: LabelBlocks, kept: Kept, step: int, n_clusters: int, how: How) -> Merging:
     """Merge clusters that were voted for until `n_clusters` are left."""
 
     def masses() -> Merging:
@@ -186,7 +220,7 @@ def _merged(labels: LabelBlocks, kept: Kept, step: int, n_clusters: int, how: _H
 
 
 def _shared_with_reference(
-    part: Part, votes: NDArray[np.float64], how: _How
+    part: Part, votes: NDArray[np.float64], how: How
 ) -> tuple[NDArray[np.float64], ...]:
     """Return what all clusters share with a fixed reference."""
     count = Count(part.ensemble, how.k, fixed=True)
@@ -200,7 +234,7 @@ def _shared_with_reference(
 
 
 def _shared_so_far(
-    part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: _How
+    part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: How
 ) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...]]:
     """Count the votes of the partition that voted last; return what the next shares with the mean."""
     count = _resumed(part, own, votes, voted, how)
@@ -208,12 +242,24 @@ def _shared_so_far(
     return state, count.shared(how.order[voted])
 
 
-def _resumed(part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: _How) -> Count:
+def _shared_with_mean(
+    part: Part, own: Any, votes: NDArray[np.float64], how: How
+) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...]]:
+    """Count the votes of the last partition; return what all clusters share with the mean."""
+    count = _resumed(part, own, votes, len(how.order), how)
+    shared, known, sizes = np.zeros_like(votes), np.zeros(len(votes)), np.zeros(how.k)
+    for u in how.order:
+        own_clusters = cluster_range(part.ensemble, u)
+        shared[own_clusters], known[own_clusters], sizes = count.shared(u)
+    return np.column_stack([count.means, count.weight]), (shared, known, sizes)
+
+
+def _resumed(part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: How) -> Count:
     """Return a count of the first partitions.
 
     `own`: of all but the last of them; None, in a run that goes on: all are counted again.
     """
-    count = Count(part.ensemble, how.k, fixed=how.scheme in FIXED)
+    count = Count(part.ensemble, how.k, fixed=how.scheme in FIXED, certainty=how.certainty)
     left = how.order[:voted]
     if own is not None:
         count.carry_on(np.array(own[:, :-1]), np.array(own[:, -1]))
@@ -224,10 +270,17 @@ def _resumed(part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: 
 
 
 def _counted(
-    part: Part, own: Any, votes: NDArray[np.float64], how: _How
+    part: Part, own: Any, votes: NDArray[np.float64], how: How
 ) -> tuple[NDArray[np.float64], bool]:
     """Count what is left to count; keep the mean votes."""
     return _resumed(part, own, votes, len(how.order), how).mean(), True
+
+
+def _counted_again(
+    part: Part, own: Any, votes: NDArray[np.float64], how: How
+) -> tuple[NDArray[np.float64], bool]:
+    """Keep the mean of the second votes."""
+    return _resumed(part, None, votes, len(how.order), how).mean(), True
 
 
 def _masses(part: Part, own: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
