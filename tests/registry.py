@@ -98,6 +98,10 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "SEC": ("SEC", {"random_state": 0}),
     "MixtureModel": ("MixtureModel", {"random_state": 0}),
     "BayesianEnsemble": ("BayesianEnsemble", {"random_state": 0}),
+    "BayesianEnsemble Gibbs": (
+        "BayesianEnsemble",
+        {"solver": "gibbs", "n_burn_in": 50, "n_draws": 50, "random_state": 0},
+    ),
     "NonparametricBayesianEnsemble": ("NonparametricBayesianEnsemble", {"random_state": 0}),
     "Voting": ("Voting", {"random_state": 0}),
     "Voting hard": ("Voting", {"hard": True, "random_state": 0}),
@@ -143,8 +147,14 @@ def asked_for(*, of_each_class: bool = False) -> list[str]:
 # (form, test of the battery) -> why the form is exempt from it. What follows from what an estimator
 # says of itself (its Method, its parameters) is added by `exemptions`.
 PARTICULAR: dict[tuple[str, str], str] = {
-    ("NonparametricBayesianEnsemble", "one_partition_is_its_own_consensus"): (
-        "with one label an object all mixtures explain the labels alike"
+    **{
+        (form, "one_partition_is_its_own_consensus"): (
+            "with one label an object all mixtures explain the labels alike"
+        )
+        for form in ("BayesianEnsemble Gibbs", "NonparametricBayesianEnsemble")
+    },
+    ("BayesianEnsemble Gibbs", "all_singletons"): (
+        "labels that occur once leave it open whether two objects share a cluster"
     ),
     **{
         (form, test): reason
@@ -168,14 +178,22 @@ PARTICULAR: dict[tuple[str, str], str] = {
     ("HGPA wide", "weight_0_is_left_out"): "under label noise the criterion is flat",
     **{
         (form, "scale_of_the_weights"): "a weight is an exponent of the likelihood, not a share"
-        for form in ("MixtureModel", "BayesianEnsemble", "NonparametricBayesianEnsemble")
+        for form in (
+            "MixtureModel",
+            "BayesianEnsemble",
+            "BayesianEnsemble Gibbs",
+            "NonparametricBayesianEnsemble",
+        )
     },
     **{
         (form, "noise_everywhere_is_singletons_everywhere"): reason
         for forms, reason in {
-            ("MixtureModel", "BayesianEnsemble", "NonparametricBayesianEnsemble"): (
-                "the probability of a label that no other object has tells no clusters apart"
-            ),
+            (
+                "MixtureModel",
+                "BayesianEnsemble",
+                "BayesianEnsemble Gibbs",
+                "NonparametricBayesianEnsemble",
+            ): ("the probability of a label that no other object has tells no clusters apart"),
             ("MCLA", "MCLA spectral"): "it groups clusters, and noise has none",
             ("Voting", "Voting hard", "Voting one pass"): ("clusters vote, and noise has none"),
             ("FuzzyRows cmeans",): "singletons are coordinates, and noise has none",

@@ -29,6 +29,7 @@ FITS = {
     "walks": (cc.PTGP(6, n_jobs=1), 30_000, 20),
     "nearest": (cc.MDEC(6), 30_000, 20),
     "aspects": (cc.DyadicAspect(6), 10_000, 20),
+    "mixed draws": (cc.BayesianEnsemble(6, solver="gibbs", n_init=1, max_iter=2), 60_000, 20),
     "draws": (cc.NonparametricBayesianEnsemble(), 60_000, 20),
 }
 

@@ -95,3 +95,42 @@ def log_marginal(labels, consensus, concentration, b):
             total += gammaln(b * width) - gammaln(b * width + counts.sum())
             total += (gammaln(b + counts) - gammaln(b)).sum()
     return total
+
+
+def log_mixed(labels, z, alpha, b, weights):
+    """Log of P(labels, z) in the mixed-membership model, theta and beta integrated out; by loops."""
+    total = 0.0
+    for row, clusters in zip(labels, z, strict=True):
+        mass = np.zeros(len(alpha))
+        for u, label in enumerate(row):
+            if label >= 0:
+                mass[clusters[u]] += weights[u]
+        total += gammaln(alpha.sum()) - gammaln(alpha.sum() + mass.sum())
+        total += (gammaln(alpha + mass) - gammaln(alpha)).sum()
+    for u, w in enumerate(weights):
+        width = labels[:, u].max() + 1
+        for k in range(len(alpha)):
+            own = labels[(labels[:, u] >= 0) & (z[:, u] == k), u]
+            counts = np.bincount(own, minlength=width)
+            total += w * (gammaln(b * width) - gammaln(b * width + counts.sum()))
+            total += w * (gammaln(b + counts) - gammaln(b)).sum()
+    return total
+
+
+def every_z(labels, k):
+    """Every assignment of clusters to the labels that are there (elsewhere 0)."""
+    cells = np.argwhere(labels >= 0)
+    for chosen in np.ndindex(*[k] * len(cells)):
+        z = np.zeros(labels.shape, dtype=np.int32)
+        z[cells[:, 0], cells[:, 1]] = chosen
+        yield z
+
+
+def thetas_given(labels, z, alpha, weights):
+    """The mean of each object's theta, given the clusters behind its labels."""
+    gamma = np.tile(alpha, (len(labels), 1)).astype(float)
+    for i, row in enumerate(labels):
+        for u, label in enumerate(row):
+            if label >= 0:
+                gamma[i, z[i, u]] += weights[u]
+    return gamma / gamma.sum(1, keepdims=True)

@@ -370,6 +370,17 @@ def gibbs_sweep(
     clusters: NDArray[np.int64],
 ) -> int: ...
 
+# mixed_gibbs: the labels have weights; clusters is changed in place, mass and use are written
+def mixed_gibbs_sweep(
+    labels: LabelView,
+    alpha: NDArray[np.float64],
+    smoothing: float,
+    seed: int,
+    clusters: NDArray[np.int32],
+    mass: NDArray[np.float64],
+    use: NDArray[np.float64],
+) -> None: ...
+
 # aspect: the pairs of rows [begin, end) are added to sums
 def aspect_pairs(
     starts: NDArray[np.int64],

@@ -2,6 +2,7 @@
 // do not depend on threads, on the order of work or on the other objects.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace conclust {
@@ -25,6 +26,27 @@ inline std::uint64_t random_below(std::uint64_t bound, std::uint64_t seed, std::
                                   std::uint64_t draw) {
     const double uniform = static_cast<double>(random_bits(seed, object, draw) >> 11) * 0x1p-53;
     return static_cast<std::uint64_t>(uniform * static_cast<double>(bound));
+}
+
+// The class drawn with probabilities in proportion to `odds`, by 64 random bits.
+// Precondition: count > 0; the odds are finite, not negative, and one of them is above 0.
+inline std::size_t drawn_class(const double* odds, std::size_t count, std::uint64_t bits) {
+    double mass = 0.0;
+    for (std::size_t k = 0; k < count; ++k) {
+        mass += odds[k];
+    }
+    double left = mass * static_cast<double>(bits >> 11) * 0x1p-53;
+    std::size_t drawn = count - 1;
+    for (std::size_t k = 0; k < count; ++k) {
+        if (odds[k] > 0.0) {
+            drawn = k;
+            left -= odds[k];
+            if (left < 0.0) {
+                break;
+            }
+        }
+    }
+    return drawn;
 }
 
 }  // namespace conclust

@@ -5,6 +5,7 @@
 #include "models/dip.h"
 #include "models/gibbs.h"
 #include "models/merging.h"
+#include "models/mixed_gibbs.h"
 #include "models/mixed_membership.h"
 
 namespace {
@@ -32,6 +33,18 @@ void bind_gibbs(nb::module_& m) {
     },
           nb::arg("labels"), nb::arg("smoothing"), nb::arg("concentration"), nb::arg("seed"),
           nb::arg("clusters").noconvert());
+}
+
+void bind_mixed_gibbs(nb::module_& m) {
+    m.def("mixed_gibbs_sweep",
+          [](const BoundLabels& labels, Vector<const double> alpha, double smoothing, std::uint64_t seed,
+             Matrix<std::int32_t> clusters, Matrix<double> mass, Matrix<double> use) {
+        const nb::gil_scoped_release release;
+        conclust::mixed_gibbs_sweep({labels.view, span_of(alpha), smoothing}, seed,
+                                    {span_of(clusters), span_of(mass), span_of(use)});
+    },
+          nb::arg("labels"), nb::arg("alpha").noconvert(), nb::arg("smoothing"), nb::arg("seed"),
+          nb::arg("clusters").noconvert(), nb::arg("mass").noconvert(), nb::arg("use").noconvert());
 }
 
 void bind_mixed_membership(nb::module_& m) {
@@ -77,5 +90,6 @@ void bind_models(nb::module_& m) {
     bind_dip(m);
     bind_merging(m);
     bind_gibbs(m);
+    bind_mixed_gibbs(m);
     bind_mixed_membership(m);
 }

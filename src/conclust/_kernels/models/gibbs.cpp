@@ -174,22 +174,10 @@ std::int64_t sweep(const Code* codes, const LabelView& view, double b, double co
         }
         score.push_back(fresh);
         const double top = *std::max_element(score.begin(), score.end());
-        double mass = 0.0;
         for (double& value : score) {
             value = std::exp(value - top);
-            mass += value;
         }
-        double left = mass * static_cast<double>(random_bits(seed, i, 0) >> 11) * 0x1p-53;
-        std::size_t drawn = score.size() - 1;
-        for (std::size_t k = 0; k < score.size(); ++k) {
-            if (score[k] > 0.0) {
-                drawn = k;
-                left -= score[k];
-                if (left < 0.0) {
-                    break;
-                }
-            }
-        }
+        std::size_t drawn = drawn_class(score.data(), score.size(), random_bits(seed, i, 0));
         if (drawn == used) {
             if (free.empty()) {
                 clusters.add();

@@ -1,9 +1,9 @@
-"""BayesianEnsemble: objects that share several clusters, by variational inference."""
+"""BayesianEnsemble: objects that share several clusters, by variational inference or Gibbs sampling."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,13 @@ from scipy.special import gammaln, polygamma, psi
 from conclust._kernels import mixed_membership_round
 from conclust._label_view import label_view
 from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
-from conclust._progress import rounds
-from conclust._random import RandomStateLike, seed_sequence
+from conclust._progress import rounds, stage
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
-from conclust._validation import check_bool, check_real
-from conclust.consensus.base import Method, PlacingClusterer
+from conclust._validation import check_bool, check_int, check_option, check_real
+from conclust.consensus.base import Method, PlacingClusterer, spread
 from conclust.consensus.label_rows import seeded, trusted
+from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA, Chain, MixedPrior
 from conclust.consensus.restarts import (
     best_of_restarts,
     check_iteration,
@@ -28,15 +29,17 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 __all__ = ["BayesianEnsemble"]
 
+MixedSolver: TypeAlias = Literal["variational", "gibbs"]
+
 # A start keeps alpha fixed for this number of iterations: with a small alpha objects hardly leave their
 # first cluster.
 _SETTLING = 10
-# The alpha of an unused component would go to 0, where digamma has no value.
-_LEAST_ALPHA = 1e-3
-# If all objects have the same distribution, alpha would go to infinity.
-_MOST_ALPHA = 1e4
 # New objects: iterations, and the change of a row, as a share of it, that ends them.
 _PLACING, _PLACED = 200, 1e-8
+# The pseudo-counts where none are given: chains hardly move where a label that is not there yet has none.
+_SMOOTHING = {"variational": 1e-3, "gibbs": 0.1}
+# Below, products of odds would vanish.
+_LEAST_SMOOTHING = 1e-100
 
 
 class BayesianEnsemble(PlacingClusterer):
@@ -45,21 +48,28 @@ class BayesianEnsemble(PlacingClusterer):
     Each object has a distribution theta_i over K clusters, drawn from Dirichlet(alpha). For every
     partition u it first draws a cluster z_iu from theta_i, then its label from beta_u(. | z_iu) [1]_.
     Unlike in :class:`MixtureModel`, one object can follow different clusters in different partitions.
-    theta and z are integrated out approximately, by distributions that factorise; alpha and beta are
-    fitted to the resulting bound on the likelihood (ELBO).
+    By variational inference theta and z are integrated out approximately, by distributions that factorise;
+    alpha and beta are fitted to the resulting bound on the likelihood (ELBO). By Gibbs sampling theta
+    and beta are integrated out exactly, and the z of all objects and partitions are drawn from their
+    posterior.
 
     Parameters
     ----------
     n_clusters : int, default=None
         Clusters, K. ``n_clusters_`` does not count clusters that are no object's most probable one.
         To be given: ``fit`` refuses None.
+    solver : {"variational", "gibbs"}, default="variational"
+        "gibbs": collapsed Gibbs sampling, from the variational solution on. Slower; it says how sure
+        the memberships are, by draws.
     alpha : float, default=None
         Where alpha begins for each cluster: small values ask for objects of one cluster. None:
-        1 / n_clusters.
+        1 / n_clusters. By Gibbs sampling the mean of alpha's prior, which is exponential, within [1e-3,
+        1e4].
     learn_alpha : bool, default=True
-        Whether alpha is fitted too, one value a cluster, or stays as it begins.
-    smoothing : float, default=1e-3
-        Pseudo-count of every label in every cluster (a Dirichlet prior on beta).
+        Whether alpha is fitted (drawn) too, one value a cluster, or stays as it begins.
+    smoothing : float, default=None
+        Pseudo-count of every label in every cluster: the parameter of a symmetric Dirichlet prior on
+        beta, minus 1 where beta is fitted. None: 1e-3, by Gibbs sampling 0.1.
     n_init : int, default=5
         Starts (from k-means++ on the labels); fewer where a cluster has fewer than two different rows
         of labels. Where more than 5,000 rows of labels differ they are
@@ -69,6 +79,10 @@ class BayesianEnsemble(PlacingClusterer):
     tol : float, default=1e-5
         Stop when an iteration raises ``objective_`` by at most this share of its size, or by this
         many nats an object.
+    n_burn_in : int, default=200
+        Of Gibbs sampling: sweeps over all labels before draws are kept.
+    n_draws : int, default=300
+        Of Gibbs sampling: draws kept, one a sweep.
     missing : {"unobserved", "noise"}, default="unobserved"
         What the label -1 means (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -84,26 +98,34 @@ class BayesianEnsemble(PlacingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable cluster of each object; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Mean of theta_i under the approximate posterior; rows sum to 1.
+        Mean of theta_i under the (approximate) posterior; rows sum to 1.
         A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     n_clusters_ : int
         Clusters that are the most probable one of some object.
     alpha_ : ndarray of shape (n_held,)
-        Parameters of the Dirichlet distribution of the memberships.
+        Parameters of the Dirichlet distribution of the memberships; by Gibbs sampling their mean.
     label_probabilities_ : list of ndarray, each of shape (n_held, n_clusters_u)
         beta_u, one row a cluster, for each partition; labels in the order of their first
-        appearance.
+        appearance. By Gibbs sampling the mean of it.
     elbo_ : float
-        Lower bound of the log-likelihood of all labels, in nats.
+        Lower bound of the log-likelihood of all labels, in nats. Variational only.
     objective_ : float
         The sum that the iteration raises: ``elbo_`` plus ``smoothing`` times the (weighted) sum of
-        log beta.
+        log beta. Variational only.
     trace_ : ndarray of shape (n_iter + 1,)
         ``objective_`` at the start and after each iteration on all objects. It never falls.
-    n_iter_ : int
-        Iterations on all objects.
+        Variational only.
     converged_ : bool
-        Whether `tol` ended the iteration, not `max_iter`.
+        Whether `tol` ended the iteration, not `max_iter`. Variational only.
+    draws_ : ndarray of int32 of shape (n_samples, n_draws)
+        Of Gibbs sampling: in each draw a cluster of each object, drawn from its theta_i, by its column of
+        ``membership_``; -1: missing in every partition. :func:`conclust.posterior_coclustering` reads
+        how often objects are together in them.
+    log_probabilities_ : ndarray of shape (n_iter,)
+        Of Gibbs sampling: log P(labels, z), given alpha, after each sweep, in nats. Where it still
+        rises the chain has not settled.
+    n_iter_ : int
+        Iterations on all objects, or sweeps.
     n_features_in_ : int
         Number of partitions.
 
@@ -123,14 +145,24 @@ class BayesianEnsemble(PlacingClusterer):
     authors' program solves each object to the end before it updates beta; the fixed points are the
     same.
 
+    A sweep of Gibbs sampling costs as much, with every object drawn by itself, on one thread. It draws
+    each z_iu given all others, in proportion to (alpha_k + labels of i that follow k) (b + objects with
+    its label that follow k in u) / (b K_u + objects that follow k in u), then each alpha_k by slice
+    sampling [2]_. The posterior is the same for any numbering of the clusters, and a chain may
+    exchange them: each draw is numbered so that its memberships come nearest to the mean of the
+    variational solution and the draws before it. Means of single clusters (``membership_``,
+    ``alpha_``, ``label_probabilities_``) depend on that where clusters are hardly told apart; how often two
+    objects are together in ``draws_`` does not.
+
     A partition that did not observe an object has no z there. Noise is a label that no other object
     has: it does not tell clusters apart, and drops out too. A partition of weight 2 counts as the
-    same partition twice.
+    same partition twice; by Gibbs sampling as one whose copies all follow the same z.
 
     References
     ----------
     .. [1] H. Wang, H. Shan, A. Banerjee: Bayesian cluster ensembles. Statistical Analysis and Data
        Mining 4, 2011 (SDM 2009).
+    .. [2] R. M. Neal: Slice sampling. Annals of Statistics 31, 2003.
 
     Examples
     --------
@@ -142,16 +174,21 @@ class BayesianEnsemble(PlacingClusterer):
     array([0, 0, 1, 1, 1])
     >>> model.predict([[-1, 0, 0], [1, -1, -1]])
     array([0, 1])
+    >>> model = BayesianEnsemble(2, solver="gibbs", n_draws=100, random_state=0).fit(ensemble)
+    >>> model.labels_, model.draws_.shape
+    (array([0, 0, 1, 1, 1]), (5, 100))
     """
 
+    draws_: NDArray[np.int32]
+
     method = Method(
-        title="Bayesian cluster ensembles (variational)",
+        title="Bayesian cluster ensembles (variational or Gibbs)",
         n_clusters="exact",
         membership=True,
         missing=True,
         weights=True,
         soft_members=False,
-        cost="n N K an iteration",
+        cost="n N K an iteration or sweep",
         citation="Wang, Shan and Banerjee 2011, Statistical Analysis and Data Mining 4",
     )
 
@@ -159,24 +196,30 @@ class BayesianEnsemble(PlacingClusterer):
         self,
         n_clusters: int | None = None,
         *,
+        solver: MixedSolver = "variational",
         alpha: float | None = None,
         learn_alpha: bool = True,
-        smoothing: float = 1e-3,
+        smoothing: float | None = None,
         n_init: int = 5,
         max_iter: int = 1000,
         tol: float = 1e-5,
+        n_burn_in: int = 200,
+        n_draws: int = 300,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.solver = solver
         self.alpha = alpha
         self.learn_alpha = learn_alpha
         self.smoothing = smoothing
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.n_burn_in = n_burn_in
+        self.n_draws = n_draws
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -186,24 +229,36 @@ class BayesianEnsemble(PlacingClusterer):
         owner = "BayesianEnsemble"
         check_iteration(self, ensemble)
         if self.alpha is not None:
-            check_real(self.alpha, "alpha", owner, low=_LEAST_ALPHA, high=_MOST_ALPHA)
+            check_real(self.alpha, "alpha", owner, low=LEAST_ALPHA, high=MOST_ALPHA)
         check_bool(self.learn_alpha, "learn_alpha", owner)
-        check_real(self.smoothing, "smoothing", owner, closed="neither")
+        check_option(self.solver, "solver", owner, MixedSolver)
+        if self.smoothing is not None:
+            least = 0.0 if self.solver == "variational" else _LEAST_SMOOTHING
+            check_real(self.smoothing, "smoothing", owner, low=least, closed="neither")
+        check_int(self.n_burn_in, "n_burn_in", owner, low=0)
+        check_int(self.n_draws, "n_draws", owner)
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         seed = seed_sequence(self.random_state, "BayesianEnsemble")
         threads = thread_count(self.n_jobs, "BayesianEnsemble")
-        alpha = np.full(
-            self.n_clusters, 1.0 / self.n_clusters if self.alpha is None else float(self.alpha)
-        )
+        first = 1.0 / self.n_clusters if self.alpha is None else float(self.alpha)
+        given = self.smoothing
         search = _Search(
-            alpha, self.learn_alpha, float(self.smoothing), self.max_iter, self.tol, threads
+            np.full(self.n_clusters, first),
+            self.learn_alpha,
+            _SMOOTHING["variational"] if given is None else float(given),
+            self.max_iter,
+            self.tol,
+            threads,
         )
         rows = ensemble.distinct_rows()
         n_init = fewer_starts(self.n_init, rows, self.n_clusters)
         best = best_of_restarts(search, rows, n_init, seed, threads)
+        if self.solver == "gibbs":
+            b = _SMOOTHING["gibbs"] if given is None else float(given)
+            return self._sample(ensemble, rows, best, MixedPrior(first, self.learn_alpha, b), seed)
         self._model = best.model
         self.objective_ = best.trace[-1]
         self.elbo_ = best.trace[-1] - best.model.prior(search.smoothing)
@@ -214,6 +269,31 @@ class BayesianEnsemble(PlacingClusterer):
             warn_unfinished(self)
         return best.model.membership(best.mass)[rows.inverse]
 
+    def _sample(
+        self,
+        ensemble: Ensemble,
+        rows: DistinctRows,
+        start: _Fitted,
+        prior: MixedPrior,
+        seed: np.random.SeedSequence,
+    ) -> NDArray[np.float64]:
+        """Run a chain from the variational solution, and keep what it says."""
+        stage("the chain")
+        membership = start.model.membership(start.mass)
+        clusters = start.model.likeliest(rows.ensemble.codes, membership)
+        chain = Chain(ensemble, prior, start.model.alpha, clusters[rows.inverse])
+        found = chain.run(
+            self.n_burn_in,
+            self.n_draws,
+            membership[rows.inverse],
+            spawn_generators(seed, self.n_init + 2)[-1],
+        )
+        self._model = replace(start.model, alpha=found.alpha, beta=found.beta)
+        self.draws_ = found.draws
+        self.log_probabilities_ = found.log_probabilities
+        self.n_iter_ = len(found.log_probabilities)
+        return found.membership
+
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         parts = self._model
         beta = np.ascontiguousarray(parts.beta[:, kept])
@@ -222,6 +302,15 @@ class BayesianEnsemble(PlacingClusterer):
         self.label_probabilities_ = [
             block.T.copy() for block in np.split(beta, self._model.offsets[1:-1])
         ]
+        if self.solver == "gibbs":
+            columns = np.full(parts.beta.shape[1], -1, dtype=np.int32)
+            columns[kept] = np.arange(len(kept))
+            self.draws_ = columns[self.draws_]
+
+    def _finish(self, observed: NDArray[np.bool_]) -> None:
+        super()._finish(observed)
+        if self.solver == "gibbs":
+            self.draws_ = spread(self.draws_, observed, -1)
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         membership = self._model.placed(np.ascontiguousarray(codes))
@@ -288,6 +377,15 @@ class _Model:
         z = np.exp(z - z.max(axis=1, keepdims=True))
         z /= z.sum(axis=1, keepdims=True)
         return np.ascontiguousarray((B @ columns)[:, None] * z)
+
+    def likeliest(self, codes: NDArray[Any], membership: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return the most probable cluster behind each label, given the memberships (any: no label)."""
+        logs, beta = np.log(membership), np.log(self.beta)
+        found = np.zeros(codes.shape, dtype=np.int32)
+        for u, first in enumerate(self.offsets[:-1]):
+            own = np.flatnonzero(codes[:, u] < self.offsets[u + 1] - first)
+            found[own, u] = (logs[own] + beta[first + codes[own, u]]).argmax(axis=1)
+        return found
 
     def placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Return memberships of objects by their labels alone."""
@@ -406,9 +504,7 @@ def _better_alpha(
     step = (g - c) / h
     before = value(alpha)
     for halvings in range(30):
-        tried: NDArray[np.float64] = np.clip(
-            alpha - step / 2.0**halvings, _LEAST_ALPHA, _MOST_ALPHA
-        )
+        tried: NDArray[np.float64] = np.clip(alpha - step / 2.0**halvings, LEAST_ALPHA, MOST_ALPHA)
         if value(tried) > before:
             return tried
     return alpha

@@ -13,8 +13,9 @@ from conclust._kernels import gibbs_sweep
 from conclust._labels import canonical_labels
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
-from conclust._validation import check_int, check_real
+from conclust._validation import check_int, check_real, refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.mixture.bayesian import BayesianEnsemble
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import coassociation
 
@@ -218,14 +219,15 @@ def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
 
 
 def posterior_coclustering(
-    model: NonparametricBayesianEnsemble, *, max_dense: int | None = 20_000
+    model: NonparametricBayesianEnsemble | BayesianEnsemble, *, max_dense: int | None = 20_000
 ) -> NDArray[np.float64]:
     """Say how probable it is, given the labels, that two objects are of one cluster.
 
     Parameters
     ----------
-    model : NonparametricBayesianEnsemble
-        Fitted.
+    model : NonparametricBayesianEnsemble or BayesianEnsemble
+        Fitted, the latter with ``solver="gibbs"``: how probable it is that a further partition would have
+        both follow one cluster.
     max_dense : int, default=20000
         Number of objects above which the matrix is refused. None: never.
 
@@ -237,6 +239,8 @@ def posterior_coclustering(
 
     Raises
     ------
+    ParameterError
+        If the model has no draws.
     DenseLimitError
         If there are more than `max_dense` objects. ``model.draws_`` is a label matrix that all
         estimators and functions of conclust take.
@@ -252,8 +256,11 @@ def posterior_coclustering(
     >>> posterior_coclustering(model).shape
     (15, 15)
     """
-    check_is_fitted(model, "draws_")
-    counts = coassociation(model.draws_, max_dense=max_dense)
+    check_is_fitted(model)
+    if not hasattr(model, "draws_"):
+        expected = "a NonparametricBayesianEnsemble or a BayesianEnsemble with solver='gibbs'"
+        refuse("model", "posterior_coclustering", expected, model)
+    counts = coassociation(Ensemble(model.draws_), max_dense=max_dense)
     shares = counts / float(model.draws_.shape[1])
     unobserved = model.labels_ < 0
     shares[unobserved] = np.nan

@@ -1,0 +1,251 @@
+"""Gibbs sampling in the mixed-membership model: draws of the clusters behind all labels, and their means.
+
+``_kernels/models/mixed_gibbs.h`` has the model and the draw of a cluster. Here are the draw of alpha, the
+chain, and how clusters are named alike in all draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from conclust._kernels import mixed_gibbs_sweep
+from conclust._labels import over_clusters, over_partitions
+from conclust._progress import tracked
+from conclust._threads import one_library_thread
+from conclust.ensemble import Ensemble
+from conclust.matching import assign
+
+__all__ = ["LEAST_ALPHA", "MOST_ALPHA", "Chain", "MixedPrior", "Posterior"]
+
+# Where alpha may lie, however it is found.
+LEAST_ALPHA = 1e-3
+MOST_ALPHA = 1e4
+
+
+@dataclass(frozen=True)
+class MixedPrior:
+    """What is believed before labels are seen.
+
+    Attributes
+    ----------
+    alpha : float
+        The mean of the exponential prior of each entry of alpha (between the ends that it has); or, if
+        alpha is not drawn, each entry.
+    draws_alpha : bool
+        Whether alpha is drawn.
+    smoothing : float
+        b, of the symmetric Dirichlet prior of the label distributions.
+    """
+
+    alpha: float
+    draws_alpha: bool
+    smoothing: float
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Means over the draws kept, of clusters named alike in all of them; and the draws.
+
+    Attributes
+    ----------
+    membership : ndarray of shape (n, K)
+        Of theta.
+    alpha : ndarray of shape (K,)
+        Of alpha.
+    beta : ndarray of shape (T, K)
+        Of the probability of each label in each cluster.
+    draws : ndarray of int32 of shape (n, n_draws)
+        A cluster of each object, drawn from its theta.
+    log_probabilities : ndarray of shape (n_sweeps,)
+        log P(labels, clusters behind them) after each sweep, given alpha.
+    """
+
+    membership: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    beta: NDArray[np.float64]
+    draws: NDArray[np.int32]
+    log_probabilities: NDArray[np.float64]
+
+
+class Chain:
+    """The clusters behind all labels, drawn again sweep by sweep.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Hard partitions.
+    prior : MixedPrior
+        The priors.
+    alpha : ndarray of shape (K,)
+        Where alpha begins.
+    clusters : ndarray of int32 of shape (n, N)
+        Where the clusters begin; read where there is a label.
+    """
+
+    def __init__(
+        self,
+        ensemble: Ensemble,
+        prior: MixedPrior,
+        alpha: NDArray[np.float64],
+        clusters: NDArray[np.int32],
+    ) -> None:
+        self.prior = prior
+        self.alpha = np.clip(alpha, LEAST_ALPHA, MOST_ALPHA) if prior.draws_alpha else alpha
+        self.clusters = clusters
+        self._offsets = ensemble.offsets
+        self._weights = np.array(ensemble.partition_weights)
+        self._view = ensemble.label_view.reweighted(self._weights)
+        k = len(alpha)
+        self.mass = np.zeros((ensemble.n_samples, k))
+        self.use = np.zeros((int(ensemble.offsets[-1]), k))
+
+    def sweep(self, rng: np.random.Generator) -> None:
+        """Draw the cluster behind each label, then alpha."""
+        seed = int(rng.integers(2**63))
+        mixed_gibbs_sweep(
+            self._view, self.alpha, self.prior.smoothing, seed, self.clusters, self.mass, self.use
+        )
+        if self.prior.draws_alpha:
+            self.alpha = drawn_alpha(self.alpha, self.mass, self.prior.alpha, rng)
+
+    def theta(self) -> NDArray[np.float64]:
+        """Return the mean of each object's theta, given the clusters behind its labels."""
+        gamma = self.alpha + self.mass
+        return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
+
+    def beta(self) -> NDArray[np.float64]:
+        """Return the mean of the label distributions, given the clusters behind the labels."""
+        raised = self.use + self.prior.smoothing
+        sums = over_partitions(raised, self._offsets)
+        return np.asarray(raised / over_clusters(sums, self._offsets))
+
+    def log_probability(self) -> float:
+        """Return log P(labels, clusters behind them), given alpha."""
+        alpha, b = self.alpha, self.prior.smoothing
+        total, mass = alpha.sum(), self.mass
+        objects = gammaln(alpha + mass).sum() - gammaln(total + mass.sum(axis=1)).sum()
+        objects += len(mass) * (gammaln(total) - gammaln(alpha).sum())
+        sizes = over_partitions(self.use, self._offsets)
+        prior = (b * np.diff(self._offsets))[:, None]
+        rises = (gammaln(self.use + b) - gammaln(b)).sum(axis=1)
+        labels = over_partitions(rises, self._offsets) + _of_some(prior, sizes)
+        return float(objects + self._weights @ labels)
+
+    def run(
+        self,
+        n_burn_in: int,
+        n_draws: int,
+        reference: NDArray[np.float64],
+        rng: np.random.Generator,
+    ) -> Posterior:
+        """Draw, and keep the last draws.
+
+        Parameters
+        ----------
+        n_burn_in, n_draws : int
+            Sweeps before draws are kept, and draws kept.
+        reference : ndarray of shape (n, K)
+            A membership that names the clusters: each draw's are named so that its memberships come
+            nearest, in squares, to the mean of this one and those kept so far.
+        rng : Generator
+            Source of all draws.
+        """
+        n, k = self.mass.shape
+        logs = np.empty(n_burn_in + n_draws)
+        draws = np.empty((n, n_draws), dtype=np.int32)
+        named = reference.copy()
+        sums = (np.zeros((n, k)), np.zeros(k), np.zeros(self.use.shape))
+        with one_library_thread():
+            for sweep in tracked(range(len(logs)), "sweeps"):
+                self.sweep(rng)
+                logs[sweep] = self.log_probability()
+                kept = sweep - n_burn_in
+                if kept < 0:
+                    continue
+                theta = self.theta()
+                order = assign(named.T @ theta)  # which cluster of the draw each column is
+                theta = theta[:, order]
+                named += theta
+                draws[:, kept] = _drawn_columns(theta, rng)
+                drawn = (theta, self.alpha[order], self.beta()[:, order])
+                for total, part in zip(sums, drawn, strict=True):
+                    total += part
+        membership, alpha, beta = (total / n_draws for total in sums)
+        return Posterior(membership, alpha, beta, draws, logs)
+
+
+def _of_some(prior: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum over clusters log Gamma(prior) - log Gamma(prior + size); 0 of a partition of noise alone."""
+    some = prior > 0
+    safe = np.where(some, prior, 1.0)
+    return np.asarray((some * (gammaln(safe) - gammaln(safe + sizes))).sum(axis=1))
+
+
+def _drawn_columns(theta: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw a column for each row, by the row's probabilities."""
+    below = np.cumsum(theta[:, :-1], axis=1)
+    drawn: NDArray[np.int64] = (below <= rng.random((len(theta), 1))).sum(axis=1)
+    return drawn
+
+
+def drawn_alpha(
+    alpha: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    mean: float,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw each entry of alpha in turn, given the others and the clusters behind all labels.
+
+    By slice sampling of log alpha, under an exponential prior of that mean.
+    """
+    alpha = alpha.copy()
+    totals = _Repeated.of(mass.sum(axis=1))
+    for k in range(len(alpha)):
+        others = float(np.delete(alpha, k).sum())
+        height = partial(_height, others, _Repeated.of(mass[:, k]), totals, mean)
+        alpha[k] = math.exp(_sliced(height, math.log(alpha[k]), rng))
+    return np.clip(alpha, LEAST_ALPHA, MOST_ALPHA)
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    """Numbers, each different one once."""
+
+    values: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+    @staticmethod
+    def of(numbers: NDArray[np.float64]) -> _Repeated:
+        return _Repeated(*np.unique(numbers, return_counts=True))
+
+    def rises(self, a: float) -> float:
+        """Sum log Gamma(a + x) - log Gamma(a) over the numbers x."""
+        return float(self.counts @ (gammaln(a + self.values) - gammaln(a)))
+
+
+def _height(others: float, own: _Repeated, totals: _Repeated, mean: float, t: float) -> float:
+    """Return the log density of t = log alpha_k, but for a constant; `others` is the rest of alpha's sum."""
+    a = math.exp(t)
+    return own.rises(a) - totals.rises(others + a) - a / mean + t
+
+
+def _sliced(height: Callable[[float], float], at: float, rng: np.random.Generator) -> float:
+    """Draw from the density exp(height) on the range of log alpha, by a slice that shrinks (Neal 2003)."""
+    low, high = math.log(LEAST_ALPHA), math.log(MOST_ALPHA)
+    level = height(at) + math.log1p(-rng.random())
+    while high - low > 1e-12:
+        tried = low + (high - low) * rng.random()
+        if height(tried) >= level:
+            return tried
+        if tried < at:
+            low = tried
+        else:
+            high = tried
+    return at  # nothing but rounding is left of the slice
