@@ -51,7 +51,7 @@ def run_greedy(
     pairs = PairCounts(sample.counts, sample.copresence, sample.indptr, sample.indices)
     for steps in CHECKPOINTS:
         most = int(steps * n * k)
-        solver = GreedySolver(pairs, Y0, kernel.code, kernel.parameter, TOL, most)
+        solver = GreedySolver(pairs, Y0, kernel.code, kernel.parameter, None, TOL, most)
         seconds = timed(lambda: finish(solver))  # noqa: B023
         _, objective, residual = solver.trace[-1]
         print(

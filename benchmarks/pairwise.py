@@ -67,7 +67,7 @@ def follow_greedy(known: PairEvidence, Y0: NDArray[np.float64]) -> tuple[list[Lo
         partners = n - 1
     looks, seconds = [], 0.0
     begun = time.process_time()
-    solver = GreedySolver(pairs, Y0, kernel.code, kernel.parameter, TOL, 100 * n * k)
+    solver = GreedySolver(pairs, Y0, kernel.code, kernel.parameter, None, TOL, 100 * n * k)
     seconds = time.process_time() - begun
     work = descent._Work(known, Y0, kl)
     Y, gradients = np.empty_like(Y0), np.empty_like(Y0)

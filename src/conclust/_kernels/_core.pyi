@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,6 +181,11 @@ class PairSample:
         self, indptr: NDArray[np.int64], indices: NDArray[np.int32], n_threads: int
     ) -> None: ...
 
+# (0 value, 1 slope, 2 curvature; p, q, out)
+_Outside: TypeAlias = Callable[
+    [int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], None
+]
+
 class PairwiseSolver:
     def __init__(
         self,
@@ -188,10 +193,7 @@ class PairwiseSolver:
         k: int,
         divergence: int,
         parameter: float,
-        outside: Callable[
-            [int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], None
-        ]
-        | None,
+        outside: _Outside | None,
         n_threads: int,
     ) -> None: ...
     def take(self, Y: NDArray[np.float64]) -> None: ...
@@ -322,6 +324,7 @@ class GreedySolver:
         Y: NDArray[np.float64],
         divergence: int,
         parameter: float,
+        outside: _Outside | None,
         tol: float,
         max_steps: int,
     ) -> None: ...

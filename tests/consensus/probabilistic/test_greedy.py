@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import rel_entr
 from tests.cases import E1, random_labels
 from tests.naive import greedy as naive
 
-from conclust import Ensemble
+from conclust import PCC, Ensemble
 from conclust._kernels import GreedySolver, PairCounts
 from conclust.consensus.probabilistic.solvers import greedy
 from conclust.divergences import Divergence, kl, l2, mahalanobis, power
 from conclust.evidence import DenseEvidence, SparseEvidence, evidence, sample_pairs
-from conclust.exceptions import ParameterError
 
 DIVERGENCES = {
     "l2": l2,
@@ -39,7 +39,7 @@ def pattern(c, N):
 
 def kernel_solver(c, N, Y, divergence, max_steps, tol=0.0):
     kernel = divergence._kernel
-    return GreedySolver(PairCounts(c, N), Y, kernel.code, kernel.parameter, tol, max_steps)
+    return GreedySolver(PairCounts(c, N), Y, kernel.code, kernel.parameter, None, tol, max_steps)
 
 
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])
@@ -229,7 +229,65 @@ def test_sampled_pairs_converge():
     assert found.objective < found.trace[0, 0]
 
 
-def test_a_users_divergence_is_refused():
-    own = Divergence(lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p))
-    with pytest.raises(ParameterError, match="solver='pairwise'"):
+OWN_KL = Divergence(
+    lambda p, q: rel_entr(p, q) + rel_entr(1 - p, 1 - q),
+    lambda p, q: (1 - p) / (1 - q) - p / q,
+    lambda p, q: p / q**2 + (1 - p) / (1 - q) ** 2,
+    name="kl by hand",
+)
+OWN_L2 = Divergence(lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p))  # curvature by differences
+# No multiple of a built-in one: Bregman's of h(q) = q^2 + q^3 / 6.
+OWN_CUBIC = Divergence(
+    lambda p, q: p**2 + p**3 / 6 - q**2 - q**3 / 6 - (p - q) * (2 * q + q**2 / 2),
+    lambda p, q: (2 + q) * (q - p),
+)
+
+
+@pytest.mark.parametrize(("own", "known"), [(OWN_KL, kl), (OWN_L2, l2)], ids=["kl", "l2"])
+def test_a_users_kl_takes_the_steps_of_kl(own, known):
+    c, N = evidence(random_labels(22, 20, 8, 3, 0.2))
+    Y = start_of(23, 20, 3)
+    for given in (DenseEvidence(c, N), pattern(c, N)):
+        for steps in (1, 5, 40, 400):
+            expected = greedy.steps(given, Y, known, tol=0.0, max_iter=steps)
+            found = greedy.steps(given, Y, own, tol=0.0, max_iter=steps)
+            assert found.n_iter == expected.n_iter
+            np.testing.assert_allclose(found.membership, expected.membership, atol=1e-6)
+            assert found.objective == pytest.approx(expected.objective, rel=1e-8)
+
+
+def test_steps_with_a_users_divergence_are_those_of_the_twin():
+    c, N = evidence(random_labels(24, 12, 6, 3, 0.2))
+    expected = Y = start_of(25, 12, 3)
+    for steps in range(1, 13):
+        expected = naive.step(c, N, expected, OWN_CUBIC)
+        found = greedy.steps(DenseEvidence(c, N), Y, OWN_CUBIC, tol=0.0, max_iter=steps)
+        np.testing.assert_allclose(found.membership, expected, atol=1e-6)
+    ended = greedy.steps(DenseEvidence(c, N), Y, OWN_CUBIC, tol=1e-6)
+    assert ended.converged
+    assert naive.residual(c, N, ended.membership, OWN_CUBIC) <= 2e-6
+    assert ended.objective == pytest.approx(
+        naive.objective(c, N, ended.membership, OWN_CUBIC), rel=1e-9
+    )
+
+
+def test_pcc_takes_a_users_divergence_greedily():
+    labels = random_labels(26, 20, 8, 3, 0.2)
+    start = start_of(27, 20, 3)
+    own, known = (
+        PCC(3, divergence=d, solver="greedy", init=start, tol=1e-6, random_state=0).fit(labels)
+        for d in (OWN_KL, "kl")
+    )
+    assert own.objective_ == pytest.approx(known.objective_, rel=1e-8)
+    np.testing.assert_allclose(own.membership_, known.membership_, atol=1e-4)
+
+
+def test_an_error_of_a_users_divergence_is_the_users():
+    def fails(p, q):
+        if len(p) < 10:  # as in a step; not where a Divergence is tried when it is made
+            raise ZeroDivisionError("mine")
+        return 2 * (q - p)
+
+    own = Divergence(lambda p, q: (p - q) ** 2, fails)
+    with pytest.raises(ZeroDivisionError, match="mine"):
         greedy.steps(evidence(E1), start_of(0, 4, 2), own)

@@ -12,6 +12,7 @@ from tests.naive import pairs_objective as naive
 
 from conclust import PCC, PEACE
 from conclust.evidence import evidence
+from conclust.exceptions import ParameterError
 
 
 def noisy(seed=0, n=60, m=12, k=4):
@@ -67,3 +68,73 @@ def test_new_objects_are_placed():
 def test_warns_when_max_iter_ends_it():
     with pytest.warns(ConvergenceWarning, match="KKT residual"):
         PEACE(4, n_init=1, max_iter=1, tol=0, tol_kkt=0, random_state=0).fit(noisy())
+
+
+@pytest.mark.parametrize("solver", ["pairwise", "greedy"])
+def test_from_a_given_start_it_is_pcc(solver):
+    labels = noisy(n=30)
+    start = np.random.default_rng(1).dirichlet(np.ones(4), 30)
+    how = {"solver": solver, "init": start, "max_iter": 50, "tol": 1e-4, "random_state": 0}
+    model, pcc = PEACE(4, **how).fit(labels), PCC(4, **how).fit(labels)
+    np.testing.assert_array_equal(model.trace_, pcc.trace_)
+    np.testing.assert_array_equal(model.membership_, pcc.membership_)
+    assert model.objective_ == pcc.objective_
+    assert model.n_iter_ == pcc.n_iter_
+    assert len(model.log_likelihoods_) == 1
+
+
+def test_the_papers_algorithm_climbs_from_random_starts():
+    labels = noisy(n=40)
+    model = PEACE(4, solver="greedy", init="random", n_init=4, tol=1e-4, random_state=0).fit(labels)
+    assert model.log_likelihood_ == model.log_likelihoods_.max()
+    assert len(set(model.log_likelihoods_)) > 1
+    c, N = least_squares.counts(labels)
+    expected = naive.log_likelihood(c, N, model.membership_)
+    assert model.log_likelihood_ == pytest.approx(expected, rel=1e-9)
+    assert model.kkt_residual_ <= 1e-4
+    # nK steps, where the paper stops it.
+    with pytest.warns(ConvergenceWarning):
+        short = PEACE(
+            4,
+            solver="greedy",
+            init="random",
+            n_init=4,
+            max_iter=4,
+            tol=0,
+            tol_kkt=0,
+            random_state=0,
+        ).fit(labels)
+    assert short.n_iter_ == 160
+    assert short.log_likelihood_ < model.log_likelihood_
+
+
+def test_random_starts_spread_more_than_least_squares_ones():
+    labels = noisy(seed=2, n=50, m=8, k=5)
+    near, random = (
+        PEACE(5, init=init, n_init=6, random_state=0).fit(labels).log_likelihoods_
+        for init in ("auto", "random")
+    )
+    assert np.ptp(random) > np.ptp(near)
+
+
+def test_a_spectral_start_is_one_run():
+    model = PEACE(4, init="spectral", random_state=0).fit(noisy())
+    assert len(model.log_likelihoods_) == 1
+    assert model.converged_
+
+
+def test_many_objects_begin_where_they_are_told():
+    labels = noisy(seed=1, n=2100, m=8, k=3)
+    start = noisy(seed=1, n=2100, m=8, k=3)[:, 0]
+    model = PEACE(3, init=start, random_state=0).fit(labels)
+    assert model.converged_
+    assert len(model.log_likelihoods_) == 1
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"solver": "factored"}, {"init": "kmeans"}, {"init": np.ones((3, 3))}]
+)
+def test_bad_starts_and_solvers(parameters):
+    (name,) = parameters
+    with pytest.raises(ParameterError, match=f"{name!r}"):
+        PEACE(3, **parameters).fit(noisy())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from conclust._random import RandomStateLike, spawn_seeds
-from conclust._validation import check_int, check_real, refuse
+from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
@@ -30,7 +30,7 @@ from conclust.consensus.probabilistic.problem import (
     Solution,
     Stopping,
 )
-from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.search.starts import StartName, inside, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS
 from conclust.consensus.probabilistic.solvers.factored import near_solution
 from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS
@@ -41,6 +41,8 @@ from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import narrow_evidence
 
 __all__ = ["PEACE"]
+
+PeaceSolver: TypeAlias = Literal["auto", "pairwise", "greedy"]
 
 # Runs on some of the objects end when a sweep lowers the divergence by less than this share of it.
 _ROUGH = 1e-4
@@ -60,6 +62,10 @@ class PEACE(PairObjectiveClusterer):
     n_clusters : int, default=None
         Number of clusters; those that the evidence does not need empty out. None: the largest
         number of clusters in any partition, at most n_samples.
+    solver : {"auto", "pairwise", "greedy"}, default="auto"
+        "pairwise": object by object, each run on all pairs, or on the given `pairs`. "greedy": the
+        paper's algorithm, an object and two clusters a step; slow. "auto": pairwise, with all pairs of more
+        than 2,000 objects left to the end, as `n_init` says.
     pairs : int, float, SparseEvidence or None, default=None
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
         share of all pairs, rounded up to whole partners of each object. Or evidence from
@@ -69,17 +75,22 @@ class PEACE(PairObjectiveClusterer):
         its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
         most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
+    init : {"auto", "random", "spectral"} or array-like, default="auto"
+        Where a run starts. "auto": from a least-squares solution of its own random start. "random": at
+        that random start itself, as in the paper; runs then differ more. For a single run:
+        "spectral", away from the uniform membership, which is stationary, where the likelihood rises
+        most; or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
-        Runs. Each starts from a least-squares solution of its own random start. All pairs of more than
+        Runs, where `init` is "auto" or "random". All pairs of more than
         2,000 objects are left to the end: a run solves 2,000 objects drawn at random on all their
         pairs, to `tol` or 1e-4, and places the others against them; the selected one goes on from
         there on all pairs. Of labels in blocks all runs solve the same 2,000 objects, to `tol`; the
         others are placed against the selected one.
     max_iter : int, default=200
-        The most sweeps over all objects in a run.
+        The most sweeps over all objects in a run; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5
         A run stops when a sweep lowers -log-likelihood by less than this share of its excess over
-        the bound, its value at y_i'y_j = c_ij / N_ij.
+        the bound, its value at y_i'y_j = c_ij / N_ij ("greedy": when ``kkt_residual_`` falls below it).
     tol_kkt : float, default=1e-8
         A run stops when ``kkt_residual_``, how far an object is from fulfilling the conditions of
         Karush, Kuhn and Tucker (KKT) for an optimum, falls below this.
@@ -108,7 +119,7 @@ class PEACE(PairObjectiveClusterer):
     log_likelihood_ : float
         The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
         Of labels in blocks: over the pairs of the 2,000 objects that are solved on all their pairs.
-    log_likelihoods_ : ndarray of shape (n_init,)
+    log_likelihoods_ : ndarray of shape (n_runs,)
         The same for each run. Where only the selected run goes on to all pairs, the others have their
         value before that.
     objective_ : float
@@ -118,11 +129,12 @@ class PEACE(PairObjectiveClusterer):
         Largest violation of the first-order optimality conditions of any object, per pair that
         the object is in: 0 at a stationary point.
     n_iter_ : int
-        Sweeps of the selected run.
+        Sweeps of the selected run ("greedy": steps).
     converged_ : bool
         Whether a tolerance ended the selected run, not `max_iter`.
     trace_ : ndarray of shape (n_looks,)
-        Objective of the selected run at its start, after every fourth sweep and after the last.
+        Objective of the selected run at its start, after every fourth sweep and after the last ("greedy":
+        each time that all is computed from scratch).
     residuals_ : ndarray of shape (n_looks,)
         Largest violation of the optimality conditions met beside it; NaN at the start.
 
@@ -171,8 +183,10 @@ class PEACE(PairObjectiveClusterer):
         self,
         n_clusters: int | None = None,
         *,
+        solver: PeaceSolver = "auto",
         pairs: int | float | SparseEvidence | None = None,
         granularity: Granularity = "given",
+        init: StartName | ArrayLike = "auto",
         n_init: int = 5,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -183,8 +197,10 @@ class PEACE(PairObjectiveClusterer):
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.solver = solver
         self.pairs = pairs
         self.granularity = granularity
+        self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -195,8 +211,11 @@ class PEACE(PairObjectiveClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_option(self.solver, "solver", "PEACE", PeaceSolver)
         check_pairs(self.pairs, "PEACE")
         self._check_granularity()
+        if isinstance(self.init, str):
+            check_option(self.init, "init", "PEACE", StartName)
         check_int(self.n_init, "n_init", "PEACE")
         check_int(self.max_iter, "max_iter", "PEACE")
         check_real(self.tol, "tol", "PEACE")
@@ -213,7 +232,7 @@ class PEACE(PairObjectiveClusterer):
             known = self._all_pairs(ensemble, run)
         problem = Problem(ensemble, self.n_clusters_max_, kl, known)
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
-        found, losses = _selected(problem, stopping, run)
+        found, losses = _selected(problem, stopping, run, self.solver, self.init)
         best = _best_likelihood(known)
         self.log_likelihoods_ = best - losses
         self.log_likelihood_ = best - found.objective
@@ -225,9 +244,10 @@ class PEACE(PairObjectiveClusterer):
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
         if self.pairs is not None:
             refuse("pairs", "PEACE", "None with labels in blocks", self.pairs, advice)
-        if self.granularity != "given":
-            expected = "'given' with labels in blocks"
-            refuse("granularity", "PEACE", expected, self.granularity, advice)
+        for name, only in (("granularity", "given"), ("solver", "auto"), ("init", "auto")):
+            given = getattr(self, name)
+            if not isinstance(given, str) or given != only:
+                refuse(name, "PEACE", f"{only!r} with labels in blocks", given, advice)
         self._recoded = None
         self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
         run = replace(run_of(self), seed=seed)
@@ -254,27 +274,46 @@ class PEACE(PairObjectiveClusterer):
 
 
 def _selected(
-    problem: Problem, stopping: Stopping, run: Run
+    problem: Problem,
+    stopping: Stopping,
+    run: Run,
+    solver: PeaceSolver = "auto",
+    init: Any = "auto",
 ) -> tuple[Solution, NDArray[np.float64]]:
     """Return the best solution, and the objective of each run."""
     known = problem.pairs
-    pairwise, landmark = SOLVERS["pairwise"], SOLVERS["landmark"]
+    several = isinstance(init, str) and init != "spectral"
     runs = [
         replace(run, seed=np.random.SeedSequence(child), n_init=1)
-        for child in spawn_seeds(run.seed, run.n_init)
+        for child in spawn_seeds(run.seed, run.n_init if several else 1)
     ]
-    if not known.of_all_pairs or known.n_samples <= N_LANDMARKS:
-        found = [pairwise.solve(problem, None, stopping, one) for one in runs]
+    starts = [starts_of(init, problem, one, "PEACE", own=False)[0] for one in runs]
+    if solver != "auto" or not known.of_all_pairs or known.n_samples <= N_LANDMARKS:
+        chosen = SOLVERS["pairwise" if solver == "auto" else solver]
+        found = [
+            chosen.solve(problem, start, stopping, one)
+            for start, one in zip(starts, runs, strict=True)
+        ]
         losses = np.array([solution.objective for solution in found])
         return found[int(losses.argmin())], losses
+    return _selected_early(problem, stopping, runs, starts)
+
+
+def _selected_early(
+    problem: Problem,
+    stopping: Stopping,
+    runs: list[Run],
+    starts: list[NDArray[np.float64] | None],
+) -> tuple[Solution, NDArray[np.float64]]:
+    """Select among runs of which each solves some objects and places the others; finish that one."""
     placed = []
-    for one in runs:
-        start = inside(near_solution(problem, one))
-        rough = landmark.solve(problem, start, stopping.roughly(_ROUGH), one)
+    for start, one in zip(starts, runs, strict=True):
+        begin = inside(near_solution(problem, one)) if start is None else start
+        rough = SOLVERS["landmark"].solve(problem, begin, stopping.roughly(_ROUGH), one)
         placed.append(rough.membership)
-    losses = np.array([objective(known, Y, kl, run.threads) for Y in placed])
+    losses = np.array([objective(problem.pairs, Y, kl, runs[0].threads) for Y in placed])
     best = int(losses.argmin())
-    finished = pairwise.solve(problem, inside(placed[best]), stopping, replace(run, n_init=1))
+    finished = SOLVERS["pairwise"].solve(problem, inside(placed[best]), stopping, runs[0])
     losses[best] = finished.objective
     return finished, losses
 

@@ -1,15 +1,17 @@
 #include "pair_objective/greedy/solver.h"
 
 #include "pair_objective/bound.h"
+#include "pair_objective/outside_bound.h"
 
 using conclust::GreedyInput;
 using conclust::GreedySolver;
 
 namespace {
 
-// Holds the arrays that the solver looks at.
+// Holds the arrays and the function that the solver looks at.
 struct BoundGreedy {
     BoundPairs pairs;
+    nb::object outside;
     GreedySolver solver;
 };
 
@@ -19,13 +21,14 @@ void bind_greedy(nb::module_& m) {
     nb::class_<BoundGreedy>(m, "GreedySolver")
         .def("__init__",
              [](BoundGreedy* self, const BoundPairs& pairs, Matrix<const double> Y, int divergence,
-                double parameter, double tol, std::int64_t max_steps) {
-        const GreedyInput in{pairs.view, Y.shape(1), static_cast<conclust::Divergence>(divergence),
-                             parameter,  tol,        max_steps};
-        new (self) BoundGreedy{pairs, GreedySolver(in, span_of(Y))};
+                double parameter, nb::object outside, double tol, std::int64_t max_steps) {
+        const conclust::GreedyDivergence d{static_cast<conclust::Divergence>(divergence), parameter,
+                                           outside_of(outside)};
+        const GreedyInput in{pairs.view, Y.shape(1), d, tol, max_steps};
+        new (self) BoundGreedy{pairs, outside, GreedySolver(in, span_of(Y))};
     },
              nb::arg("pairs"), nb::arg("Y").noconvert(), nb::arg("divergence"), nb::arg("parameter"),
-             nb::arg("tol"), nb::arg("max_steps"))
+             nb::arg("outside").none(), nb::arg("tol"), nb::arg("max_steps"))
         .def("run",
              [](BoundGreedy& self, std::int64_t visits) {
         const nb::gil_scoped_release release;

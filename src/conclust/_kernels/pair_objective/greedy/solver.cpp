@@ -41,9 +41,16 @@ GreedySolver::GreedySolver(const GreedyInput& input, std::span<const double> Y)
       evidence_(input.pairs.n, 0.0),
       queue_(records_ + stride_ - 1, 2 * stride_, input.pairs.n),
       row_(longest_row(input)),
+      outside_(input.divergence.outside.call ? 3 * longest_row(input) : 0),
       old_(stride_),
       new_(stride_),
       sums_(stride_) {
+    if (in_.divergence.outside.call) {
+        OutsideDivergence& outside = in_.divergence.outside;
+        outside.p = outside_.data();
+        outside.q = outside.p + longest_row(in_);
+        outside.out = outside.q + longest_row(in_);
+    }
     if (!in_.pairs.dense()) {
         pattern_ = GreedyPattern(in_.pairs);
     }
@@ -97,11 +104,11 @@ std::size_t GreedySolver::refresh_row(std::size_t i) {
     const GreedyRecords records{records_, stride_};
     std::copy(y, y + in_.k, new_.begin());
     products(records, new_.data(), row_);
-    slopes(in_.divergence, in_.a, row_, row_.before);
+    slopes(in_.divergence, row_, row_.before);
     gradient(records, row_, g);
     std::fill(g + in_.k, g + stride_, infinity);
     evidence_[i] = sum_of(row_.N, count);
-    refreshed_sum_ += value(in_.divergence, in_.a, row_);
+    refreshed_sum_ += value(in_.divergence, row_);
     queue_.set(i, gap_of(y, g, stride_));
     return count;
 }
@@ -173,7 +180,7 @@ std::size_t GreedySolver::step(std::size_t J) {
     ask_for_rising(likely);
     const double most = y[V];
     const std::int64_t evaluated = row_.evaluations;
-    const double moved = line_search(in_.divergence, in_.a, row_, most);
+    const double moved = line_search(in_.divergence, row_, most);
     evaluated_ += (row_.evaluations - evaluated) * static_cast<std::int64_t>(row_.count);
     if (!queue_.leads(likely)) {
         queue_.play_again(likely);
@@ -190,7 +197,7 @@ std::size_t GreedySolver::step(std::size_t J) {
     y[U] += moved;
     std::copy(y, y + in_.k, new_.begin());
     products(records, new_.data(), row_);
-    slopes(in_.divergence, in_.a, row_, row_.after);
+    slopes(in_.divergence, row_, row_.after);
     ask_for_partners(likely);
     const double largest = move_gradients(records, old_.data(), new_.data(), row_, sums_.data());
     std::copy(sums_.begin(), sums_.begin() + static_cast<std::ptrdiff_t>(in_.k), g);

@@ -20,6 +20,9 @@
 // The gradients, the gaps and f are computed from scratch now and then, and before the end: `objective` and
 // `residual` of a finished solver are free of accumulated rounding.
 //
+// A divergence may also be computed outside (a user's function): a call takes all partners of an object. Where
+// it gives other bits for the same numbers at another place, gradients drift until they are computed from scratch.
+//
 // The work is sequential; nothing depends on threads. A dense row is gone through like a row of the
 // pattern (objects without common evidence left out), so that a full pattern gives the same bits.
 #pragma once
@@ -29,7 +32,6 @@
 #include <span>
 #include <vector>
 
-#include "pair_objective/divergence.h"
 #include "pair_objective/greedy/pattern.h"
 #include "pair_objective/greedy/queue.h"
 #include "pair_objective/greedy/step.h"
@@ -40,8 +42,7 @@ namespace conclust {
 struct GreedyInput {
     PairCounts pairs;  // a pattern is copied
     std::size_t k = 0;  // clusters
-    Divergence divergence = Divergence::l2;
-    double a = 2.0;  // of Divergence::power
+    GreedyDivergence divergence;
     double tol = 0.0;
     std::int64_t max_steps = 0;
 };
@@ -93,6 +94,7 @@ class GreedySolver {
     std::vector<double> evidence_;  // sum_j N_ij
     GreedyQueue queue_;  // gaps; 0 of an object found stationary, until a partner moves
     GreedyRow row_;
+    std::vector<double> outside_;  // scratch of a divergence computed outside
     GreedyPattern pattern_;
     std::vector<double> old_;  // memberships before and after a step
     std::vector<double> new_;

@@ -193,43 +193,96 @@ CONCLUST_INLINE void all_slopes(const GreedyRow& row, double power, double* __re
 
 // Slope and curvature of the sum along the line, at `step`. At the start the slopes of the partners go
 // to row.before.
-template <Divergence D, bool Start>
-CONCLUST_INLINE void along(GreedyRow& row, double power, double step, double& slope, double& curvature) {
-    ++row.evaluations;
-    const std::size_t count = row.whole;
-    const double* c = row.c;
-    const double* N = row.N;
-    const double* a = row.a;
-    const double* d = row.d;
-    double* __restrict before = row.before;
-    double lanes[2][8] = {};
-    for (std::size_t e = 0; e < count; e += 8) {
-        for (std::size_t lane = 0; lane < 8; ++lane) {
-            const std::size_t j = e + lane;
-            double bend;
-            const double q = Start ? a[j] : a[j] + step * d[j];
-            const double one = slope_and_curvature<D>(c[j], N[j], q, power, bend);
-            if constexpr (Start) {
-                before[j] = one;
+template <Divergence D>
+struct KnownLine {
+    static constexpr bool quadratic = D == Divergence::l2;
+    double power;
+
+    template <bool Start>
+    CONCLUST_INLINE void along(GreedyRow& row, double step, double& slope, double& curvature) const {
+        ++row.evaluations;
+        const std::size_t count = row.whole;
+        const double* c = row.c;
+        const double* N = row.N;
+        const double* a = row.a;
+        const double* d = row.d;
+        double* __restrict before = row.before;
+        double lanes[2][8] = {};
+        for (std::size_t e = 0; e < count; e += 8) {
+            for (std::size_t lane = 0; lane < 8; ++lane) {
+                const std::size_t j = e + lane;
+                double bend;
+                const double q = Start ? a[j] : a[j] + step * d[j];
+                const double one = slope_and_curvature<D>(c[j], N[j], q, power, bend);
+                if constexpr (Start) {
+                    before[j] = one;
+                }
+                lanes[0][lane] += one * d[j];
+                lanes[1][lane] += bend * (d[j] * d[j]);
             }
-            lanes[0][lane] += one * d[j];
-            lanes[1][lane] += bend * (d[j] * d[j]);
         }
+        slope = lanes_of(load(lanes[0]) + load(lanes[0] + 4));
+        curvature = lanes_of(load(lanes[1]) + load(lanes[1] + 4));
     }
-    slope = lanes_of(load(lanes[0]) + load(lanes[0] + 4));
-    curvature = lanes_of(load(lanes[1]) + load(lanes[1] + 4));
+};
+
+// N times what a divergence outside says of the pairs, to `out`, and 0 beyond them.
+void ask(const OutsideDivergence& outside, int what, const GreedyRow& row, const double* q,
+         double* out) {
+    const std::size_t count = row.count;
+    for (std::size_t e = 0; e < count; ++e) {
+        outside.p[e] = row.c[e] / at_least(row.N[e], 1e-280);
+        outside.q[e] = 1.0 - at_least(1.0 - at_least(q[e], least), least);
+    }
+    if (count) {
+        outside.call(outside.context, what, outside.p, outside.q, outside.out, count);
+    }
+    for (std::size_t e = 0; e < count; ++e) {
+        out[e] = row.N[e] * outside.out[e];
+    }
+    std::fill(out + count, out + row.whole, 0.0);
 }
 
+// The same of a divergence outside.
+struct OutsideLine {
+    static constexpr bool quadratic = false;
+    const OutsideDivergence* outside;
+
+    template <bool Start>
+    void along(GreedyRow& row, double step, double& slope, double& curvature) const {
+        ++row.evaluations;
+        const std::size_t count = row.whole;
+        double* q = row.first;
+        double* term = row.second;
+        for (std::size_t e = 0; e < count; ++e) {
+            q[e] = Start ? row.a[e] : row.a[e] + step * row.d[e];
+        }
+        ask(*outside, 1, row, q, term);
+        if constexpr (Start) {
+            std::copy(term, term + count, row.before);
+        }
+        for (std::size_t e = 0; e < count; ++e) {
+            term[e] *= row.d[e];
+        }
+        slope = lane_sum(term, count);
+        ask(*outside, 2, row, q, term);
+        for (std::size_t e = 0; e < count; ++e) {
+            term[e] *= row.d[e] * row.d[e];
+        }
+        curvature = lane_sum(term, count);
+    }
+};
+
 // Newton's method within a bracket: the slope rises along the line.
-template <Divergence D>
-CONCLUST_INLINE double search(GreedyRow& row, double power, double most) {
+template <class Line>
+CONCLUST_INLINE double search(const Line& line, GreedyRow& row, double most) {
     double slope = 0.0;
     double curvature = 0.0;
-    along<D, true>(row, power, 0.0, slope, curvature);
+    line.template along<true>(row, 0.0, slope, curvature);
     if (!(slope < 0.0)) {
         return 0.0;
     }
-    if constexpr (D == Divergence::l2) {
+    if constexpr (Line::quadratic) {
         return curvature * most > -slope ? -slope / curvature : most;
     }
     const double enough = 1e-3 * -slope;  // one more step of Newton's squares it
@@ -243,7 +296,7 @@ CONCLUST_INLINE double search(GreedyRow& row, double power, double most) {
         } else if (!(step > left && step < right) || evaluation % 4 == 3) {
             step = 0.5 * (left + right);
         }
-        along<D, false>(row, power, step, slope, curvature);
+        line.template along<false>(row, step, slope, curvature);
         if (slope <= 0.0 && step == most) {
             return most;
         }
@@ -273,7 +326,7 @@ CONCLUST_INLINE double search(GreedyRow& row, double power, double most) {
         return all_values<Divergence::NAME>(row, power);                                  \
     }                                                                                     \
     CONCLUST_CLONES double search_##NAME(GreedyRow& row, double power, double most) {     \
-        return search<Divergence::NAME>(row, power, most);                                \
+        return search(KnownLine<Divergence::NAME>{power}, row, most);                     \
     }
 
 CONCLUST_DIVERGENCE(l2)
@@ -335,30 +388,40 @@ void finish_row(GreedyRow& row, std::size_t count) {
 
 double gap_of(const double* y, const double* g, std::size_t stride) { return gap<0>(y, g, stride); }
 
-void slopes(Divergence divergence, double power, const GreedyRow& row, double* out) {
-    switch (divergence) {
-        case Divergence::l2: return slopes_l2(row, power, out);
-        case Divergence::kl: return slopes_kl(row, power, out);
-        case Divergence::power: return slopes_power(row, power, out);
+void slopes(const GreedyDivergence& divergence, const GreedyRow& row, double* out) {
+    if (divergence.outside.call) {
+        return ask(divergence.outside, 1, row, row.a, out);
+    }
+    switch (divergence.known) {
+        case Divergence::l2: return slopes_l2(row, divergence.power, out);
+        case Divergence::kl: return slopes_kl(row, divergence.power, out);
+        case Divergence::power: return slopes_power(row, divergence.power, out);
     }
 }
 
-double value(Divergence divergence, double power, GreedyRow& row) {
-    switch (divergence) {
-        case Divergence::l2: return value_l2(row, power);
-        case Divergence::kl: return value_kl(row, power);
+double value(const GreedyDivergence& divergence, GreedyRow& row) {
+    if (divergence.outside.call) {
+        ask(divergence.outside, 0, row, row.a, row.first);
+        return sum_all(row.first, row.whole);
+    }
+    switch (divergence.known) {
+        case Divergence::l2: return value_l2(row, divergence.power);
+        case Divergence::kl: return value_kl(row, divergence.power);
         case Divergence::power: break;
     }
-    return value_power(row, power);
+    return value_power(row, divergence.power);
 }
 
-double line_search(Divergence divergence, double power, GreedyRow& row, double most) {
-    switch (divergence) {
-        case Divergence::l2: return search_l2(row, power, most);
-        case Divergence::kl: return search_kl(row, power, most);
+double line_search(const GreedyDivergence& divergence, GreedyRow& row, double most) {
+    if (divergence.outside.call) {
+        return search(OutsideLine{&divergence.outside}, row, most);
+    }
+    switch (divergence.known) {
+        case Divergence::l2: return search_l2(row, divergence.power, most);
+        case Divergence::kl: return search_kl(row, divergence.power, most);
         case Divergence::power: break;
     }
-    return search_power(row, power, most);
+    return search_power(row, divergence.power, most);
 }
 
 }  // namespace conclust

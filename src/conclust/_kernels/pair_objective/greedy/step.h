@@ -7,8 +7,16 @@
 
 #include "base/counts.h"
 #include "pair_objective/divergence.h"
+#include "pair_objective/outside.h"
 
 namespace conclust {
+
+struct GreedyDivergence {
+    Divergence known = Divergence::l2;
+    double power = 2.0;         // of Divergence::power
+    OutsideDivergence
+        outside;  // its call null: the divergence above. Scratch as long as the longest row
+};
 
 // The partners of an object, and the numbers of each pair. The length of the arrays is a multiple of eight:
 // places beyond the partners hold a pair without evidence, which adds zeros to every sum.
@@ -61,14 +69,14 @@ void products_along(const GreedyRecords& records, const double* y, std::size_t U
                     GreedyRow& row);
 
 // Slopes at a into `out`.
-void slopes(Divergence divergence, double power, const GreedyRow& row, double* out);
+void slopes(const GreedyDivergence& divergence, const GreedyRow& row, double* out);
 
 // Sum of N d(c / N, a).
-double value(Divergence divergence, double power, GreedyRow& row);
+double value(const GreedyDivergence& divergence, GreedyRow& row);
 
 // The step in [0, most] that minimises the sum of N d(c / N, a + step d). It is `most` itself only if
 // the minimum is not inside. Leaves the slopes at a in row.before.
-double line_search(Divergence divergence, double power, GreedyRow& row, double most);
+double line_search(const GreedyDivergence& divergence, GreedyRow& row, double most);
 
 // g = sum of before_i y_i (stride places, padding 0).
 void gradient(const GreedyRecords& records, const GreedyRow& row, double* g);

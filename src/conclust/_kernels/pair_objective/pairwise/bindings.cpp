@@ -1,6 +1,7 @@
 #include "pair_objective/pairwise/solver.h"
 
 #include "pair_objective/bound.h"
+#include "pair_objective/outside_bound.h"
 
 using conclust::PairwiseInput;
 using conclust::PairwiseSolver;
@@ -14,17 +15,6 @@ struct BoundPairwise {
     PairwiseSolver solver;
 };
 
-// Calls a Python function (what, p, q, out) with views of the kernel's numbers.
-void call_outside(void* context, int what, const double* p, const double* q, double* out,
-                  std::size_t count) {
-    using In = nb::ndarray<nb::numpy, const double, nb::ndim<1>>;
-    using Out = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-    const nb::gil_scoped_acquire held;
-    const nb::handle function(static_cast<PyObject*>(context));
-    const nb::object owner = nb::none();  // the views are only used during the call
-    function(what, In(p, {count}, owner), In(q, {count}, owner), Out(out, {count}, owner));
-}
-
 }  // namespace
 
 void bind_pairwise(nb::module_& m) {
@@ -32,11 +22,8 @@ void bind_pairwise(nb::module_& m) {
         .def("__init__",
              [](BoundPairwise* self, const BoundPairs& pairs, std::size_t k, int divergence,
                 double parameter, nb::object outside, int n_threads) {
-        PairwiseInput in{pairs.view, k, static_cast<conclust::Divergence>(divergence), parameter, {}};
-        if (!outside.is_none()) {
-            in.outside.call = &call_outside;
-            in.outside.context = outside.ptr();
-        }
+        const PairwiseInput in{pairs.view, k, static_cast<conclust::Divergence>(divergence), parameter,
+                               outside_of(outside)};
         new (self) BoundPairwise{pairs, outside, PairwiseSolver(in, n_threads)};
     },
              nb::arg("pairs"), nb::arg("k"), nb::arg("divergence"), nb::arg("parameter"),

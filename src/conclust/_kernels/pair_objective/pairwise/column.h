@@ -5,23 +5,13 @@
 #include <vector>
 
 #include "pair_objective/divergence.h"
+#include "pair_objective/outside.h"
 #include "pair_objective/step_search.h"
 
 namespace conclust {
 
 // The most columns of a batch.
 inline constexpr std::size_t max_batch = 256;
-
-// A divergence that is computed outside: out_j = value, slope or curvature (what = 0, 1, 2) of d at
-// p_j = c / N and q_j in [least, 1 - least].
-struct OutsideDivergence {
-    void (*call)(void* context, int what, const double* p, const double* q, double* out,
-                 std::size_t count) = nullptr;
-    void* context = nullptr;
-    double* p = nullptr;  // scratch for one call: as long as all columns of a batch together
-    double* q = nullptr;
-    double* out = nullptr;
-};
 
 // One object. The partners lie side by side: arrays of `length` doubles, a multiple of 8 with no
 // evidence in the padding (c = N = 0, memberships 0). Memberships are cluster by cluster:

@@ -69,10 +69,10 @@ def choose(
             f"The solver 'landmark' of {owner} takes all pairs of some objects: leave out pairs=, or use "
             "solver='pairwise'."
         )
-    if solver in ("landmark", "greedy") and not known:
+    if solver == "landmark" and not known:
         raise ParameterError(
-            f"The solver {solver!r} of {owner} knows the built-in divergences only. For your own "
-            f"divergence {divergence.name!r} use solver='pairwise'."
+            f"The solver 'landmark' of {owner} knows the built-in divergences only. For your own "
+            f"divergence {divergence.name!r} use solver='pairwise' or 'greedy'."
         )
     if solver != "auto":
         return solver, f"{solver}: as asked"

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import GreedySolver, PairCounts
-from conclust._validation import refuse
 from conclust.consensus.probabilistic.problem import (
     PairEvidence,
     Problem,
@@ -32,6 +31,8 @@ __all__ = ["Greedy", "steps"]
 
 # The kernel returns after this number of visits of a pair, about 0.2 s, for Ctrl-C and progress.
 _VISITS = 10_000_000
+# The same where the divergence is a function of the user's.
+_VISITS_OUTSIDE = 200_000
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def steps(
         Where to start: rows on the simplex. Values below 1e-12 start as zeros. With divergences
         that are infinite at 0 or 1 the start should be inside of the simplex.
     divergence : Divergence
-        A built-in one.
+        d. A user's own is called twice for all partners of an object in each evaluation of a line search.
     tol : float, default=1e-6
         Stop when no object's gap per unit of evidence is above this.
     max_iter : int, default=None
@@ -94,11 +95,6 @@ def steps(
     Solution
         ``n_iter`` counts steps, each of one object and two clusters. ``trace`` has a row at the
         start, at the end, and each time all was computed from scratch between.
-
-    Raises
-    ------
-    ParameterError
-        If the divergence is the user's own.
 
     Notes
     -----
@@ -118,13 +114,7 @@ def steps(
     array([0.333, 0.667])
     """
     kernel = divergence._kernel
-    if kernel is None:
-        refuse(
-            "divergence",
-            "the greedy solver",
-            "a built-in divergence (solver='pairwise' takes the user's own)",
-            divergence,
-        )
+    scale = 1.0 if kernel is None else kernel.scale
     Y = np.ascontiguousarray(Y0, dtype=np.float64)
     n, k = Y.shape
     steps = 50 * n * k if max_iter is None else max_iter
@@ -135,15 +125,18 @@ def steps(
             *evidence.pattern,
         ),
         Y,
-        kernel.code,
-        kernel.parameter,
-        tol / kernel.scale,
+        0 if kernel is None else kernel.code,
+        2.0 if kernel is None else kernel.parameter,
+        divergence._called() if kernel is None else None,
+        tol / scale,
         steps,
     )
-    while not solver.run(_VISITS):
-        residual = kernel.scale * solver.residual
-        report(f"step {solver.steps:,}: residual {residual:.3g}", solver.steps, steps)
-    trace = kernel.scale * np.array([found for _, *found in solver.trace])
+    visits = _VISITS_OUTSIDE if kernel is None else _VISITS
+    with np.errstate(all="ignore"):
+        while not solver.run(visits):
+            residual = scale * solver.residual
+            report(f"step {solver.steps:,}: residual {residual:.3g}", solver.steps, steps)
+    trace = scale * np.array([found for _, *found in solver.trace])
     membership, gradients = np.empty_like(Y), np.empty_like(Y)
     solver.read(membership, gradients)
     objective, residual = trace[-1]
