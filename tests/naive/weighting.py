@@ -59,3 +59,61 @@ def hull_members(S):
         if begin[0] - 1e-12 <= x and end[1] - 1e-12 <= y:
             chosen |= set(pairs[i])
     return sorted(chosen)
+
+
+def resampled(labels, consensus_of, draws, size, judges="apart", alpha=1.0):
+    """Select by the agreement with the consensus of each of some draws of columns."""
+    m = labels.shape[1]
+    found = [consensus_of(labels[:, sorted(drawn)]) for drawn in draws]
+    score = np.zeros(m)
+    for u in range(m):
+        heard = [b for b, drawn in enumerate(draws) if judges == "all" or u not in drawn]
+        score[u] = np.mean(
+            [
+                normalized_mutual_info_score(labels[:, u], found[b], average_method="geometric")
+                for b in heard or range(len(draws))
+            ]
+        )
+    S = similarities(labels)
+    chosen = [int(np.argmax(np.round(score, 12)))]
+    while len(chosen) < size:
+        rest = [u for u in range(m) if u not in chosen]
+        values = []
+        for u in rest:
+            both = [*chosen, u]
+            similar = np.mean([S[a, b] for a, b in combinations(both, 2)])
+            values.append(round(alpha * np.mean(score[both]) - (1 - alpha) * similar, 12))
+        chosen.append(rest[int(np.argmax(values))])
+    return sorted(chosen)
+
+
+def stabilities(labels, reruns, measure):
+    """How well each cluster is found again in the same partition of other labels of some objects.
+
+    `reruns` holds (objects, labels of these). Labels below 0: -1 missing, -2 noise.
+    """
+    result = []
+    for u in range(labels.shape[1]):
+        for c in range(labels[:, u].max() + 1):
+            values, weights = [], []
+            for objects, again in reruns:
+                before, after = labels[objects, u], again[:, u]
+                own = {i for i in range(len(objects)) if before[i] == c and after[i] != -1}
+                if measure == "jaccard":
+                    if not own:
+                        continue
+                    best = 0.0
+                    for j in set(after[after >= 0]):
+                        other = {
+                            i for i in range(len(objects)) if after[i] == j and before[i] != -1
+                        }
+                        best = max(best, len(own & other) / len(own | other))
+                    values.append(best)
+                    weights.append(1)
+                else:
+                    pairs = list(combinations(sorted(own), 2))
+                    together = [after[i] == after[j] >= 0 for i, j in pairs]
+                    values.append(np.mean(together) if pairs else 0.0)
+                    weights.append(len(pairs))
+            result.append(np.average(values, weights=weights) if sum(weights) else 1.0)
+    return np.array(result)

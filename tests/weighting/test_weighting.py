@@ -8,6 +8,7 @@ from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silho
 from tests.naive import weighting as naive
 
 from conclust import EAC, PCC, Ensemble, Voting, weighting
+from conclust._random import spawn_generators
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.metrics import adjusted_rand_index
 
@@ -34,6 +35,9 @@ SELECTIONS = {
     "moderate_diversity": lambda E: weighting.moderate_diversity(E, random_state=0),
     "resampled_selection": lambda E: weighting.resampled_selection(
         E, EAC(3), n_resamples=5, random_state=0
+    ),
+    "resampled_selection, diverse": lambda E: weighting.resampled_selection(
+        E, EAC(3), n_resamples=5, judges="all", alpha=0.7, random_state=0
     ),
     "resampled_selection, bagging": lambda E: weighting.resampled_selection(
         E, EAC(3), n_resamples=5, bootstrap=True, random_state=0
@@ -180,6 +184,27 @@ def test_resampling_selects_the_good_ones(bootstrap):
     np.testing.assert_array_equal(chosen, np.arange(7))
 
 
+@pytest.mark.parametrize("bootstrap", [False, True])
+@pytest.mark.parametrize(
+    ("judges", "fraction", "alpha"),
+    [("all", None, 1.0), ("apart", None, 1.0), ("all", 0.3, 0.6), ("apart", 0.7, 0.3)],
+)
+def test_resampled_selection_ranks_as_its_twin(bootstrap, judges, fraction, alpha):
+    labels, _ = mixed(seed=3, n=40, good=4, bad=5)
+    how = {"bootstrap": bootstrap, "judges": judges, "fraction": fraction, "alpha": alpha}
+    found = weighting.resampled_selection(
+        labels, EAC(3), 4, n_resamples=6, max_share=1.0, random_state=0, **how
+    )
+    share = (1.0 if bootstrap else 0.5) if fraction is None else fraction
+    count = int(np.ceil(share * 9))
+    draws = [
+        list(rng.integers(9, size=count)) if bootstrap else list(rng.permutation(9)[:count])
+        for rng in spawn_generators(np.random.SeedSequence(0), 6)
+    ]
+    expected = naive.resampled(labels, EAC(3).fit_predict, draws, 4, judges, alpha)
+    assert list(found) == expected
+
+
 def test_validity_weights_are_the_mean_of_scaled_indices():
     labels, truth = mixed()
     X = points(truth)
@@ -266,6 +291,9 @@ def test_data_that_does_not_fit_is_refused(X, message):
         (lambda L: weighting.adaptive_selection(L, "EAC"), "'estimator' parameter of adaptive"),
         (lambda L: weighting.moderate_diversity(L, n_candidates=0), "'n_candidates' parameter"),
         (lambda L: weighting.resampled_selection(L, EAC(3), n_resamples=0), "'n_resamples'"),
+        (lambda L: weighting.resampled_selection(L, EAC(3), fraction=0.0), "'fraction'"),
+        (lambda L: weighting.resampled_selection(L, EAC(3), judges="none"), "'judges'"),
+        (lambda L: weighting.resampled_selection(L, EAC(3), alpha=1.5), "'alpha'"),
         (lambda L: weighting.validity_weights(L, L, indices=()), "'indices' parameter"),
         (lambda L: weighting.validity_weights(L, L, indices="dunn"), "'indices' parameter"),
         (lambda L: weighting.agreement_weights(L, scale=1), "'scale' parameter"),

@@ -15,6 +15,7 @@ from conclust.weighting.selection import (
     moderate_diversity,
     resampled_selection,
 )
+from conclust.weighting.stability import perturbed_stability
 from conclust.weighting.weights import agreement_weights, certainty_weights, validity_weights
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "degenerate_partitions",
     "joint_criterion",
     "moderate_diversity",
+    "perturbed_stability",
     "relevance_weights",
     "resampled_selection",
     "validity_weights",

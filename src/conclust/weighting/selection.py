@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,9 @@ __all__ = [
     "moderate_diversity",
     "resampled_selection",
 ]
+
+# Whose consensus judges a partition.
+Judges: TypeAlias = Literal["apart", "all"]
 
 
 def joint_criterion(
@@ -90,20 +94,7 @@ def joint_criterion(
     members, kept, size = _candidates(ensemble, max_share, size, owner)
     S = similarities(members, measure, owner)
     check_real(alpha, "alpha", owner, high=1.0)
-    quality = quality_of(S)
-    chosen = [int(np.argmax(quality))]
-    to_chosen = S[chosen[0]].copy()
-    inside = 0.0
-    while len(chosen) < size:
-        s = len(chosen)
-        gain = alpha * (quality[chosen].sum() + quality) / (s + 1)
-        gain -= (1.0 - alpha) * (inside + to_chosen) / (s * (s + 1) / 2)
-        gain[chosen] = -np.inf
-        best = int(np.argmax(np.round(gain, 12)))
-        inside += float(to_chosen[best])
-        to_chosen += S[best]
-        chosen.append(best)
-    return kept[np.sort(np.array(chosen, dtype=np.int64))]
+    return kept[_jointly(quality_of(S), S, size, alpha)]
 
 
 def cluster_and_select(
@@ -374,11 +365,16 @@ def resampled_selection(
     *,
     n_resamples: int = 20,
     bootstrap: bool = False,
+    fraction: float | None = None,
+    judges: Judges = "apart",
+    alpha: float = 1.0,
     measure: Measure = "nmi",
     max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
 ) -> NDArray[np.int64]:
     """Select the partitions that agree with consensus partitions of resampled ensembles.
+
+    As Hong et al. [1]_ with ``bootstrap=True, judges="all"``, as Jia et al. [2]_ with ``judges="all"``.
 
     Parameters
     ----------
@@ -391,8 +387,16 @@ def resampled_selection(
     n_resamples : int, default=20
         Consensus partitions to judge by.
     bootstrap : bool, default=False
-        True: a resample has the size of the ensemble, drawn with replacement (bagging). False: half of
-        the partitions, without replacement.
+        Whether partitions are drawn with replacement.
+    fraction : float, default=None
+        How many partitions are drawn for a resample, as a share of all, in (0, 1]; rounded up. None: all
+        with replacement, else half.
+    judges : {"apart", "all"}, default="apart"
+        Whose consensus a partition is compared with. "apart": of the resamples without it, where there
+        are any, so that no partition judges itself. "all": of every resample, as in the papers.
+    alpha : float, default=1.0
+        The weight of this agreement against diversity, in [0, 1]; below 1 the partitions are chosen one
+        after the other as by :func:`joint_criterion`.
     measure : {"nmi", "ari"}, default="nmi"
         Agreement of two partitions.
     max_share : float, default=0.7
@@ -416,14 +420,16 @@ def resampled_selection(
 
     Notes
     -----
-    In the spirit of the two papers, not their algorithms. Resamples without a partition judge it, if
-    there are any, so that no partition judges itself.
+    A partition's score is its mean agreement with its judges. Both papers rank partitions by it, and combine
+    the first ones; their partitions are of spectral clustering in [2]_. The authors' numbers of
+    resamples and of partitions selected are not the defaults here.
 
     References
     ----------
-    Y. Hong, S. Kwong, H. Wang and Q. Ren, "Resampling-based selective clustering ensembles",
-    Pattern Recognition Letters 30(3), 2009. J. Jia, X. Xiao, B. Liu and L. Jiao, "Bagging-based
-    spectral clustering ensemble selection", Pattern Recognition Letters 32(10), 2011.
+    .. [1] Y. Hong, S. Kwong, H. Wang and Q. Ren, "Resampling-based selective clustering ensembles",
+       Pattern Recognition Letters 30(3), 2009.
+    .. [2] J. Jia, X. Xiao, B. Liu and L. Jiao, "Bagging-based spectral clustering ensemble
+       selection", Pattern Recognition Letters 32(10), 2011.
 
     Examples
     --------
@@ -438,19 +444,46 @@ def resampled_selection(
     m = members.n_partitions
     check_int(n_resamples, "n_resamples", owner)
     check_bool(bootstrap, "bootstrap", owner)
+    if fraction is not None:
+        check_real(fraction, "fraction", owner, high=1.0, closed="right")
+    check_option(judges, "judges", owner, Judges)
+    check_real(alpha, "alpha", owner, high=1.0)
     check_option(measure, "measure", owner, Measure)
     generators = spawn_generators(seed_sequence(random_state, owner), n_resamples)
+    share = (1.0 if bootstrap else 0.5) if fraction is None else float(fraction)
+    count = max(1, math.ceil(share * m - 1e-9))
     agreement = np.empty((n_resamples, m))
     apart = np.empty((n_resamples, m), dtype=np.bool_)
     for row, rng in enumerate(generators):
-        drawn = rng.integers(m, size=m) if bootstrap else rng.permutation(m)[: (m + 1) // 2]
+        drawn = rng.integers(m, size=count) if bootstrap else rng.permutation(m)[:count]
         part = members.subset(partitions=np.sort(drawn))
         agreement[row] = _with_consensus(members, part, estimator, measure, owner)
         apart[row] = ~np.isin(np.arange(m), drawn)
-    judges: NDArray[np.bool_] = apart | ~apart.any(axis=0)
-    score = (agreement * judges).sum(axis=0) / judges.sum(axis=0)
+    heard: NDArray[np.bool_] = apart | ~apart.any(axis=0) | (judges == "all")
+    score = (agreement * heard).sum(axis=0) / heard.sum(axis=0)
+    if alpha < 1.0:
+        return kept[_jointly(score, similarities(members, measure, owner), size, alpha)]
     best = np.argsort(-np.round(score, 12), kind="stable")[:size]
     return kept[np.sort(best)]
+
+
+def _jointly(
+    quality: NDArray[np.float64], S: NDArray[np.float64], size: int, alpha: float
+) -> NDArray[np.int64]:
+    """Choose the best, then one after the other by quality and by being different from those chosen."""
+    chosen = [int(np.argmax(np.round(quality, 12)))]
+    to_chosen = S[chosen[0]].copy()
+    inside = 0.0
+    while len(chosen) < size:
+        s = len(chosen)
+        gain = alpha * (quality[chosen].sum() + quality) / (s + 1)
+        gain -= (1.0 - alpha) * (inside + to_chosen) / (s * (s + 1) / 2)
+        gain[chosen] = -np.inf
+        best = int(np.argmax(np.round(gain, 12)))
+        inside += float(to_chosen[best])
+        to_chosen += S[best]
+        chosen.append(best)
+    return np.sort(np.array(chosen, dtype=np.int64))
 
 
 def _candidates(

@@ -19,7 +19,7 @@ from conclust.exceptions import InputError
 from conclust.similarity import cluster_certainty
 from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
 
-__all__ = ["agreement_weights", "certainty_weights", "validity_weights"]
+__all__ = ["agreement_weights", "certainty_weights", "points_of", "validity_weights"]
 
 _INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
 
@@ -187,7 +187,7 @@ def validity_weights(
     for name in names:
         check_option(name, "indices", owner, _INDICES)
     check_int(max_samples, "max_samples", owner, low=2)
-    points = _points(X, members.n_samples)
+    points = points_of(members, X)
     rng = spawn_generators(seed_sequence(random_state, owner), 1)[0]
     drawn = np.sort(rng.permutation(len(points))[:max_samples])
     values = np.full((len(names), members.n_partitions), np.nan)
@@ -213,7 +213,9 @@ def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(known, (np.where(known, values, low) - low) / spread, 0.0)
 
 
-def _points(X: ArrayLike, n: int) -> NDArray[np.float64]:
+def points_of(members: Ensemble, X: ArrayLike) -> NDArray[np.float64]:
+    """Return the points that an ensemble is of; refuse what cannot be them."""
+    n = members.n_samples
     try:
         points = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -1,0 +1,176 @@
+"""How well clusters are found again when the points are perturbed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from conclust._progress import tracked
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._validation import check_int, check_option, check_real, refuse
+from conclust.contingency import signed_codes
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError, UnsupportedEnsembleError
+from conclust.weighting.similarity import as_members
+from conclust.weighting.weights import points_of
+
+__all__ = ["perturbed_stability"]
+
+StabilityMeasure: TypeAlias = Literal["together", "jaccard"]
+
+_OWNER = "perturbed_stability"
+
+
+def perturbed_stability(
+    ensemble: Ensemble | ArrayLike,
+    X: ArrayLike,
+    generator: Any,
+    *,
+    measure: StabilityMeasure = "together",
+    n_resamples: int = 20,
+    fraction: float = 0.8,
+    random_state: RandomStateLike = None,
+) -> NDArray[np.float64]:
+    """Say how well each cluster is found again by the same clusterer on parts of the points.
+
+    The stability that Multi-EAC takes from perturbed data: `generator` clusters parts of the points that
+    are drawn at random, and each cluster of partition u is compared with the clusters of the new partitions
+    u. Give the result to :class:`conclust.MultiEAC` as ``cluster_weights``, or 1 where it is above a
+    threshold and 0 elsewhere.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        What the generator made of `X`: hard partitions. Their weights play no part.
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    generator : transformer
+        With ``fit_transform``, from points to a label matrix, such as :class:`conclust.EnsembleGenerator`;
+        clones of it are fitted. Member u must be the same clusterer each time: give it its ``n_clusters``,
+        of which the default depends on the number of points, and an int as ``random_state`` where it draws
+        from several.
+    measure : {"together", "jaccard"}, default="together"
+        "together": the share of the pairs of a cluster's objects that are together again, over all
+        resamples: evidence accumulated within the cluster. "jaccard": the mean over the resamples of the largest
+        Jaccard index with a cluster there.
+    n_resamples : int, default=20
+        How many parts are clustered.
+    fraction : float, default=0.8
+        The size of a part, as a share of the points, in (0, 1]; rounded up, at least 2.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the parts, without repetition. The generator has its own random_state.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters_of_all_partitions,)
+        In [0, 1], in the order of ``Ensemble.indicator``. 1 where no resample says anything: it has none of the
+        cluster's objects, or ("together") no two.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range, or `generator` is no generator or leaves its ``n_clusters`` open.
+    InputError
+        If `X` is not finite, or has another number of rows than the ensemble, or the generator makes another
+        number of partitions.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    Notes
+    -----
+    Objects that either partition did not observe are left out of the comparison; noise is apart from all. By
+    "together" small clusters of a partition with few clusters are stable where they are swallowed whole; by
+    "jaccard" they are not.
+
+    References
+    ----------
+    A. L. N. Fred and A. K. Jain, "Learning pairwise similarity for data clustering", ICPR 2006, whose criterion is
+    of this kind. "jaccard": C. Hennig, "Cluster-wise assessment of cluster stability", Computational
+    Statistics and Data Analysis 52, 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import EnsembleGenerator, MultiEAC
+    >>> from conclust.weighting import perturbed_stability
+    >>> X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 10, axis=0)
+    >>> X += np.random.default_rng(0).normal(size=X.shape)
+    >>> generator = EnsembleGenerator([("kmeans", [3, 3, 8]), ("single", [3])], random_state=0)
+    >>> labels = generator.fit_transform(X)
+    >>> stability = perturbed_stability(labels, X, generator, random_state=0)
+    >>> model = MultiEAC(cluster_weights=(stability > 0.9).astype(float)).fit(labels)
+    >>> model.n_clusters_
+    3
+    """
+    check_option(measure, "measure", _OWNER, StabilityMeasure)
+    check_int(n_resamples, "n_resamples", _OWNER)
+    check_real(fraction, "fraction", _OWNER, high=1.0, closed="right")
+    _check_generator(generator)
+    members = as_members(ensemble)
+    if members.is_soft:
+        raise UnsupportedEnsembleError(
+            f"{_OWNER} compares hard partitions. Got an ensemble of soft memberships."
+        )
+    points, n = points_of(members, X), members.n_samples
+    count = min(n, max(2, math.ceil(fraction * n - 1e-9)))
+    reached, possible = np.zeros(int(members.offsets[-1])), np.zeros(int(members.offsets[-1]))
+    generators = spawn_generators(seed_sequence(random_state, _OWNER), n_resamples)
+    for rng in tracked(generators, "resamples"):
+        drawn = np.sort(rng.permutation(n)[:count])
+        again = Ensemble(clone(generator).fit_transform(points[drawn]))
+        if again.n_partitions != members.n_partitions:
+            raise InputError(
+                f"The generator of {_OWNER} must make the {members.n_partitions} partitions of the ensemble. "
+                f"Got {again.n_partitions} of {count} points instead: give it its n_clusters."
+            )
+        _compare(members.part(drawn), again, measure, reached, possible)
+    return np.divide(reached, possible, out=np.ones_like(reached), where=possible > 0)
+
+
+def _check_generator(generator: Any) -> None:
+    if not (hasattr(generator, "fit_transform") and hasattr(generator, "get_params")):
+        refuse("generator", _OWNER, "a transformer with fit_transform", generator)
+    params = generator.get_params(deep=False)
+    method = params.get("method")
+    named = isinstance(method, str) or (
+        isinstance(method, list | tuple) and all(isinstance(one, str) for one in method)
+    )
+    if named and params.get("n_clusters", 1) is None:
+        refuse(
+            "generator",
+            _OWNER,
+            "a generator with n_clusters",
+            generator,
+            "Its default depends on the number of points, and members would not correspond.",
+        )
+
+
+def _compare(
+    before: Ensemble,
+    after: Ensemble,
+    measure: StabilityMeasure,
+    reached: NDArray[np.float64],
+    possible: NDArray[np.float64],
+) -> None:
+    """Add how well the clusters of each partition are found again in the same partition of `after`."""
+    both = before.present & after.present
+    for u, (first, end) in enumerate(zip(before.offsets[:-1], before.offsets[1:], strict=True)):
+        own, other = (signed_codes(labels.codes[both[:, u], u]) for labels in (before, after))
+        rows, columns = int(end - first) + 1, int(after.cluster_counts[u]) + 1
+        # Noise has the last row and column.
+        cells = np.where(own < 0, rows - 1, own) * columns + np.where(other < 0, columns - 1, other)
+        table = np.bincount(cells, minlength=rows * columns).reshape(rows, columns)
+        sizes, others = table.sum(axis=1)[:-1], table.sum(axis=0)[:-1]
+        shared = table[:-1, :-1].astype(np.float64)
+        if measure == "together":
+            reached[first:end] += (shared * (shared - 1)).sum(axis=1) / 2
+            possible[first:end] += sizes * (sizes - 1) / 2
+            continue
+        joined = sizes[:, None] + others - shared
+        indices = np.divide(shared, joined, out=np.zeros_like(shared), where=joined > 0)
+        reached[first:end] += indices.max(axis=1, initial=0.0)
+        possible[first:end] += sizes > 0
