@@ -6,6 +6,7 @@
 #                  degenerate partitions, the null of the number of clusters, pictures
 #   make test-browser  the report in headless Chromium (Debian's chromium)
 #   make cluster   labels and points in Zarr and Dask, on the workers of a Dask cluster
+#   make anndata   columns of AnnData and MuData, through files and beside scanpy
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
@@ -40,14 +41,14 @@ LONG := $(addprefix tests/,consensus/probabilistic/test_solvers_agree.py consens
 	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_fuzz.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster lint bench experiments docs oldest sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata lint bench experiments docs oldest sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
 	$(BIN)/conclust demo --out demo-report --force
 
 test: setup
-	$(BIN)/python -m pytest --numprocesses=2 $(addprefix --ignore=,$(PROCESSES) $(LONG) tests/browser tests/blocks/cluster) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses=2 $(addprefix --ignore=,$(PROCESSES) $(LONG) tests/browser tests/blocks/cluster tests/sc) $(PYTEST_ARGS)
 
 # Three at a time: these tests wait for each other's processes.
 processes: setup
@@ -66,6 +67,17 @@ cluster: $(VENV)/.cluster
 # Beside the tools of `make setup`: without them everything else is as before.
 $(VENV)/.cluster: $(VENV)/.built constraints/cluster.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints/cluster.txt
+	touch $@
+
+anndata: $(VENV)-anndata/.installed
+	$(VENV)-anndata/bin/python -m pytest $(PYTEST_ARGS) tests/sc
+
+# An environment of its own, on top of the other: anndata may need an older pandas.
+$(VENV)-anndata/.installed: constraints/anndata.txt | $(VENV)/.built
+	$(PYTHON) -m venv --clear $(VENV)-anndata
+	$(VENV)-anndata/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+	    --requirement constraints/anndata.txt
+	$(VENV)-anndata/bin/python tools/on_top_of.py $(BIN)/python
 	touch $@
 
 lint: setup
@@ -123,4 +135,4 @@ $(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-sanitize build dist demo-report
+	rm -rf $(VENV) $(VENV)-anndata .venv-oldest .venv-sanitize build dist demo-report

@@ -162,6 +162,7 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
             ("Points to consensus", "All in one estimator.", "conclust", ("conclust.pipeline",)),
             ("How many clusters", "By resampling, with one p-value.", "selection", ()),
             ("How sure", "Of objects, clusters and partitions.", "confidence", ()),
+            ("As a table", "Columns of the frame that you have.", "conclust", ("conclust.frames",)),
         ],
     ),
     "edges": (
@@ -169,6 +170,10 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
         [
             ("Pictures", "For a paper; of a million objects too.", "plotting", ()),
             ("Reports", "One page to pass on.", "report", ()),
+            ("Columns of an AnnData", "Functions that write into it.", "sc.tl", ()),
+            ("Pictures of an AnnData", "Of its columns and their consensus.", "sc.pl", ()),
+            ("What an AnnData has", "As objects of conclust.", "sc.get", ()),
+            ("Methods of an AnnData", "The same as a namespace.", "sc", ()),
             ("Data", "Sets to try things on.", "datasets", ()),
         ],
     ),

@@ -60,6 +60,7 @@ _HOMES = {
     "corrupt": "conclust.generation",
     "methods": "conclust.consensus.registry",
     "posterior_coclustering": "conclust.consensus.mixture",
+    "to_frame": "conclust.frames",
 }
 _MODULES = (
     "blocks",
@@ -76,6 +77,7 @@ _MODULES = (
     "placing",
     "plotting",
     "report",
+    "sc",
     "selection",
     "similarity",
     "weighting",

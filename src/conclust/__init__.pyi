@@ -12,6 +12,7 @@ from conclust import metrics as metrics
 from conclust import placing as placing
 from conclust import plotting as plotting
 from conclust import report as report
+from conclust import sc as sc
 from conclust import selection as selection
 from conclust import similarity as similarity
 from conclust import weighting as weighting
@@ -68,6 +69,7 @@ from conclust.consensus.voting import Voting as Voting
 from conclust.ensemble import Ensemble as Ensemble
 from conclust.evidence import coassociation as coassociation
 from conclust.evidence import copresence as copresence
+from conclust.frames import to_frame as to_frame
 from conclust.generation import EnsembleGenerator as EnsembleGenerator
 from conclust.generation import corrupt as corrupt
 from conclust.pipeline import ConsensusClustering as ConsensusClustering
@@ -142,7 +144,9 @@ __all__ = [
     "plotting",
     "posterior_coclustering",
     "report",
+    "sc",
     "selection",
     "similarity",
+    "to_frame",
     "weighting",
 ]

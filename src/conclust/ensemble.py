@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -13,7 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust import _ensemble_file
+from conclust._communities import read_communities
 from conclust._derived import Derived, once
+from conclust._distinct_rows import DistinctRows
 from conclust._ensemble_input import read_index, read_weights
 from conclust._equal_rows import EqualRows
 from conclust._labels import (
@@ -50,54 +50,6 @@ __all__ = [
 ]
 
 Noise: TypeAlias = Literal["equal", "apart"]
-
-
-@dataclass(frozen=True, eq=False)
-class DistinctRows(EqualRows):
-    """The distinct rows of labels of an ensemble (`Ensemble.distinct_rows`).
-
-    Attributes
-    ----------
-    first : ndarray of int64 of shape (n_rows,)
-        The first object with each row.
-    inverse : ndarray of int64 of shape (n_objects,)
-        The row of each object.
-    counts : ndarray of int64 of shape (n_rows,)
-        How many objects have each row.
-    whole : Ensemble
-        The ensemble that the objects are of.
-    """
-
-    whole: Ensemble = field(repr=False)
-
-    @classmethod
-    def each_object(cls, whole: Ensemble) -> DistinctRows:
-        """Return a row for every object, equal to others or not."""
-        alone = EqualRows.each_alone(whole.n_samples)
-        return cls(alone.first, alone.inverse, alone.counts, whole)
-
-    @property
-    def n_objects(self) -> int:
-        """How many objects the rows stand for."""
-        return len(self.inverse)
-
-    @property
-    def cells(self) -> int:
-        """How many labels the rows hold."""
-        return int(self.ensemble.codes.size)
-
-    @cached_property
-    def ensemble(self) -> Ensemble:
-        """One object with each row, with the clusters numbered as in the whole ensemble."""
-        everything = np.array_equal(self.first, np.arange(self.whole.n_samples))
-        return self.whole if everything else self.whole.part(self.first)
-
-    def some(self, objects: NDArray[np.int64]) -> tuple[DistinctRows, NDArray[np.int64]]:
-        """Return the rows that some objects have, in the order they have here, and which they are."""
-        kept, inverse, counts = np.unique(
-            self.inverse[objects], return_inverse=True, return_counts=True
-        )
-        return DistinctRows(self.first[kept], inverse, counts, self.whole), kept
 
 
 class Ensemble(Derived):
@@ -228,6 +180,50 @@ class Ensemble(Derived):
         """
         coded, soft = code_memberships(read_memberships(memberships))
         return cls._make(coded, weights, soft)
+
+    @classmethod
+    def from_communities(
+        cls,
+        communities: Iterable[Any],
+        nodes: Iterable[Hashable] | None = None,
+        *,
+        weights: ArrayLike | None = None,
+    ) -> Ensemble:
+        """Make an ensemble of communities of a graph, found by several runs.
+
+        Parameters
+        ----------
+        communities : iterable of runs
+            A run is an iterable of sets or lists of nodes (as ``networkx.community.louvain_communities``
+            returns them), an object with such ``communities`` (a NodeClustering of cdlib) or a dict of
+            nodes to labels. A node that a run lacks is missing in it.
+        nodes : iterable of hashable, default=None
+            The nodes in the order of the objects; a graph of networkx will do. None: all nodes that are in
+            a community, sorted.
+        weights : array-like of shape (n_runs,), default=None
+            Weight of each run. None: all count alike.
+
+        Returns
+        -------
+        Ensemble
+            An object a node, a partition a run; clusters are named by their numbers in the run.
+
+        Raises
+        ------
+        InputError
+            If these are no communities, communities of a run overlap, a node is not among `nodes`, or nodes
+            without an order are not given.
+
+        Examples
+        --------
+        >>> from conclust import Ensemble
+        >>> Ensemble.from_communities([[{"a", "b"}, {"c", "d"}], [{"b", "a", "c"}]]).labels
+        array([[ 0,  0],
+               [ 0,  0],
+               [ 1,  0],
+               [ 1, -1]])
+        """
+        return cls(read_communities(communities, nodes), weights=weights)
 
     @classmethod
     def _make(

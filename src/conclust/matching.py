@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -14,8 +15,9 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from conclust._labels import MISSING, NOISE
 from conclust.contingency import Contingency, contingency, read_labels
+from conclust.exceptions import InputError
 
-__all__ = ["assign", "best_matching", "match", "relabel"]
+__all__ = ["ClusterNames", "assign", "best_matching", "match", "names_from", "relabel"]
 
 DENSE_CELLS = 2**22
 
@@ -207,6 +209,114 @@ def relabel(reference: ArrayLike, labels: ArrayLike) -> NDArray[Any]:
     lookup[NOISE] = NOISE
     lookup[MISSING] = MISSING if whole else None
     return lookup[codes]
+
+
+@dataclass(frozen=True)
+class ClusterNames:
+    """Names of clusters after classes, and how far they are deserved.
+
+    Attributes
+    ----------
+    names : tuple of str
+        A name for each cluster, no two alike.
+    shares : ndarray of shape (n_clusters,)
+        Share of the class that gives the name among the objects of the cluster that have a class; NaN where
+        none has.
+    ties : tuple of tuple of str
+        For each cluster the classes with the largest share, where there are several; the first of them gives
+        the name. Empty for most.
+    labels : ndarray of object of shape (n_samples,)
+        The name for each object; None for one in no cluster.
+    """
+
+    names: tuple[str, ...]
+    shares: NDArray[np.float64]
+    ties: tuple[tuple[str, ...], ...]
+    labels: NDArray[Any]
+
+
+def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
+    """Name clusters after the classes that have the largest share in them.
+
+    A consensus has new labels, which no partition had. This gives them names that say something: of an
+    annotation, of known classes, of one of the partitions. :func:`match` gives each name away once, so that
+    some clusters have names of classes that they hardly hold; here clusters of the same class are numbered.
+
+    Parameters
+    ----------
+    labels : (n_samples,) array-like
+        The clusters. Objects missing (-1, NaN, None) or noise (-2) are in none.
+    classes : (n_samples,) array-like
+        The classes; objects without one, or noise, count for nothing.
+
+    Returns
+    -------
+    ClusterNames
+        A name for each cluster, in rising order of the labels (in order of first appearance where these are
+        not all whole numbers). Of clusters with one class that with the most objects of it has its name, the
+        others "name 2", "name 3", ... A cluster without an object of any class is "cluster k".
+
+    Raises
+    ------
+    InputError
+        If the two differ in length, are empty, not 1-D, or hold values that are no labels.
+
+    Examples
+    --------
+    >>> from conclust.metrics import names_from
+    >>> named = names_from([0, 0, 0, 1, 1, 2, 2], ["T", "T", "B", "B", "B", "T", "NK"])
+    >>> named.names
+    ('T', 'B', 'T 2')
+    >>> named.shares.round(2), named.ties
+    (array([0.67, 1.  , 0.5 ]), ((), (), ('T', 'NK')))
+    """
+    codes, clusters = read_labels(labels, "labels")
+    groups, known = read_labels(classes, "classes")
+    if codes.size != groups.size:
+        raise InputError(
+            f"Labels and classes must be of the same objects. Got {codes.size} labels and {groups.size} classes."
+        )
+    if all(isinstance(cluster, int) for cluster in clusters):
+        order = np.argsort(np.array(clusters, dtype=np.int64))
+    else:
+        order = np.arange(len(clusters))
+    place = np.argsort(order)
+    both = (codes >= 0) & (groups >= 0)
+    m = max(1, len(known))
+    table = np.bincount(place[codes[both]] * m + groups[both], minlength=len(clusters) * m)
+    table = table.reshape(len(clusters), m)
+    most, total = table.max(axis=1), table.sum(axis=1)
+    texts = [str(name) for name in known]
+    ties = tuple(
+        tuple(texts[c] for c in np.flatnonzero(row == top))
+        if top and (row == top).sum() > 1
+        else ()
+        for row, top in zip(table, most, strict=True)
+    )
+    shares = np.full(len(clusters), np.nan)
+    np.divide(most, total, out=shares, where=total > 0)
+    names = _numbered(table, texts, [str(clusters[c]) for c in order])
+    named = np.array([*names, None, None], dtype=object)
+    numbers = np.where(codes >= 0, place[np.maximum(codes, 0)] if len(place) else 0, len(clusters))
+    return ClusterNames(names, shares, ties, named[numbers])
+
+
+def _numbered(table: NDArray[np.int64], texts: list[str], clusters: list[str]) -> tuple[str, ...]:
+    """Return the class of each row with the largest count, numbered where several rows have the same."""
+    best, most = table.argmax(axis=1), table.max(axis=1)
+    names = [f"cluster {cluster}" for cluster in clusters]
+    used = {texts[c] for c in best[most > 0]}
+    seen: set[int] = set()
+    for k in np.argsort(-most, kind="stable").tolist():
+        if not most[k]:
+            continue
+        text = texts[best[k]]
+        if best[k] in seen:
+            text = next(t for i in count(2) if (t := f"{text} {i}") not in used)
+        seen.add(best[k])
+        used.add(text)
+        names[k] = text
+    return tuple(names)
 
 
 def _without_noise(table: Contingency) -> Contingency:

@@ -24,13 +24,14 @@ from conclust.comparison import (
     variation_of_information,
 )
 from conclust.contingency import Contingency, contingency
-from conclust.matching import match, relabel
+from conclust.matching import ClusterNames, match, names_from, relabel
 from conclust.membership import entropy, vat_order
 
 adjusted_rand_score = adjusted_rand_index
 rand_score = rand_index
 
 __all__ = [
+    "ClusterNames",
     "Contingency",
     "PairConfusion",
     "adjusted_rand_index",
@@ -43,6 +44,7 @@ __all__ = [
     "js_divergence",
     "match",
     "mirkin_distance",
+    "names_from",
     "normalized_mutual_info_score",
     "normalized_mutual_information",
     "pair_confusion",

@@ -299,7 +299,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         # Checked here so that errors name this estimator; passed on as it came, with its names.
         check_column_names(X)
         validate_data(self, X, reset=False)
-        return self.generator_.transform(X)
+        labels = self.generator_.transform(X)
+        # The consensus was fitted to an Ensemble: names of a frame (set_output) would be unknown to it.
+        return np.asarray(labels) if hasattr(labels, "columns") else labels
 
     @_where_consensus_has("predict")
     def predict(self, X: Any) -> NDArray[np.int64]:

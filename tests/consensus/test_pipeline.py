@@ -157,6 +157,16 @@ def test_frames_out_of_the_generator_are_frames_in():
     np.testing.assert_array_equal(model.labels_, PCC(3, random_state=0).fit(plain).labels_)
 
 
+def test_a_generator_of_frames_predicts_as_one_of_arrays():
+    generator = EnsembleGenerator(n_partitions=8)
+    plain = ConsensusClustering(PCC(3), generator, random_state=0).fit(X)
+    frames = ConsensusClustering(
+        PCC(3), clone(generator).set_output(transform="pandas"), random_state=0
+    ).fit(X)
+    np.testing.assert_array_equal(frames.predict(X), plain.predict(X))
+    np.testing.assert_array_equal(frames.predict_proba(X), plain.predict_proba(X))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

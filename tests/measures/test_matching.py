@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from conclust import matching
 from conclust.contingency import contingency
 from conclust.exceptions import InputError
-from conclust.matching import best_matching, match, relabel
+from conclust.matching import best_matching, match, names_from, relabel
 
 tables = st.integers(2, 12).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2)
@@ -99,3 +99,66 @@ def test_refuses_what_cannot_be_compared():
         match([0, 1], [0, 1, 1])
     with pytest.raises(InputError, match="No object has a label in both"):
         relabel([0, -1], [-1, 0])
+
+
+# ----------------------------------------------------------------------- names after classes
+
+
+def names_by_counting(labels, classes):
+    """Name clusters in rising order: count classes, most objects first among clusters of one class."""
+    found = {}
+    for k in sorted({label for label in labels if label >= 0}):
+        there = [
+            c for label, c in zip(labels, classes, strict=True) if label == k and c is not None
+        ]
+        counts = {c: there.count(c) for c in classes if c in there}
+        top = max(counts.values(), default=0)
+        best = [c for c, n in counts.items() if n == top]
+        found[k] = (best, top, top / len(there) if there else None)
+    return found
+
+
+@given(
+    st.integers(2, 12).flatmap(
+        lambda n: st.tuples(
+            st.lists(st.integers(-2, 3), min_size=n, max_size=n),
+            st.lists(st.sampled_from(["x", "y", "z", None]), min_size=n, max_size=n),
+        )
+    )
+)
+def test_clusters_have_the_names_of_their_largest_class(case):
+    labels, classes = case
+    named = names_from(labels, classes)
+    expected = names_by_counting(labels, classes)
+    assert len(named.names) == len(set(named.names)) == len(expected)
+    for at, (k, (best, top, share)) in enumerate(expected.items()):
+        if not best:
+            assert named.names[at] == f"cluster {k}"
+            assert np.isnan(named.shares[at])
+        else:
+            assert named.names[at].split(" ")[0] == best[0]
+            assert named.shares[at] == share
+        assert named.ties[at] == (tuple(best) if len(best) > 1 else ())
+        plain = [
+            i for i, (b, _, _) in enumerate(expected.values()) if b and best and b[0] == best[0]
+        ]
+        if best and named.names[at] == best[0]:
+            assert top == max(list(expected.values())[i][1] for i in plain)
+    for label, name in zip(labels, named.labels, strict=True):
+        assert name == (None if label < 0 else named.names[sorted(expected).index(label)])
+
+
+def test_names_that_are_taken_are_passed_by():
+    named = names_from([0, 0, 0, 1, 1, 2], ["T", "T", "T", "T", "T", "T 2"])
+    assert named.names == ("T", "T 3", "T 2")
+
+
+def test_clusters_with_names_are_in_order_of_appearance():
+    named = names_from(["b", "b", "a"], [1, 1, 2])
+    assert named.names == ("1", "2")
+    assert named.labels.tolist() == ["1", "1", "2"]
+
+
+def test_names_need_the_same_objects():
+    with pytest.raises(InputError, match="Got 3 labels and 2 classes"):
+        names_from([0, 1, 1], ["a", "b"])

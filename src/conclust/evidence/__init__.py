@@ -19,6 +19,7 @@ from conclust.evidence.dense import (
     evidence,
     frequencies,
 )
+from conclust.evidence.edges import edge_evidence
 from conclust.evidence.nearest import nearest_pairs
 from conclust.evidence.pairs import SparseEvidence, pair_counts, sample_pairs
 from conclust.evidence.tree import SpanningTree, spanning_tree
@@ -33,6 +34,7 @@ __all__ = [
     "coassociation",
     "coassociation_blocks",
     "copresence",
+    "edge_evidence",
     "evidence",
     "frequencies",
     "nearest_pairs",

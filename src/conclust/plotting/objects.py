@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,11 @@ def bars_of(membership: ArrayLike | Any) -> Bars:
 
 @drawn_in_style
 def membership_bars(
-    membership: ArrayLike | Any, *, max_bars: int = 600, ax: Axes | None = None
+    membership: ArrayLike | Any,
+    *,
+    max_bars: int = 600,
+    colours: Sequence[Any] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the memberships of all objects as bars, side by side.
 
@@ -98,6 +103,8 @@ def membership_bars(
         Rows are probabilities. Of a model ``membership_`` is shown.
     max_bars : int, default=600
         Of more objects than this, neighbours of a cluster are averaged to one bar.
+    colours : sequence of matplotlib colours, default=None
+        Of the clusters, which have them elsewhere. None, and for clusters without one: those of all pictures.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
 
@@ -125,14 +132,18 @@ def membership_bars(
     limit = check_int(max_bars, "max_bars", "membership_bars")
     bars = bars_of(membership)
     n, K = bars.values.shape
+    ax = axes(ax, (PAGE, 0.24 * PAGE))
+    from matplotlib.colors import to_rgb
+
     edges = np.unique(np.arange(min(n, limit) + 1) * n // min(n, limit))
     # Bars end where clusters do.
     ends = np.flatnonzero(np.diff(bars.clusters)) + 1
     edges = np.union1d(edges, ends).astype(np.int64)
     means = over_partitions(bars.values, edges) / np.diff(edges)[:, None]
     own = bars.clusters[edges[:-1]]
-    ax = axes(ax, (PAGE, 0.24 * PAGE))
     palette = cluster_colours(K)
+    for k, colour in enumerate([] if colours is None else list(colours)[:K]):
+        palette[k] = to_rgb(colour)
     # The own cluster stands below, the others on it in their order.
     floor = np.where(np.arange(K) == own[:, None], 0.0, means[np.arange(len(own)), own][:, None])
     below = np.zeros(len(own))

@@ -1,0 +1,87 @@
+"""Communities of a graph as labels of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._labels import MISSING
+from conclust.exceptions import InputError
+
+__all__ = ["read_communities"]
+
+_EXPECTED = (
+    "Communities are a list of runs, and a run is a list of sets of nodes, an object with such 'communities' "
+    "or a dict of nodes to labels."
+)
+
+
+def read_communities(runs: Iterable[Any], nodes: Iterable[Hashable] | None) -> NDArray[np.int32]:
+    """Return labels (n_nodes, n_runs) of the nodes, in their order or sorted; -1 where a run lacks a node.
+
+    Raises
+    ------
+    InputError
+        If these are no communities, communities of a run overlap, or there is a node that `nodes` lacks.
+    """
+    if isinstance(runs, str | bytes | Mapping) or not isinstance(runs, Iterable):
+        raise InputError(f"{_EXPECTED} Got {type(runs).__name__}.")
+    read = [_labels_of(run, u) for u, run in enumerate(runs)]
+    if not read:
+        raise InputError(f"{_EXPECTED} Got no run.")
+    order = _sorted_nodes(read) if nodes is None else list(nodes)
+    place = {node: i for i, node in enumerate(order)}
+    if len(place) < len(order):
+        raise InputError(
+            f"The 'nodes' must be different. Got {len(order) - len(place)} of them again."
+        )
+    labels = np.full((len(order), len(read)), MISSING, dtype=np.int32)
+    for u, run in enumerate(read):
+        try:
+            at = np.fromiter((place[node] for node in run), dtype=np.int64, count=len(run))
+        except KeyError as error:
+            raise InputError(
+                f"Run {u} has the node {error.args[0]!r}, which is not among the 'nodes'."
+            ) from error
+        labels[at, u] = np.fromiter(run.values(), dtype=np.int32, count=len(run))
+    return labels
+
+
+def _labels_of(run: Any, u: int) -> dict[Hashable, int]:
+    """Return the number of the community of each node of a run."""
+    if isinstance(run, Mapping):
+        numbers: dict[Any, int] = {}
+        return {node: numbers.setdefault(label, len(numbers)) for node, label in run.items()}
+    communities = getattr(run, "communities", run)
+    if isinstance(communities, str | bytes) or not isinstance(communities, Iterable):
+        raise InputError(f"{_EXPECTED} Got {type(run).__name__} as run {u}.")
+    found: dict[Hashable, int] = {}
+    for k, community in enumerate(communities):
+        if isinstance(community, str | bytes) or not isinstance(community, Iterable):
+            raise InputError(
+                f"{_EXPECTED} Got {community!r} as community {k} of run {u}. If this is one run, give it as a "
+                "list of one."
+            )
+        for node in community:
+            if found.setdefault(node, k) != k:
+                raise InputError(
+                    f"Communities {found[node]} and {k} of run {u} overlap: both have the node {node!r}. "
+                    "Give overlapping communities as memberships: Ensemble.from_memberships, with a row of "
+                    "shares for each node."
+                )
+    return found
+
+
+def _sorted_nodes(read: list[dict[Hashable, int]]) -> list[Any]:
+    """Return all nodes, sorted: the order of sets changes from process to process."""
+    every: set[Any] = set().union(*read)
+    try:
+        return sorted(every)
+    except TypeError as error:
+        raise InputError(
+            "The nodes are of kinds that have no order: give them as 'nodes', in the order that rows of the "
+            "ensemble are to have (a graph of networkx will do)."
+        ) from error

@@ -1,0 +1,65 @@
+"""The objects of an ensemble that have equal rows of labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._equal_rows import EqualRows
+
+if TYPE_CHECKING:
+    from conclust.ensemble import Ensemble
+
+__all__ = ["DistinctRows"]
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows(EqualRows):
+    """The distinct rows of labels of an ensemble (`Ensemble.distinct_rows`).
+
+    Attributes
+    ----------
+    first : ndarray of int64 of shape (n_rows,)
+        The first object with each row.
+    inverse : ndarray of int64 of shape (n_objects,)
+        The row of each object.
+    counts : ndarray of int64 of shape (n_rows,)
+        How many objects have each row.
+    whole : Ensemble
+        The ensemble that the objects are of.
+    """
+
+    whole: Ensemble = field(repr=False)
+
+    @classmethod
+    def each_object(cls, whole: Ensemble) -> DistinctRows:
+        """Return a row for every object, equal to others or not."""
+        alone = EqualRows.each_alone(whole.n_samples)
+        return cls(alone.first, alone.inverse, alone.counts, whole)
+
+    @property
+    def n_objects(self) -> int:
+        """How many objects the rows stand for."""
+        return len(self.inverse)
+
+    @property
+    def cells(self) -> int:
+        """How many labels the rows hold."""
+        return int(self.ensemble.codes.size)
+
+    @cached_property
+    def ensemble(self) -> Ensemble:
+        """One object with each row, with the clusters numbered as in the whole ensemble."""
+        everything = np.array_equal(self.first, np.arange(self.whole.n_samples))
+        return self.whole if everything else self.whole.part(self.first)
+
+    def some(self, objects: NDArray[np.int64]) -> tuple[DistinctRows, NDArray[np.int64]]:
+        """Return the rows that some objects have, in the order they have here, and which they are."""
+        kept, inverse, counts = np.unique(
+            self.inverse[objects], return_inverse=True, return_counts=True
+        )
+        return DistinctRows(self.first[kept], inverse, counts, self.whole), kept

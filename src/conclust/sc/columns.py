@@ -1,0 +1,174 @@
+"""Columns of labels in ``adata.obs``: which are meant, and their labels as numbers and names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._labels import MISSING, NOISE, Missing
+from conclust._validation import check_option, missing_extra
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+
+__all__ = ["Columns", "categorical", "check_annotated", "chosen_keys", "names_of", "read_columns"]
+
+# "-1" and "-2" are what becomes of -1 and -2 where labels are turned into categories of strings.
+_MISSING, _NOISE = str(MISSING), str(NOISE)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of labels.
+
+    Attributes
+    ----------
+    keys : tuple of str
+        What they are called in ``adata.obs``.
+    labels : ndarray of int32 of shape (n_cells, n_keys)
+        Places in `names`, -1 for missing and -2 for noise.
+    names : tuple of tuples of str
+        The categories of each column.
+    """
+
+    keys: tuple[str, ...]
+    labels: NDArray[np.int32]
+    names: tuple[tuple[str, ...], ...]
+
+    def ensemble(self, weights: ArrayLike | None) -> Ensemble:
+        """Return the columns as an ensemble, its clusters called by their numbers in `names`."""
+        return Ensemble(self.labels, weights=weights)
+
+    def named_ensemble(self, weights: ArrayLike | None) -> Ensemble:
+        """Return the columns as an ensemble, its clusters called as in ``adata.obs``."""
+        numbered = self.ensemble(weights)
+        names = tuple(
+            tuple(own[number] for number in numbers)
+            for own, numbers in zip(self.names, numbered.names, strict=True)
+        )
+        return Ensemble.numbered(numbered.codes, names, numbered.weights)
+
+
+def check_annotated(adata: Any, owner: str, name: str = "adata") -> None:
+    """Refuse what has no ``obs``, ``obsm`` and ``uns``."""
+    if not all(hasattr(adata, part) for part in ("obs", "obsm", "uns")):
+        raise InputError(
+            f"The {name!r} of {owner} must be an AnnData, or a MuData. Got {type(adata).__name__} instead."
+        )
+
+
+def chosen_keys(
+    adata: Any, keys: str | Sequence[str] | None, prefix: str | None, owner: str
+) -> tuple[str, ...]:
+    """Return the columns that are named, or that begin with `prefix`, in the order of what follows."""
+    check_annotated(adata, owner)
+    there = [str(name) for name in adata.obs.columns]
+    if (keys is None) == (prefix is None):
+        raise InputError(
+            f"{owner} takes either 'keys', the columns of adata.obs that hold labels, or their 'prefix'. "
+            f"Got {'neither' if keys is None else 'both'}."
+        )
+    if prefix is not None:
+        found = [name for name in there if name.startswith(prefix) and name != prefix]
+        if not found:
+            raise InputError(
+                f"No column of adata.obs begins with {prefix!r}. Its columns are {there}."
+            )
+        return tuple(sorted(found, key=lambda name: _natural(name[len(prefix) :])))
+    wanted = [keys] if isinstance(keys, str) else list(keys or ())
+    lacking = [name for name in wanted if name not in there]
+    if lacking or not wanted:
+        raise InputError(
+            f"The 'keys' of {owner} must be columns of adata.obs. Got {lacking or 'none'}; its columns "
+            f"are {there}."
+        )
+    return tuple(wanted)
+
+
+def _natural(text: str) -> list[tuple[bool, float, str]]:
+    """Return what orders names as people do: 0.5 before 2 before 10."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return [(i % 2 == 0, 0.0 if i % 2 == 0 else float(p), p) for i, p in enumerate(parts)]
+
+
+def read_columns(
+    adata: Any,
+    keys: Sequence[str],
+    *,
+    missing: Missing,
+    owner: str,
+    known: tuple[tuple[str, ...], ...] | None = None,
+) -> Columns:
+    """Read columns of ``adata.obs``, and nothing else of `adata`.
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        What has them.
+    keys : sequence of str
+        Their names.
+    missing : {"unobserved", "noise"}
+        What -1 and "-1" mean; NaN is always missing.
+    owner : str
+        Who asks, for messages.
+    known : tuple of tuples of str, default=None
+        Names that have numbers already; others are numbered after them.
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or holds numbers that are no labels.
+    """
+    check_option(missing, "missing", owner, Missing)
+    lacking = [key for key in keys if key not in adata.obs.columns]
+    if lacking:
+        raise InputError(f"{owner}: adata.obs lacks the columns {lacking}.")
+    labels = np.empty((len(adata.obs), len(keys)), dtype=np.int32)
+    names = []
+    for u, key in enumerate(keys):
+        numbers: dict[str, int] = {} if known is None else {n: k for k, n in enumerate(known[u])}
+        column = categorical(adata.obs[key])
+        table = [_number(name, key, numbers, missing, owner) for name in column.categories.tolist()]
+        # The code -1, a missing label, stands for the last entry.
+        labels[:, u] = np.array([*table, MISSING], dtype=np.int32)[column.codes]
+        names.append(tuple(numbers))
+    return Columns(tuple(keys), labels, tuple(names))
+
+
+def categorical(column: Any) -> Any:
+    """Return a column as a pandas.Categorical, which it is by convention."""
+    try:
+        import pandas as pd
+    except ImportError:
+        missing_extra("pandas", "anndata", "conclust.sc")
+    series = column if isinstance(column, pd.Series) else pd.Series(np.asarray(column))
+    return series.astype("category").array
+
+
+def names_of(column: Any) -> NDArray[Any]:
+    """Return the categories of a column as an array of strings; None where there is none."""
+    found = categorical(column)
+    names = np.array([*map(str, found.categories), None], dtype=object)
+    each: NDArray[Any] = names[found.codes]
+    return each
+
+
+def _number(value: Any, key: str, numbers: dict[str, int], missing: Missing, owner: str) -> int:
+    """Return the number of a category, a new one for a new name."""
+    name = str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if value != int(value) or value < NOISE:
+            raise InputError(
+                f"{owner}: adata.obs[{key!r}] holds {value!r}, which is no label. Labels are categories, names "
+                "or whole numbers from 0 on; -1 is missing and -2 is noise."
+            )
+        name = str(int(value))
+    if name == _MISSING:
+        return NOISE if missing == "noise" else MISSING
+    if name == _NOISE:
+        return NOISE
+    return numbers.setdefault(name, len(numbers))

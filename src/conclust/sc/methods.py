@@ -1,0 +1,91 @@
+"""From the name of a method to an estimator, and from an estimator to plain text and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+import conclust
+from conclust._validation import check_int, refuse
+from conclust.consensus.base import ConsensusClusterer
+from conclust.consensus.registry import method_named, methods, near_names
+from conclust.exceptions import InputError
+
+__all__ = ["estimator_of", "recorded", "remade"]
+
+_OWNER = "sc.tl.consensus"
+# What changes no result.
+_RUNNING = ("n_jobs", "verbose")
+
+
+def estimator_of(method: Any, n_clusters: int | None, random_state: int, n_jobs: int | None) -> Any:
+    """Return the estimator of a method, with the parameters that it has of those given."""
+    seed = check_int(random_state, "random_state", _OWNER, low=0)
+    given: dict[str, Any] = {}
+    if isinstance(method, ConsensusClusterer):
+        estimator = clone(method)
+    else:
+        estimator = getattr(conclust, _class_name(method))()
+    has = estimator.get_params(deep=False)
+    if n_clusters is not None:
+        if "n_clusters" not in has:
+            name = type(estimator).__name__
+            refuse("n_clusters", _OWNER, "None", n_clusters, f"{name} finds the number by itself.")
+        given["n_clusters"] = n_clusters
+    if "random_state" in has and has["random_state"] is None:
+        given["random_state"] = seed
+    if "n_jobs" in has and n_jobs is not None:
+        given["n_jobs"] = n_jobs
+    return estimator.set_params(**given)
+
+
+def _class_name(method: Any) -> str:
+    if method is None:
+        return "AutoConsensus"
+    found = method_named(method) if isinstance(method, str) else None
+    if found is None:
+        near = near_names(method) if isinstance(method, str) else []
+        advice = f"Is it {' or '.join(near)}?" if near else "conclust.methods() lists them."
+        refuse("method", _OWNER, "the name of a method, an estimator or None", method, advice)
+    return found.estimator
+
+
+def recorded(estimator: Any) -> dict[str, str]:
+    """Return an estimator as text that every file format keeps: its class, and its parameters as JSON."""
+    name = type(estimator).__name__
+    has = estimator.get_params(deep=False)
+    values = {key: value for key, value in has.items() if key not in _RUNNING}
+    try:
+        text = json.dumps(values, sort_keys=True, default=_plain)
+    except TypeError as error:
+        raise InputError(
+            f"{_OWNER} keeps the parameters of {name} in adata.uns, as numbers and words, and {error}. Fit "
+            f"{name} to conclust.sc.get.ensemble(adata, ...) instead."
+        ) from error
+    return {"method": name, "method_params": text}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is neither")
+
+
+def remade(params: Mapping[str, Any], n_jobs: int | None, owner: str) -> Any:
+    """Return the estimator that `recorded` wrote down."""
+    name = str(params["method"])
+    known = {method.estimator for method in methods()}
+    values = json.loads(str(params["method_params"]))
+    if name not in known or not set(values) <= set(getattr(conclust, name)().get_params()):
+        raise InputError(
+            f"The 'reference' of {owner} was made by conclust {params.get('conclust_version')}, where "
+            f"{name} had other parameters. Find the consensus again."
+        )
+    estimator = getattr(conclust, name)(**values)
+    if n_jobs is not None and "n_jobs" in estimator.get_params():
+        estimator.set_params(n_jobs=n_jobs)
+    return estimator

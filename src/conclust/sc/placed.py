@@ -1,0 +1,71 @@
+"""Where new cells belong, by a method that places new objects or by the labels that they share."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.confidence import company
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+from conclust.placing import shared_clusterings
+
+__all__ = ["Placed", "place"]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Clusters of new cells (-1: nothing is known of the cell), how sure they are, and how they were found."""
+
+    labels: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    membership: NDArray[np.float64] | None
+    way: str
+
+
+def place(
+    model: Any, ensemble: Ensemble, labels: NDArray[np.int64], new: NDArray[Any], key: str
+) -> Placed:
+    """Place new cells in the clusters that an estimator found in an ensemble.
+
+    Raises
+    ------
+    InputError
+        If the estimator finds other clusters than it did.
+    """
+    name = type(model).__name__
+    if not hasattr(model, "predict_proba"):
+        shares = shared_clusterings(ensemble, labels, new)
+        known = ~np.isnan(shares).all(axis=1)
+        found = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
+        return Placed(found, _company(labels, ensemble, new, found), None, "shared clusterings")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when the consensus was found
+        model.fit(ensemble)
+    if not np.array_equal(model.labels_, labels):
+        raise InputError(
+            f"Fitting {name} to the reference again gives other clusters than obs[{key!r}] has: cells or columns "
+            "were changed since, or it was made by another version. Find the consensus again."
+        )
+    found = model.predict(new)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same as of predict
+        membership = model.predict_proba(new)
+    sure = np.where(found < 0, np.nan, membership.max(axis=1))
+    return Placed(found, sure, membership, name)
+
+
+def _company(
+    labels: NDArray[np.int64], ensemble: Ensemble, new: NDArray[Any], found: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return what `conclust.confidence.confidences` is for old cells: a share of the company."""
+    shares = np.nan_to_num(company(labels, ensemble, new=new))
+    own = np.take_along_axis(shares, np.maximum(found, 0)[:, None], axis=1)[:, 0]
+    total = shares.sum(axis=1)
+    even = np.full(len(own), 1.0 / shares.shape[1])
+    np.divide(own, total, out=even, where=total > 0)
+    return np.where(found < 0, np.nan, even)

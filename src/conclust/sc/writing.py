@@ -1,0 +1,108 @@
+"""What is written into an AnnData, by scanpy's conventions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._validation import missing_extra
+from conclust.exceptions import InputError
+from conclust.matching import names_from
+from conclust.sc.columns import categorical, names_of
+
+__all__ = ["check_parent", "cluster_names", "inherit_colours", "write_clusters"]
+
+
+def write_clusters(
+    adata: Any,
+    key: str,
+    labels: NDArray[np.int64],
+    confidence: NDArray[np.float64],
+    membership: NDArray[np.float64] | None,
+    names: list[str],
+) -> None:
+    """Write clusters, how sure each cell is, and memberships where there are any.
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        Where to.
+    key : str
+        What they are called.
+    labels : ndarray of shape (n_cells,)
+        Places in `names`; negative: no cluster, which is NaN.
+    confidence : ndarray of shape (n_cells,)
+        How sure.
+    membership : ndarray of shape (n_cells, n_held) or None
+        Of an earlier consensus of this name none is left.
+    names : list of str
+        The categories.
+    """
+    import pandas as pd
+
+    kind: Any = pd.Categorical
+    adata.obs[key] = kind.from_codes(np.maximum(labels, -1), categories=names)
+    adata.obs[f"{key}_confidence"] = np.asarray(confidence, dtype=np.float64)
+    held = f"{key}_membership"
+    if membership is not None:
+        adata.obsm[held] = membership.astype(np.float32)
+    elif held in adata.obsm:
+        del adata.obsm[held]
+
+
+def cluster_names(adata: Any, labels: NDArray[np.int64], column: str | None) -> list[str]:
+    """Return the names of clusters 0, 1, ...: their numbers, or after the categories of a column."""
+    if column is None:
+        return [str(k) for k in range(int(labels.max()) + 1)]
+    return list(names_from(labels, names_of(adata.obs[column])).names)
+
+
+def check_parent(adata: Any, parent: str, owner: str) -> None:
+    """Refuse a column that clusters cannot have their colours from."""
+    if parent not in adata.obs.columns or f"{parent}_colors" not in adata.uns:
+        lacking = (
+            f"obs[{parent!r}]" if parent not in adata.obs.columns else f"uns['{parent}_colors']"
+        )
+        raise InputError(
+            f"The 'colors_from' of {owner} must be a column whose categories have colours. Got "
+            f"{parent!r}, and adata has no {lacking}: scanpy writes colours when it first draws a column."
+        )
+
+
+def inherit_colours(adata: Any, key: str, parent: str) -> None:
+    """Give clusters the colours of the categories that they share most cells with, where they have none.
+
+    Of clusters that share most cells with the same category the one with the most has its colour; the others
+    have new ones, so that no two are alike.
+    """
+    if f"{key}_colors" in adata.uns:
+        return
+    mine, theirs = categorical(adata.obs[key]), categorical(adata.obs[parent])
+    colours = [str(colour) for colour in adata.uns[f"{parent}_colors"]]
+    n, m = len(mine.categories), min(len(theirs.categories), len(colours))
+    both = (mine.codes >= 0) & (theirs.codes >= 0) & (theirs.codes < m)
+    cells = mine.codes[both].astype(np.int64) * m + theirs.codes[both]
+    table = np.bincount(cells, minlength=n * m).reshape(n, m)
+    taken: dict[int, str] = {}
+    used: set[int] = set()
+    best = table.argmax(axis=1)
+    for k in np.argsort(-table.max(axis=1), kind="stable").tolist():
+        if table[k, best[k]] and int(best[k]) not in used:
+            used.add(int(best[k]))
+            taken[k] = colours[best[k]]
+    fresh = iter(_others(n + len(colours), {colour.lower() for colour in colours}))
+    adata.uns[f"{key}_colors"] = [taken[k] if k in taken else next(fresh) for k in range(n)]
+
+
+def _others(n: int, used: set[str]) -> list[str]:
+    """Return colours of clusters as "#rrggbb" that are not used yet."""
+    from conclust.plotting.style import cluster_colours
+
+    try:
+        rows = np.rint(255 * cluster_colours(n)).astype(int).tolist()
+    except ImportError:
+        missing_extra("matplotlib", "plot", "Choosing colours")
+    found = ["#{:02x}{:02x}{:02x}".format(*row) for row in rows]
+    return [colour for colour in found if colour not in used]

@@ -1,0 +1,109 @@
+"""A consensus as columns of the frame that the user has."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+from tests.cases import planted
+
+import conclust as cc
+from conclust.confidence import confidences
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+
+LABELS, _ = planted(seed=2, n=30, m=6, k=3, flip=0.2)
+SOFT = cc.PCC(3, random_state=0).fit(LABELS)
+HARD = cc.EAC(3).fit(LABELS)
+
+
+class Places(pd.DataFrame):
+    """A frame with more to it than columns, as GeoDataFrame is."""
+
+    _metadata = ["crs"]  # noqa: RUF012
+
+    @property
+    def _constructor(self):
+        return Places
+
+
+def test_columns_are_what_the_model_has():
+    frame = cc.to_frame(SOFT)
+    width = SOFT.membership_.shape[1]
+    assert frame.columns.tolist() == [
+        "label",
+        "confidence",
+        *(f"cluster_{k}" for k in range(width)),
+    ]
+    np.testing.assert_array_equal(frame["label"], SOFT.labels_)
+    np.testing.assert_array_equal(frame["confidence"], confidences(SOFT, LABELS))
+    np.testing.assert_array_equal(frame.iloc[:, 2:], SOFT.membership_)
+    assert cc.to_frame(HARD).columns.tolist() == ["label"]
+    told = cc.to_frame(HARD, ensemble=LABELS)
+    np.testing.assert_array_equal(told["confidence"], confidences(HARD, LABELS))
+
+
+@pytest.mark.parametrize("soft", [True, False])
+def test_a_pipeline_brings_its_members(soft):
+    X, _ = make_blobs(60, random_state=0)
+    consensus = cc.PCC() if soft else cc.EAC()
+    model = cc.ConsensusClustering(consensus, n_clusters=3, random_state=0).fit(X)
+    np.testing.assert_array_equal(cc.to_frame(model)["confidence"], confidences(model))
+    assert ("cluster_0" in cc.to_frame(model)) == soft
+
+
+def test_frames_of_pandas_stay_what_they_are():
+    given = Places({"town": list(map(str, range(30)))}, index=pd.RangeIndex(100, 130, name="id"))
+    given.crs = "EPSG:4326"
+    found = cc.to_frame(SOFT, given)
+    assert type(found) is Places
+    assert found.crs == "EPSG:4326"
+    pd.testing.assert_index_equal(found.index, given.index)
+    assert found.columns.tolist()[:3] == ["town", "label", "confidence"]
+    assert given.columns.tolist() == ["town"]
+    index = pd.MultiIndex.from_product([["a", "b", "c"], range(10)])
+    pd.testing.assert_index_equal(cc.to_frame(HARD, index).index, index)
+    assert cc.to_frame(HARD, [f"o{i}" for i in range(30)]).index[2] == "o2"
+
+
+def test_frames_of_polars_stay_what_they_are():
+    given = pl.DataFrame({"town": list(map(str, range(30)))})
+    found = cc.to_frame(SOFT, given)
+    assert isinstance(found, pl.DataFrame)
+    assert found.columns[:3] == ["town", "label", "confidence"]
+    assert found["label"].to_list() == SOFT.labels_.tolist()
+    alone = cc.to_frame(HARD, given["town"])
+    assert alone.columns == ["town", "label"]
+    assert found["label"].dtype == pl.Int64
+
+
+def test_an_object_in_no_cluster_is_told():
+    labels = LABELS.copy()
+    labels[4] = -1
+    with pytest.warns(EvidenceWarning):
+        model = cc.PCC(3, random_state=0).fit(labels)
+    frame = cc.to_frame(model)
+    assert frame["label"].iloc[4] == -1
+    assert np.isnan(frame["confidence"].iloc[4])
+    np.testing.assert_array_equal(frame["confidence"], confidences(model, labels))
+
+
+def test_a_prefix_keeps_two_results_apart():
+    both = cc.to_frame(HARD, cc.to_frame(SOFT), prefix="eac_")
+    assert both.columns.tolist()[-1] == "eac_label"
+    for frame in (cc.to_frame(SOFT), pl.DataFrame({"label": range(30)})):
+        with pytest.raises(InputError, match=r"columns \['label'\] already"):
+            cc.to_frame(HARD, frame)
+    with pytest.raises(InputError, match="already"):
+        cc.to_frame(HARD, pl.Series("label", range(30)))
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="Got 3 rows, and there are 30 labels"):
+        cc.to_frame(HARD, [1, 2, 3])
+    with pytest.raises(InputError, match="Collect it"):
+        cc.to_frame(HARD, pl.DataFrame({"a": range(30)}).lazy())
+    with pytest.raises(NotFittedError):
+        cc.to_frame(cc.EAC())
+    with pytest.raises(ParameterError, match="'prefix'"):
+        cc.to_frame(HARD, prefix=None)

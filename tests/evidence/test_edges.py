@@ -1,0 +1,103 @@
+"""Evidence on the edges of a graph is that of all pairs, read at the edges."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from tests.cases import random_labels
+
+from conclust import EAC, Ensemble, coassociation, copresence
+from conclust.evidence import SparseEvidence, edge_evidence
+from conclust.exceptions import InputError
+from conclust.metrics import adjusted_rand_index
+
+
+def graph_of(seed, n, density=0.2):
+    rng = np.random.default_rng(seed)
+    return sp.random_array((n, n), density=density, rng=rng, format="csr")
+
+
+@pytest.mark.parametrize("kind", ["plain", "gaps", "weighted", "soft"])
+@pytest.mark.parametrize("form", ["csr", "coo", "upper", "doubled"])
+def test_counts_are_those_of_all_pairs_at_the_edges(kind, form):
+    labels = random_labels(3, 30, 7, 4, missing=0.4 * (kind == "gaps"))
+    ensemble = Ensemble(labels, weights=range(1, 8) if kind == "weighted" else None)
+    if kind == "soft":
+        rng = np.random.default_rng(0)
+        ensemble = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 30) for _ in range(4)])
+    graph = graph_of(1, 30)
+    whole = (graph.toarray() != 0) | (graph.toarray().T != 0)
+    np.fill_diagonal(whole, False)
+    if form == "coo":
+        graph = sp.coo_matrix(graph)
+    elif form == "upper":
+        graph = sp.triu(sp.csr_array(whole.astype(float)))
+    elif form == "doubled":
+        twice = sp.coo_array(graph)
+        graph = sp.coo_array(
+            (
+                np.concatenate([twice.data, twice.data, [0.0]]),
+                (
+                    np.concatenate([twice.row, twice.row, [0]]),
+                    np.concatenate([twice.col, twice.col, [29]]),
+                ),
+            ),
+            shape=graph.shape,
+        )
+        whole[0, 29] = whole[29, 0] = graph_of(1, 30).toarray()[[0, 29], [29, 0]].any()
+    found = edge_evidence(ensemble, graph)
+    SparseEvidence(found.indptr, found.indices, found.counts, found.copresence)  # checks its form
+    c, N = coassociation(ensemble), copresence(ensemble)
+    known = whole & (N > 0)
+    counts, both = (matrix.toarray() for matrix in found.matrices())
+    np.testing.assert_allclose(counts, np.where(known, c, 0), atol=1e-12)
+    np.testing.assert_allclose(both, np.where(known, N, 0), atol=1e-12)
+    assert found.n_pairs == np.count_nonzero(known) // 2
+
+
+def test_threads_change_no_bit():
+    ensemble = Ensemble(random_labels(0, 200, 9, 5), weights=np.linspace(0.1, 2, 9))
+    one, two = (edge_evidence(ensemble, graph_of(2, 200), n_jobs=k) for k in (1, 3))
+    np.testing.assert_array_equal(one.counts, two.counts)
+
+
+def test_members_that_are_equal_leave_their_connected_pieces():
+    G = nx.planted_partition_graph(3, 15, 0.7, 0.1, seed=0)
+    groups = np.arange(45) // 15
+    groups[44] = 0
+    shares = edge_evidence(np.column_stack([groups] * 4), nx.to_scipy_sparse_array(G)).to_scipy()
+    assert set(np.unique(shares.data)) <= {0.0, 1.0}
+    shares.eliminate_zeros()
+    inside = nx.Graph()
+    inside.add_nodes_from(G)
+    inside.add_edges_from((a, b) for a, b in G.edges if groups[a] == groups[b])
+    pieces, labels = connected_components(shares, directed=False)
+    assert pieces == nx.number_connected_components(inside)
+    for piece in nx.connected_components(inside):
+        assert len(set(labels[list(piece)])) == 1
+
+
+def test_a_method_is_restricted_to_the_edges():
+    G = nx.connected_caveman_graph(4, 6)
+    groups = np.arange(24) // 6
+    rng = np.random.default_rng(0)
+    labels = np.column_stack(
+        [np.where(rng.random(24) < 0.1, rng.integers(0, 4, 24), groups) for _ in range(15)]
+    )
+    evidence = edge_evidence(labels, nx.to_scipy_sparse_array(G))
+    found = EAC(4, linkage="single", pairs=evidence).fit_predict(labels)
+    assert adjusted_rand_index(groups, found) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("graph", "said"),
+    [
+        (np.eye(3), "Got ndarray instead"),
+        (sp.eye_array(4), r"Got shape \(4, 4\) instead"),
+        (nx.Graph(), "Got Graph"),
+    ],
+)
+def test_refusals(graph, said):
+    with pytest.raises(InputError, match=said):
+        edge_evidence([[0], [0], [1]], graph)

@@ -1,0 +1,211 @@
+"""Files, backed and lazy data, MuData, the namespace, pictures, and scanpy beside it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import conclust.sc as ccs
+
+anndata = pytest.importorskip("anndata")
+
+FORMATS = ["h5ad", "zarr"]
+
+
+def written(adata, path, form):
+    if form == "h5ad":
+        adata.write_h5ad(path)
+        return anndata.read_h5ad(path)
+    adata.write_zarr(path)
+    return anndata.read_zarr(path)
+
+
+def same(one, other):
+    assert type(one) is type(other) or np.ndim(one) == np.ndim(other)
+    if isinstance(one, dict):
+        assert set(one) == set(other)
+        for key in one:
+            same(one[key], other[key])
+    elif isinstance(one, pd.DataFrame):
+        pd.testing.assert_frame_equal(one, other, check_index_type=False)
+    else:
+        np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2")
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("method", ["PCC", "EAC"])
+def test_files_bring_everything_back(adata, tmp_path, form, method):
+    adata.uns["cell_type_colors"] = ["#111111", "#222222", "#333333", "#444444"]
+    ccs.tl.consensus(
+        adata,
+        prefix="leiden_",
+        method=method,
+        n_clusters=4,
+        weights=[1, 1, 1, 1, 1, 2],
+        colors_from="cell_type",
+    )
+    ccs.tl.stability(adata, prefix="leiden_", groupby="cell_type")
+    back = written(adata, tmp_path / f"cells.{form}", form)
+    for key in ("consensus", "consensus_colors", "cell_type_stability"):
+        same(adata.uns[key], back.uns[key])
+    for key in ("consensus", "consensus_confidence", "cell_type_stability"):
+        assert back.obs[key].tolist() == adata.obs[key].tolist()
+        assert back.obs[key].dtype.kind == adata.obs[key].dtype.kind
+    if method == "PCC":
+        np.testing.assert_array_equal(
+            back.obsm["consensus_membership"], adata.obsm["consensus_membership"]
+        )
+    # A reference that was in a file places cells as before.
+    for reference in (adata, back):
+        new = adata[:30].copy()
+        ccs.tl.predict(new, reference)
+        assert new.obs["consensus"].tolist() == adata.obs["consensus"][:30].tolist()
+    if form == "h5ad":
+        third = written(back, tmp_path / "again.h5ad", form)
+        same(third.uns["consensus"], back.uns["consensus"])
+
+
+def test_backed_data_are_not_read(adata, tmp_path):
+    path = tmp_path / "cells.h5ad"
+    adata.write_h5ad(path)
+    ccs.tl.consensus(adata, prefix="leiden_")
+    before = path.read_bytes()
+    backed = anndata.read_h5ad(path, backed="r")
+    ccs.tl.consensus(backed, prefix="leiden_")
+    assert backed.isbacked
+    assert backed.obs["consensus"].tolist() == adata.obs["consensus"].tolist()
+    backed.file.close()
+    assert path.read_bytes() == before
+
+
+def test_data_in_dask_are_not_computed(adata):
+    import dask.array as dask_array
+
+    def refuse(block):
+        raise AssertionError("the data were read")
+
+    lazy = dask_array.from_array(adata.X, chunks=(60, 6)).map_blocks(
+        refuse, dtype=np.float32, meta=adata.X[:0]
+    )
+    there = anndata.AnnData(lazy, obs=adata.obs.copy())
+    ccs.tl.consensus(adata, prefix="leiden_")
+    ccs.tl.consensus(there, prefix="leiden_")
+    ccs.tl.stability(there, prefix="leiden_", groupby="cell_type")
+    assert there.obs["consensus"].tolist() == adata.obs["consensus"].tolist()
+    with pytest.raises(AssertionError, match="were read"):
+        there.X.compute()
+
+
+def test_a_view_becomes_a_copy_as_anndata_has_it(adata):
+    view = adata[:120]
+    with pytest.warns(anndata.ImplicitModificationWarning):
+        ccs.tl.consensus(view, prefix="leiden_")
+    assert not view.is_view
+    assert "consensus" not in adata.obs
+
+
+@pytest.mark.filterwarnings("ignore:From 0.4:FutureWarning", "ignore:Cannot join columns")
+def test_mudata_takes_the_place(adata):
+    import mudata
+
+    mdata = mudata.MuData({"rna": adata, "adt": adata.copy()})
+    keys = ["rna:leiden_1", "adt:leiden_1.25"]
+    for key in keys:
+        mdata.obs[key] = adata.obs[key.split(":")[1]]
+    ccs.tl.consensus(mdata, keys, method="PCC", n_clusters=6)
+    ccs.tl.consensus(adata, ["leiden_1", "leiden_1.25"], method="PCC", n_clusters=6)
+    assert mdata.obs["consensus"].tolist() == adata.obs["consensus"].tolist()
+    np.testing.assert_array_equal(
+        mdata.obsm["consensus_membership"], adata.obsm["consensus_membership"]
+    )
+    found = ccs.tl.consensus(mdata, keys, copy=True)
+    assert "consensus" in found.obs
+
+
+def test_the_namespace_is_the_functions(adata):
+    ccs.register()
+    adata.conclust.consensus(prefix="leiden_")
+    direct = ccs.tl.consensus(adata, prefix="leiden_", copy=True)
+    assert adata.obs["consensus"].tolist() == direct.obs["consensus"].tolist()
+    adata.conclust.stability(prefix="leiden_", groupby="cell_type")
+    assert adata.conclust.ensemble("leiden_1").shape == (240, 1)
+    new = adata[:5].copy()
+    new.conclust.predict(adata)
+    assert new.obs["consensus"].tolist() == adata.obs["consensus"][:5].tolist()
+    for draw in (
+        lambda: adata.conclust.membership(),
+        lambda: adata.conclust.resolutions(prefix="leiden_"),
+        lambda: adata.conclust.coassociation(prefix="leiden_"),
+    ):
+        assert draw().get_title()
+
+
+# ------------------------------------------------------------------------------------ pictures
+
+
+def test_memberships_have_the_colours_of_the_clusters(adata):
+    from matplotlib.colors import to_rgb
+
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
+    colours = ["#ff0000", "#00ff00", "#0000ff", "#123456"]
+    adata.uns["consensus_colors"] = np.array(colours, dtype=object)
+    drawn = {tuple(c.get_facecolor()[0][:3]) for c in ccs.pl.membership(adata).collections}
+    assert drawn == {to_rgb(colour) for colour in colours}
+
+
+def test_pictures_speak_of_cells(adata):
+    ccs.tl.consensus(adata, prefix="leiden_")
+    ax = ccs.pl.resolutions(adata, prefix="leiden_")
+    assert [t.get_text() for t in ax.get_yticklabels()][-1] == "leiden_10"
+    assert len(ax.collections[-1].get_offsets()) == 2 + 3 + 4 + 5 + 6 + 40
+    ax = ccs.pl.coassociation(adata, prefix="leiden_", groupby=["cell_type", "consensus"])
+    assert "cells" in ax.get_title()
+    assert "object" not in ax.get_xlabel() + ax.get_ylabel()
+    strips = [child for child in ax.child_axes if child.get_label() == "clusters"]
+    assert len(strips) == 4
+    texts = {text.get_text() for strip in strips for text in strip.texts}
+    assert {"T", "B", "NK", "DC", "cell_type", "consensus"} <= texts
+
+
+def test_axes_may_be_given(adata):
+    from matplotlib.figure import Figure
+
+    ccs.tl.consensus(adata, prefix="leiden_")
+    for draw in (
+        lambda ax: ccs.pl.membership(adata, ax=ax),
+        lambda ax: ccs.pl.resolutions(adata, ["leiden_1", "leiden_1.25"], ax=ax),
+        lambda ax: ccs.pl.coassociation(
+            adata, "leiden_1", order="cluster", groupby="consensus", ax=ax
+        ),
+    ):
+        ax = Figure(layout="constrained").add_subplot()
+        assert draw(ax) is ax
+
+
+# -------------------------------------------------------------------------------------- scanpy
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scanpy_draws_what_is_written(adata):
+    import matplotlib
+    import scanpy as sc
+
+    matplotlib.use("agg")
+    sc.pp.pca(adata, n_comps=3)
+    sc.pl.pca(adata, color="cell_type", show=False)  # gives the types their colours
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4, colors_from="cell_type")
+    ours = list(adata.uns["consensus_colors"])
+    assert set(ours) <= set(adata.uns["cell_type_colors"])
+    ax = sc.pl.pca(adata, color="consensus", show=False)
+    assert list(adata.uns["consensus_colors"]) == ours
+    drawn = {matplotlib.colors.to_hex(c) for c in ax.collections[0].get_facecolor()}
+    assert drawn == {colour.lower() for colour in ours}
+    sc.pl.pca(adata, color="consensus_confidence", show=False)
+    # Without a parent scanpy gives colours itself.
+    ccs.tl.consensus(adata, prefix="leiden_", method="EAC", n_clusters=6, key_added="other")
+    sc.pl.pca(adata, color="other", show=False)
+    assert len(adata.uns["other_colors"]) == 6
+    sc.tl.rank_genes_groups(adata, "consensus", method="t-test")
+    assert adata.uns["rank_genes_groups"]["names"].dtype.names == ("0", "1", "2", "3")
+    sc.tl.dendrogram(adata, "consensus")
+    assert "dendrogram_consensus" in adata.uns

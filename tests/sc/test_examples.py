@@ -1,0 +1,28 @@
+"""The examples of conclust.sc and of its page run where anndata is."""
+
+import doctest
+import importlib
+
+import pytest
+from tests.test_architecture import ELSEWHERE, MODULES, name_of
+from tests.test_docs import ELSEWHERE as PAGES
+from tests.test_docs import run
+
+HERE = [m for m in MODULES if m.startswith(ELSEWHERE)]
+
+
+@pytest.mark.parametrize("module", HERE)
+def test_examples_of_a_module(module):
+    assert doctest.testmod(importlib.import_module(name_of(module)), report=True).failed == 0
+
+
+def test_there_are_examples():
+    found = [doctest.testmod(importlib.import_module(name_of(m))).attempted for m in HERE]
+    assert sum(found) > 20
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_of_a_page(page):
+    found, _ = run(page)
+    assert found.attempted > 5
+    assert found.failed == 0
