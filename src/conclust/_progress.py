@@ -19,6 +19,7 @@ from conclust._validation import refuse
 
 __all__ = [
     "advance",
+    "fitting",
     "listening",
     "reporter",
     "rounds",
@@ -117,6 +118,21 @@ class _Work:
 
 
 _WORK: ContextVar[_Work | None] = ContextVar("conclust progress", default=None)
+
+
+@contextmanager
+def fitting(estimator: Any) -> Iterator[None]:
+    """Listen while an estimator is fitted, if it is verbose; leave it as it was if that does not end well."""
+    before = dict(vars(estimator))
+    finished = False
+    try:
+        with listening(estimator.verbose, type(estimator).__name__):
+            yield
+        finished = True
+    finally:
+        if not finished:
+            vars(estimator).clear()
+            vars(estimator).update(before)
 
 
 @contextmanager

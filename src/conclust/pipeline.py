@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 import conclust
-from conclust._progress import listening
+from conclust._progress import fitting
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._validation import check_column_names, check_int, refuse
 from conclust.agreement import anmi
 from conclust.consensus.auto import AutoConsensus
-from conclust.consensus.base import ConsensusClusterer, whole_or_nothing
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble
 from conclust.exceptions import ParameterError
@@ -185,7 +185,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         self : object
             The fitted estimator.
         """
-        with listening(self.verbose, _OWNER), whole_or_nothing(self):
+        with fitting(self):
             generator, consensus = self._generator(), self._consensus()
             seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 4, bits=32)
             if self.random_state is not None:

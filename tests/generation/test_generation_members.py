@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import (
     DBSCAN,
     HDBSCAN,
@@ -263,3 +263,30 @@ def test_members_of_few_objects_are_those_that_scikit_learn_finds(monkeypatch, m
     for one, other in zip(ours.members_, theirs.members_, strict=True):
         order = np.lexsort(one.centers.T), np.lexsort(other.centers.T)
         np.testing.assert_allclose(one.centers[order[0]], other.centers[order[1]], atol=1e-9)
+
+
+class _Failing(ClusterMixin, BaseEstimator):
+    """Fails on points that have a value above 8."""
+
+    def fit(self, X, y=None):
+        if np.max(X) > 8:
+            raise KeyboardInterrupt
+        self.labels_ = (X[:, 0] > 0).astype(int)
+        return self
+
+
+def test_a_fit_that_does_not_end_leaves_the_generator_as_it_was():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    generator = EnsembleGenerator(
+        [_Failing()], 4, sample_fraction=0.8, scale=None, random_state=0, n_jobs=1
+    )
+    new = dict(vars(generator))
+    with pytest.raises(KeyboardInterrupt):
+        generator.fit(X + 10)
+    assert vars(generator) == new
+    generator.fit(X)
+    fitted = dict(vars(generator))
+    with pytest.raises(KeyboardInterrupt):
+        generator.fit(X[:, :2] + 10)
+    assert vars(generator) == fitted
+    assert generator.n_features_in_ == 3

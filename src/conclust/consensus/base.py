@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
@@ -21,7 +19,7 @@ from conclust._labels import (
     missing_code,
     read_new_labels,
 )
-from conclust._progress import listening, say
+from conclust._progress import fitting, say
 from conclust._validation import check_column_names, check_int, check_option, refuse
 from conclust._warnings import warn
 from conclust.blocks.finishing import NOTHING
@@ -37,7 +35,6 @@ __all__ = [
     "PlacingClusterer",
     "SoftConsensusClusterer",
     "spread",
-    "whole_or_nothing",
 ]
 
 
@@ -164,7 +161,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         UnsupportedEnsembleError
             If the method takes no missing labels or no soft members, and the ensemble has them.
         """
-        with listening(self.verbose, type(self).__name__), whole_or_nothing(self):
+        with fitting(self):
             began = time.monotonic()
             self._forget()
             if is_blocked(X):
@@ -414,20 +411,6 @@ class PlacingClusterer(SoftConsensusClusterer):
         labels: NDArray[np.int64] = self._placed(codes).argmax(axis=1)
         labels[_unobserved(codes, None)] = -1
         return labels
-
-
-@contextmanager
-def whole_or_nothing(estimator: object) -> Iterator[None]:
-    """Leave the estimator as it was before if a fit is interrupted or fails."""
-    before = dict(vars(estimator))
-    finished = False
-    try:
-        yield
-        finished = True
-    finally:
-        if not finished:
-            vars(estimator).clear()
-            vars(estimator).update(before)
 
 
 def _those_that(kind: type[ConsensusClusterer]) -> str:

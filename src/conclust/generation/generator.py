@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from conclust._progress import listening, say
+from conclust._progress import fitting, say
 from conclust._random import RandomStateLike
 from conclust._threads import thread_count
 from conclust._validation import check_column_names, check_option, refuse
@@ -382,7 +382,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _generate(self, X: ArrayLike, wanted: list[NDArray[Any]] | None) -> None:
         """Fit; append the label matrix to `wanted` if there is such a list."""
-        with listening(self.verbose, _OWNER):
+        with fitting(self):
             self._make(X, wanted)
 
     def _make(self, X: ArrayLike, wanted: list[NDArray[Any]] | None) -> None:
