@@ -154,7 +154,7 @@ def test_a_kernel_tells_how_much_of_its_work_is_done(monkeypatch):
     merges = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(n - 1)
     for _ in range(20):
         agglomerate_average(D.copy(), np.ones(n), *merges)
-        if len(shares) > 2:
+        if len(set(shares)) > 2:
             break
     assert all(0 <= share <= 1 for share in shares)
     assert len(set(shares)) > 2
