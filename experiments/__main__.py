@@ -31,6 +31,7 @@ NAMES = (
     "selection.number",
     "confidence.ranking",
     "scale.fitted_on",
+    "ccp2010.examples",
 )
 
 

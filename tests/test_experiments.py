@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from experiments import __main__ as everything
+from experiments.ccp2010 import examples
 from experiments.confidence import ranking
 from experiments.default import members as kinds
 from experiments.default import number as rules
@@ -35,6 +36,32 @@ def test_planted_truth_is_recovered(tmp_path, capsys):
     assert all(row["as in the paper"] == "yes" for row in rows)
     assert json.loads((tmp_path / "planted.json").read_text())["options"]["seed"] == 0
     assert "paper's J" in capsys.readouterr().out
+
+
+def test_consensusclusterplus_and_conclust_count_the_same(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [8, 12, 16])
+    X = 2.0 ** (8 + rng.normal(size=(3, 60))[y] + rng.normal(size=(36, 60)))
+    data = Dataset("made_up", X, y, tuple(map(str, range(60))), tuple("abc"), "made up")
+    monkeypatch.setattr(examples, "load", lambda name: data)
+    examples.main(["--sets", "golub_leukemia", "--reps", "12", "--quick", "--out", str(tmp_path)])
+    rows = rows_of(tmp_path / "golub_leukemia_12.csv")
+    assert [row["K"] for row in rows] == ["2", "3", "4"]
+    for row in rows:
+        assert float(row["means differ by"]) < 1e-12
+        assert 0 <= float(row["area"]) - float(row["area, exact"]) <= 0.01 + 1e-12
+        assert float(row["PAC"]) == pytest.approx(float(row["PAC, exact"]))
+    assert float(rows[1]["classes alike"]) == float(rows[1]["ARI"]) == 1.0
+    assert "no p-value" in capsys.readouterr().out
+
+
+def test_a_pair_that_no_draw_had_is_apart_for_consensusclusterplus():
+    drawn = np.array([[0, -1], [0, 0], [-1, 0], [1, 1]])
+    found = examples.theirs(drawn, 2)
+    assert found.matrix.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
+    # Four of six pairs are never together: 4 / 6 up to .99, 1 at 1.
+    assert found.area == pytest.approx((99 * 4 / 6 + 1) / 100)
+    assert found.pac == 0
 
 
 def test_members_fitted_on_a_part_are_combined(tmp_path):

@@ -10,8 +10,17 @@ import pytest
 from tests.test_docs import run
 from tools.check_site import wrong
 from tools.methods_table import PAGE
-from tools.site_pages import FLOORS, api, bibliography, commands, names_of, public, references_of
-from tools.site_pictures import LABELS, PICTURES, memberships
+from tools.site_pages import (
+    FLOORS,
+    api,
+    bibliography,
+    commands,
+    llms,
+    names_of,
+    public,
+    references_of,
+)
+from tools.site_pictures import FRONT, LABELS, PICTURES, front, memberships
 
 import conclust
 
@@ -29,6 +38,7 @@ def site(tmp_path):
     (tmp_path / "index.html").write_text(GOOD)
     (tmp_path / "b.html").write_text('<p id="part">b</p>')
     (tmp_path / "folder" / "index.html").write_text('<a href="../index.html#top">back</a>')
+    (tmp_path / "llms.txt").write_text("# A\n\n- [a](index.html): of a\n- [b](b.html#part)\n")
     return tmp_path
 
 
@@ -72,6 +82,30 @@ def test_what_is_wrong_with_a_page_is_found(site, page, said):
 def test_what_is_wrong_with_a_style_is_found(site, style, said):
     (site / "_static" / "b.css").write_text(style)
     assert said in "".join(wrong(site))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("# A\n- [c](c.html): c\n", "llms.txt links to c.html"), ("# A", "no llms.txt")],
+)
+def test_what_is_wrong_with_llms_txt_is_found(site, text, said):
+    (site / "llms.txt").write_text(text)
+    (sentence,) = wrong(site)
+    assert said in sentence
+
+
+def test_llms_txt_lists_every_page():
+    text = llms()
+    assert text.startswith("# conclust\n\n> Consensus clustering in Python")
+    listed = set(re.findall(r"\]\(([^)]+)\.html\)", text))
+    written = {
+        path.relative_to(PAGE.parent).with_suffix("").as_posix()
+        for path in PAGE.parent.rglob("*.md")
+        if "made" not in path.parts and path.name not in ("index.md", "coming_from.md")
+    }
+    assert written <= listed
+    assert {f"gallery/{path.stem}" for path in EXAMPLES} <= listed
+    assert not [line for line in text.splitlines() if line.endswith(": ")]
 
 
 def test_an_empty_site_is_wrong(tmp_path):
@@ -141,6 +175,8 @@ def test_pictures_have_what_their_texts_say(tmp_path):
         r"_static/made/(\w+)\.svg", "".join(p.read_text() for p in PAGE.parent.rglob("*.md"))
     )
     assert set(named) == set(PICTURES)
+    front().savefig(tmp_path / "front.svg")
+    assert FRONT.is_file()
 
 
 def test_pages_have_titles_that_fit_their_kind():

@@ -1,4 +1,4 @@
-"""Checks a built site: links and anchors within it lead somewhere, and no page loads from outside.
+"""Checks a built site: links and anchors within it lead somewhere, no page loads from outside, llms.txt is there.
 
 python -m tools.check_site build/docs
 """
@@ -17,6 +17,7 @@ LOADING = ("src", "srcset", "poster", "background")
 LOADED = {"link": "href", "image": "href", "use": "href", "object": "data"}
 # Links in the head that tell of another page, and fetch nothing.
 TOLD = {"author", "canonical", "help", "license", "next", "prev", "index", "search", "alternate"}
+LISTED = re.compile(r"\]\(([^)]+)\)")
 FROM_STYLE = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)", re.IGNORECASE)
 
 
@@ -66,6 +67,12 @@ def wrong(root: Path) -> Iterator[str]:
     for path, page in pages.items():
         for link in page.links + page.loads:
             yield from wrong_link(link, path, root, pages, loaded=link in page.loads)
+    listed = root.resolve() / "llms.txt"
+    links = LISTED.findall(listed.read_text("utf-8")) if listed.is_file() else []
+    if not links:
+        yield f"{root} has no llms.txt that links to pages"
+    for link in links:
+        yield from wrong_link(link, listed, root, pages, loaded=False)
     for path in sorted(root.rglob("*.css")):
         for link in of_style(path.read_text("utf-8")):
             yield from wrong_link(link, path.resolve(), root, {}, loaded=True)

@@ -282,7 +282,7 @@ def experiments() -> Iterator[tuple[str, str]]:
     pages = sorted((ROOT / "experiments").rglob("*.md"))
     names = [path.relative_to(ROOT / "experiments").as_posix() for path in pages]
     for path, name in zip(pages, names, strict=True):
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8").replace("](../../docs/", "](../../../../")
         if name == "README.md":
             inner = ["RESULTS.md", *(other for other in names if other.endswith("/README.md"))]
             text += "\n```{toctree}\n:hidden:\n\n" + "\n".join(inner) + "\n```\n"
@@ -293,6 +293,47 @@ def experiments() -> Iterator[tuple[str, str]]:
             target = MADE / "experiments" / Path(name).parent / link
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path.parent / link, target)
+
+
+# The parts of llms.txt: a title, and the pages, as patterns under docs/.
+PARTS = (
+    ("Tutorials", ("tutorials/*.md",)),
+    ("How to", ("how-to/*.md", "report.md", "mixed_data.md", "many_objects.md")),
+    ("Explanations", ("explanation/*.md",)),
+    ("Examples", ("examples/plot_*.py",)),
+    ("Coming from other packages, and questions", ("coming_from_*.md", "faq.md")),
+    ("Reference", ("methods.md", "reference/*.md", "reference/made/*.md")),
+    ("What was measured", ("reference/made/experiments/*.md",)),
+)
+
+
+def told(path: Path) -> tuple[str, str]:
+    """Return the title of a page, and its first sentence or the most that fits a line."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".py":
+        title, _, first = text.removeprefix('"""').strip().split("\n", 2)
+    else:
+        title, first = text.lstrip().removeprefix("#").split("\n", 1)
+    paragraphs = (part for part in re.split(r"\n\s*\n", first.strip()) if part.strip())
+    prose = next((part for part in paragraphs if part[0].isalpha() or part[0] == "*"), "")
+    plain = re.sub(r"\]\([^)]*\)|[\[`*]|\{\w+\}", "", " ".join(prose.split()))
+    return title.strip(), re.split(r"(?<=[.?:]) (?=[A-Z])", plain)[0]
+
+
+def llms() -> str:
+    """Return llms.txt, a list of the site's pages for readers that are programs (llmstxt.org)."""
+    name, about = told(DOCS / "index.md")
+    lines = [f"# {name}", "", f"> {about}", ""]
+    for part, patterns in PARTS:
+        lines += [f"## {part}", ""]
+        for path in (path for pattern in patterns for path in sorted(DOCS.glob(pattern))):
+            where = path.relative_to(DOCS).as_posix().replace("examples/", "gallery/")
+            if path.name not in ("index.md", "words.md"):
+                title, first = told(path)
+                link = f"- [{title}]({Path(where).with_suffix('.html').as_posix()})"
+                lines.append(f"{link}: {first}" if first else link)
+        lines.append("")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -311,6 +352,9 @@ def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_file() or path.read_text("utf-8") != text:  # Sphinx goes by times
             path.write_text(text, "utf-8")
+    extra = MADE / "extra"
+    extra.mkdir(exist_ok=True)
+    (extra / "llms.txt").write_text(llms(), "utf-8")
 
 
 if __name__ == "__main__":

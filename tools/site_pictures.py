@@ -11,12 +11,15 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.cluster.hierarchy import dendrogram
 
 import conclust as cc
 from conclust.plotting.style import GREY, INK, MARKERS, cluster_colours
 from tools.methods_table import PAGE
 
 FOLDER = PAGE.parent / "_static" / "made"
+# The README shows it too: it is kept with the sources.
+FRONT = PAGE.parent / "_static" / "front.svg"
 
 # Three groups of four; the fifth point leans from the second group to the first.
 POINTS = np.array(
@@ -158,8 +161,50 @@ def bound() -> Figure:
     return figure
 
 
+def views() -> Figure:
+    """The five clusterings as a tree, as a graph, as votes and as probabilities."""
+    figure, panels = axes(4, 2.3)
+    figure.set_size_inches(8.4, 2.3)
+    tree(panels[0])
+    graph(panels[1])
+    bars(panels[2], cc.Voting(3, random_state=0).fit(LABELS).membership_, "votes: Voting")
+    bars(panels[3], memberships(), "probabilities: PCC")
+    return figure
+
+
+def tree(ax: Axes) -> None:
+    """Draw the tree of average linkage, points in its order."""
+    links = cc.EAC(3).fit(LABELS).linkage_matrix_
+    drawn = dendrogram(links, no_plot=True)
+    for x, y in zip(drawn["icoord"], drawn["dcoord"], strict=True):
+        ax.plot(x, y, color=INK, linewidth=1)
+    ax.set_xticks(5 + 10 * np.arange(12), [str(i + 1) for i in drawn["leaves"]])
+    ax.set(ylim=(0, 1.02), yticks=[0, 0.5, 1])
+    ax.tick_params(labelsize=7)
+    ax.set_title("a tree: EAC", fontsize=8, color=INK)
+
+
+def graph(ax: Axes) -> None:
+    """Draw objects, clusters, and a line for each label, by the parts of the cut."""
+    model = cc.HBGF(3, random_state=0).fit(LABELS)
+    colours = cluster_colours(3)
+    ends = [(u, k) for u in range(5) for k in sorted(set(LABELS[LABELS[:, u] >= 0, u]))]
+    height = {end: 11 * at / (len(ends) - 1) for at, end in enumerate(ends)}
+    for i, u in np.argwhere(LABELS >= 0):
+        ax.plot(
+            [0, 1], [i, height[u, LABELS[i, u]]], color=colours[model.labels_[i]], linewidth=0.7
+        )
+    ax.scatter(np.zeros(12), range(12), s=22, color=colours[model.labels_], zorder=3)
+    ax.scatter(np.ones(len(ends)), list(height.values()), s=22, marker="s", color=GREY, zorder=3)
+    ax.set(xlim=(-0.15, 1.15), ylim=(11.7, -0.7), yticks=[0, 4, 11], xticks=[0, 1])
+    ax.set_xticklabels(["points", "clusters"])
+    ax.set_yticklabels(["1", "5", "12"])
+    ax.tick_params(labelsize=7)
+    ax.set_title("a graph: HBGF", fontsize=8, color=INK)
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
-    draw.__name__: draw for draw in (front, numbered, members, evidence, soft, bound)
+    draw.__name__: draw for draw in (numbered, members, evidence, soft, bound, views)
 }
 
 
@@ -170,6 +215,7 @@ def main() -> None:
     with mpl.rc_context({"svg.hashsalt": "conclust", "font.family": "DejaVu Sans"}):
         for name, draw in PICTURES.items():
             draw().savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
+        front().savefig(FRONT, metadata={"Date": None})
 
 
 if __name__ == "__main__":

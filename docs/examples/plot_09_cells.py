@@ -1,0 +1,59 @@
+"""
+Which resolution for my cells?
+==============================
+
+None: combine them. Cells are cut at many resolutions, and the consensus says which groups most of them share and which
+cells wander from group to group. Counts of real cells cannot be shipped; here they are drawn, of five types, of which two
+differ little, and some on the way between two; spectral clustering of the graph of neighbours stands in for Leiden.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.cluster import SpectralClustering
+from sklearn.decomposition import PCA
+
+import conclust as cc
+from conclust import confidence, metrics, plotting
+
+rng = np.random.default_rng(0)
+types = np.repeat(range(6), [150, 120, 90, 60, 60, 30])
+programme = rng.gamma(1.0, 1.0, (5, 200))
+programme[4] = np.where(rng.random(200) < 0.7, programme[3], programme[4])
+way = rng.random((30, 1))  # the last cells are on the way from one type to another
+rates = np.vstack([programme[types[:480]], way * programme[0] + (1 - way) * programme[1]])
+counts = rng.poisson(rates * rng.gamma(4.0, 0.25, (510, 1)))
+shares = counts / counts.sum(axis=1, keepdims=True)
+X = PCA(10, random_state=0).fit_transform(np.log1p(1000 * shares))
+
+# %%
+# A column for each resolution and seed, as ``adata.obs`` has them.
+numbers = range(4, 11)
+cut = {"affinity": "nearest_neighbors", "assign_labels": "cluster_qr", "n_neighbors": 15}
+with warnings.catch_warnings(action="ignore"):  # types without a neighbour in common
+    columns = {k: SpectralClustering(k, **cut, random_state=0).fit_predict(X) for k in numbers}
+
+# %%
+# Groups that hold have one line from row to row; further down they only trade cells.
+_, ax = plt.subplots(figsize=(6, 5), layout="constrained")
+plotting.flow_diagram(columns, ax=ax)
+ax.set_title("Groups of cells from the coarsest to the finest resolution")
+plt.show()
+
+# %%
+# The consensus of all seven, without saying how many. Cells fade where the resolutions disagree.
+labels = np.column_stack(list(columns.values()))
+model = cc.AutoConsensus().fit(labels)
+sure = confidence.confidences(model.labels_, labels)
+_, ax = plt.subplots(figsize=(5.5, 4), layout="constrained")
+plotting.embedding(X, model.labels_, sure, ax=ax)
+ax.set_title("Cells by consensus, faded where resolutions disagree")
+plt.show()
+score = metrics.adjusted_rand_index(types[:480], model.labels_[:480])
+print(
+    f"{model.n_clusters_} groups, ARI with the types: {score:.2f}, confidence on the way: {sure[480:].mean():.2f}"
+)
+
+# %%
+# Read next: :doc:`/how-to/use_any_clusterer`, :doc:`/explanation/what_makes_members_good`.

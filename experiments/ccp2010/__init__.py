@@ -1,0 +1,1 @@
+"""What ConsensusClusterPlus makes of its example choices."""
