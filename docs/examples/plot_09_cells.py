@@ -56,4 +56,4 @@ print(
 )
 
 # %%
-# Read next: :doc:`/how-to/use_any_clusterer`, :doc:`/explanation/what_makes_members_good`.
+# Read next: :doc:`/how-to/combine_cells`, :doc:`/explanation/what_makes_members_good`.
