@@ -13,9 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 from conclust import Ensemble
 from conclust.cli import main, tables
 from conclust.cli.columns import _last_word
-from conclust.cli.inputs import Reading, read_ensemble, read_points
+from conclust.cli.inputs import Reading, read_ensemble, read_labelling, read_points
 from conclust.cli.options import names as column_names
-from conclust.exceptions import FileFormatError, InputError
+from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
 AUTO = Reading()
 
@@ -396,6 +396,14 @@ def test_matlab_files(tmp_path, monkeypatch):
     assert read_ensemble(path, AUTO).ensemble == Ensemble(labels)
     assert read_ensemble(path, Reading(key="gt")).ensemble.shape == (10, 1)
     refused(lambda: read_ensemble(path, Reading(key="z")), "no array 'z'", "'members', 'gt'")
+    savemat(path, {"base": labels.astype(float), "gt": labels[:, 0]})
+    refused(lambda: read_ensemble(path, AUTO), "'base', 'gt'", "Say which with --key")
+    assert read_ensemble(path, Reading(key="base")).ensemble == Ensemble(labels)
+    # MATLAB's vectors are rows as often as columns.
+    np.testing.assert_array_equal(read_labelling(path, Reading(key="gt")).labels, labels[:, 0])
+    savemat(path, {"base": [[1, 1, 2, 2, 3, 3, 3], [1, 1, 1, 2, 2, 3, 3]]})
+    with pytest.warns(OrientationWarning, match="read as 2 objects in 7 clusterings"):
+        assert read_ensemble(path, AUTO).ensemble.shape == (2, 7)
     savemat(path, {"fea": labels / 2, "gnd": labels[:, :1]})
     np.testing.assert_array_equal(read_points(path, AUTO).X, labels / 2)
     savemat(path, {"note": "text"})

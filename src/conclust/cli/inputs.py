@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._labels import clusterings_as_rows
 from conclust._storage import read_npz
+from conclust._warnings import warn
 from conclust.cli.columns import OBJECT, id_name, names_objects, roles_of
 from conclust.cli.csvfile import CsvRows, is_missing, read_number_columns
 from conclust.cli.outputs import is_label_file
 from conclust.cli.sources import Source, opened
 from conclust.cli.tables import Reading, Table, listed, read_array, refuse_columns, table_of
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import InputError
+from conclust.exceptions import InputError, OrientationWarning
 
 __all__ = [
     "Labelling",
@@ -203,6 +205,13 @@ def labels_of(
     matrix, kept = table.labels(roles.data, texts, noise=missing == "noise")
     read: dict[int | None, list[str]] = dict(zip(texts, kept, strict=True))
     names = tuple(table.names[j] for j in roles.data)
+    if clusterings_as_rows(matrix, *matrix.shape):
+        n, m = matrix.shape
+        warn(
+            f"{table.name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, "
+            "write it the other way round: a row an object.",
+            OrientationWarning,
+        )
     try:
         ensemble = Ensemble(
             matrix, weights=None if weights is None else read_weights(weights, len(names))
@@ -288,6 +297,8 @@ def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDA
     refuse_columns(source, how)
     column = wanted[0] if wanted else None
     array = read_array(source, how, ("labels", "label", "y", "gt"))
+    if array.ndim == 2 and len(array) == 1:  # a row, as MATLAB writes a vector
+        array = array.T
     if array.ndim == 2:
         position = int(column) - 1 if column and column.isdigit() else 0
         if (column is None and array.shape[1] != 1) or not 0 <= position < array.shape[1]:
