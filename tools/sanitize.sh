@@ -34,7 +34,8 @@ OMP_NUM_THREADS=2 \
     tests/consensus/test_fca_consensus.py tests/consensus/graph/test_graph.py \
     tests/consensus/label_vectors/test_kmeans_consensus.py tests/consensus/mixture/test_mixture.py \
     tests/consensus/median/test_median.py tests/consensus/median/test_kernel_weighted.py \
-    tests/consensus/mixture/test_nonparametric.py tests/consensus/matrix/test_matrix_models.py \
+    tests/consensus/mixture/test_nonparametric.py tests/consensus/mixture/test_mixed_gibbs.py \
+    tests/consensus/matrix/test_matrix_models.py \
     tests/ensemble/test_simplex.py tests/ensemble/test_ensemble.py \
     tests/confidence/test_confidence_gaps.py tests/generation/test_kmeans_runs.py \
     tests/generation/test_labelling.py \

@@ -374,7 +374,7 @@ def resampled_selection(
 ) -> NDArray[np.int64]:
     """Select the partitions that agree with consensus partitions of resampled ensembles.
 
-    As Hong et al. [1]_ with ``bootstrap=True, judges="all"``, as Jia et al. [2]_ with ``judges="all"``.
+    After Hong et al. [1]_ with ``bootstrap=True, judges="all"``, after Jia et al. [2]_ with ``judges="all"``.
 
     Parameters
     ----------
@@ -420,9 +420,10 @@ def resampled_selection(
 
     Notes
     -----
-    A partition's score is its mean agreement with its judges. Both papers rank partitions by it, and combine
-    the first ones; their partitions are of spectral clustering in [2]_. The authors' numbers of
-    resamples and of partitions selected are not the defaults here.
+    A partition's score is its mean agreement with its judges. Both papers rank partitions by such scores and
+    combine the first ones; they are followed as far as their abstracts go. Of [1]_ it is also said that diversity
+    counts: that is what `alpha` is for. How many resamples are drawn and how many partitions selected is our
+    choice.
 
     References
     ----------

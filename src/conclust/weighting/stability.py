@@ -88,8 +88,8 @@ def perturbed_stability(
 
     References
     ----------
-    A. L. N. Fred and A. K. Jain, "Learning pairwise similarity for data clustering", ICPR 2006, whose criterion is
-    of this kind. "jaccard": C. Hennig, "Cluster-wise assessment of cluster stability", Computational
+    A. L. N. Fred and A. K. Jain, "Learning pairwise similarity for data clustering", ICPR 2006: the idea; the
+    measures are our choice. "jaccard": C. Hennig, "Cluster-wise assessment of cluster stability", Computational
     Statistics and Data Analysis 52, 2007.
 
     Examples

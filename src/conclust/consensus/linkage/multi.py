@@ -154,8 +154,8 @@ class MultiEAC(ConsensusClusterer):
     -----
     The paper takes stability from clusterings of perturbed data, for each algorithm and number of
     clusters; here the partitions of the ensemble judge each other, which needs no data. Where the data and
-    the generator are there, :func:`conclust.weighting.perturbed_stability` finds stabilities as the
-    paper does, to be given as `cluster_weights`.
+    the generator are there, :func:`conclust.weighting.perturbed_stability` finds stabilities in the
+    paper's way, to be given as `cluster_weights`; its measure of a cluster is our choice.
 
     A noise object is in no cluster and observed with full weight: apart from all. Weights of the
     partitions multiply the weights of their clusters. O(n^2 N) time, 8 n^2 bytes, for n distinct

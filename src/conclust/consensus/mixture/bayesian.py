@@ -145,7 +145,8 @@ class BayesianEnsemble(PlacingClusterer):
     authors' program solves each object to the end before it updates beta; the fixed points are the
     same.
 
-    A sweep of Gibbs sampling costs as much, with every object drawn by itself, on one thread. It draws
+    A sweep of Gibbs sampling costs as much, with every object drawn by itself, on one thread: 500 sweeps over
+    10,000 objects in 20 partitions, 10 clusters, took 7 s. It draws
     each z_iu given all others, in proportion to (alpha_k + labels of i that follow k) (b + objects with
     its label that follow k in u) / (b K_u + objects that follow k in u), then each alpha_k by slice
     sampling [2]_. The posterior is the same for any numbering of the clusters, and a chain may
