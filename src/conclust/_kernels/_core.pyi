@@ -421,7 +421,12 @@ class LandmarkTable:
         parameter: float,
     ) -> None: ...
     def place(
-        self, labels: LabelView, tol: float, Y: NDArray[np.float64], threads: int
+        self,
+        labels: LabelView,
+        tol: float,
+        masses: NDArray[np.float64],
+        Y: NDArray[np.float64],
+        threads: int,
     ) -> tuple[float, float]: ...
 
 # dip, merging: dips and sums are written

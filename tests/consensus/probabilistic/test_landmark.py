@@ -152,8 +152,9 @@ def test_planted_clusters_are_found_by_few_landmarks(name):
 def test_threads_and_blocks_change_no_bit(monkeypatch):
     _, _, ensemble = ensemble_of(11, 1500, 10, 3, missing=0.3, weighted=True)
     found = []
-    for threads, at_once in ((1, 20_000), (2, 20_000), (4, 130)):
+    for threads, at_once, grouped in ((1, 20_000, 1 << 19), (2, 20_000, 1 << 19), (4, 130, 300)):
         monkeypatch.setattr(placed_by_landmarks, "_AT_ONCE", at_once)
+        monkeypatch.setattr(placed_by_landmarks, "_GROUPED", grouped)
         how = {"n_landmarks": 150, "n_prototypes": 40}
         found.append(solved(ensemble, 3, kl, threads=threads, **how)[0])
     for other in found[1:]:
@@ -170,6 +171,19 @@ def test_the_objective_is_that_of_landmarks_and_placements():
     placed, loss, _ = found.placement.placed(ensemble.codes, 1e-8, 1, objects=rest)
     np.testing.assert_array_equal(placed, found.membership[rest])
     assert found.objective == pytest.approx(own + loss, rel=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_objects_with_equal_labels_are_placed_as_each_alone(case):
+    _, _, ensemble = ensemble_of(14, 300, 7, 3, **CASES[case])
+    Y = np.random.default_rng(0).dirichlet(np.ones(3), 300)
+    model = LandmarkModel.of(ensemble, Y, kl)
+    many = np.random.default_rng(1).integers(0, 300, 900)
+    together, loss, gap = model.placed(ensemble.codes, 1e-9, 1, objects=many)
+    alone = [model.placed(ensemble.codes[i : i + 1], 1e-9, 1) for i in many]
+    np.testing.assert_array_equal(together, np.concatenate([each[0] for each in alone]))
+    assert loss == pytest.approx(sum(each[1] for each in alone), rel=1e-12)
+    assert gap == max(each[2] for each in alone)
 
 
 def test_soft_members_that_are_hard_give_what_labels_give():

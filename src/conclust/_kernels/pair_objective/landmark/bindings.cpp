@@ -33,16 +33,18 @@ void bind_landmark(nb::module_& m) {
              nb::arg("sums").noconvert(), nb::arg("present").noconvert(), nb::arg("divergence"),
              nb::arg("parameter"))
         .def("place",
-             [](const BoundTable& self, const BoundLabels& labels, double tol, Matrix<double> Y,
-                int threads) {
+             [](const BoundTable& self, const BoundLabels& labels, double tol,
+                Vector<const double> masses, Matrix<double> Y, int threads) {
         conclust::Placed placed{};
         {
             const nb::gil_scoped_release release;
             const conclust::FactoredInput input{
                 labels.view, {span_of(self.group_of), self.present.shape(0)}, self.table.k};
-            placed = conclust::place_objects(input, self.table, tol, span_of(Y), threads);
+            placed =
+                conclust::place_objects(input, self.table, tol, span_of(masses), span_of(Y), threads);
         }
         return nb::make_tuple(placed.loss, placed.residual);
     },
-             nb::arg("labels"), nb::arg("tol"), nb::arg("Y").noconvert(), nb::arg("threads"));
+             nb::arg("labels"), nb::arg("tol"), nb::arg("masses").noconvert(), nb::arg("Y").noconvert(),
+             nb::arg("threads"));
 }

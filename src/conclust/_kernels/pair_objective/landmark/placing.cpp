@@ -134,7 +134,7 @@ void start(const Ground& ground, PairColumn& column) {
 }
 
 Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Ground& ground,
-                   std::size_t begin, std::size_t end, double tol, double* Y) {
+                   std::size_t begin, std::size_t end, double tol, const double* masses, double* Y) {
     const std::size_t width = ground.width;
     std::vector<double> memory(6 * width, 0.0);
     ClusterScratch clusters(ground.k, 1);
@@ -186,7 +186,7 @@ Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Gr
             column.active = true;
             placed.residual = std::max(placed.residual, column.gap / degree);
             pair_work(PairWork::value, &column, 1, table.divergence, nullptr);
-            placed.loss += column.value;
+            placed.loss += masses[i] * column.value;
         }
         double total = 0.0;
         for (std::size_t c = 0; c < ground.k; ++c) {
@@ -202,18 +202,18 @@ Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Gr
 }  // namespace
 
 Placed place_objects(const FactoredInput& input, const LandmarkTable& table, double tol,
-                     std::span<double> Y, int threads) {
+                     std::span<const double> masses, std::span<double> Y, int threads) {
     const Ground ground = ground_of(input, table);
     const std::size_t blocks = (input.labels.n + block - 1) / block;
     std::vector<Placed> parts(blocks);
     const auto n_blocks = static_cast<std::ptrdiff_t>(blocks);
 #pragma omp parallel for num_threads(threads) schedule(dynamic) default(none) \
-    shared(input, table, ground, parts) firstprivate(n_blocks, tol, Y)
+    shared(input, table, ground, parts) firstprivate(n_blocks, tol, masses, Y)
     for (std::ptrdiff_t b = 0; b < n_blocks; ++b) {
         const std::size_t begin = static_cast<std::size_t>(b) * block;
         const std::size_t end = std::min(input.labels.n, begin + block);
         parts[static_cast<std::size_t>(b)] =
-            place_block(input, table, ground, begin, end, tol, Y.data());
+            place_block(input, table, ground, begin, end, tol, masses.data(), Y.data());
     }
     (void)threads;
     Placed all{0.0, 0.0};

@@ -30,13 +30,14 @@ struct LandmarkTable {
 };
 
 struct Placed {
-    double loss;      // sum over the objects
+    double loss;      // sum over the objects, each by its mass
     double residual;  // largest gap per unit of evidence
 };
 
 // Writes the memberships Y (n x k) of the objects of `input`; uniform for an object without evidence.
-// Objects do not influence each other, and nothing depends on the number of threads.
+// `masses` says how many objects each one stands for. Objects do not influence each other, and nothing
+// depends on the number of threads.
 Placed place_objects(const FactoredInput& input, const LandmarkTable& table, double tol,
-                     std::span<double> Y, int threads);
+                     std::span<const double> masses, std::span<double> Y, int threads);
 
 }  // namespace conclust

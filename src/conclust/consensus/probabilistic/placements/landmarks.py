@@ -1,7 +1,8 @@
 """Landmarks: some solved objects, pooled, that all others are placed against.
 
 Landmarks with nearly the same membership are pooled into prototypes, so that placing an object costs
-O(m G + G K^2), G the prototypes (``_kernels/pair_objective/landmark/placing.h``).
+O(m G + G K^2), G the prototypes (``_kernels/pair_objective/landmark/placing.h``). Objects with equal labels
+are placed once.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._equal_rows import EqualRows
 from conclust._kernels import LandmarkTable
 from conclust._label_view import label_view
 from conclust._labels import canonical_labels, noise_code
+from conclust._progress import tracked
 from conclust._validation import refuse
 from conclust.consensus.probabilistic.problem import Report, silent
 from conclust.divergences import Divergence
@@ -28,6 +31,8 @@ N_PROTOTYPES = 128
 _LLOYD_STEPS = 8
 # Objects placed between two looks at Ctrl-C.
 _AT_ONCE = 20_000
+# Objects among which equal rows of labels are found: placed once, they have the same membership to the bit.
+_GROUPED = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -127,11 +132,26 @@ class LandmarkModel:
         report : callable
             Takes lines of progress.
         """
-        kernel = self.divergence._kernel
-        assert kernel is not None
         n = len(codes) if objects is None else len(objects)
         Y = np.empty((n, self.prototypes.shape[1]))
         total, worst = 0.0, 0.0
+        for begin in range(0, n, _GROUPED):
+            part = slice(begin, min(n, begin + _GROUPED))
+            taken = part if objects is None else objects[part]
+            some = None if soft is None else sp.csr_array(soft[taken])
+            Y[part], loss, gap = self._placed_once(codes[taken], some, tol, threads)
+            total += loss
+            worst = max(worst, gap)
+            report(f"placed {part.stop:,} of {n:,} objects")
+        return Y, total, worst
+
+    def _placed_once(
+        self, codes: NDArray[Any], soft: sp.csr_array | None, tol: float, threads: int
+    ) -> tuple[NDArray[np.float64], float, float]:
+        """Place one of the objects that have equal labels, for all of them."""
+        rows = EqualRows.of(codes) if soft is None else EqualRows.each_alone(len(codes))
+        kernel = self.divergence._kernel
+        assert kernel is not None
         table = LandmarkTable(
             self.group_of,
             self.prototypes,
@@ -140,22 +160,22 @@ class LandmarkModel:
             kernel.code,
             kernel.parameter,
         )
-        for begin in range(0, n, _AT_ONCE):
-            part = slice(begin, min(n, begin + _AT_ONCE))
-            taken = part if objects is None else objects[part]
-            block = codes[taken]
+        Y = np.empty((len(rows), self.prototypes.shape[1]))
+        total, worst = 0.0, 0.0
+        for begin in tracked(range(0, len(rows), _AT_ONCE), "parts of the objects placed"):
+            part = slice(begin, begin + _AT_ONCE)
+            block = codes[rows.first[part]]
             labels = label_view(
                 block,
                 self.offsets,
                 self.weights,
-                None if soft is None else soft[taken],
+                None if soft is None else soft[rows.first[part]],
                 complete=not (block >= noise_code(block.dtype)).any(),
             )
-            loss, residual = table.place(labels, tol / kernel.scale, Y[part], threads)
+            loss, gap = table.place(labels, tol / kernel.scale, rows.masses[part], Y[part], threads)
             total += kernel.scale * loss
-            worst = max(worst, kernel.scale * residual)
-            report(f"placed {part.stop:,} of {n:,} objects")
-        return Y, total, worst
+            worst = max(worst, kernel.scale * gap)
+        return Y[rows.inverse], total, worst
 
 
 def _pool(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
