@@ -14,6 +14,7 @@ from conclust.blocks import LabelStore
 from conclust.consensus.probabilistic.estimator import run_of
 from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS, Landmark
 from conclust.evidence import evidence
+from conclust.exceptions import ParameterError
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -40,3 +41,19 @@ def test_the_likelihood_is_that_of_the_objects_solved(weighted):
     # The other objects are compared with those solved, on top.
     assert model.objective_ > best - model.log_likelihood_
     assert adjusted_rand_score(truth, np.asarray(model.labels_)) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("solver", "greedy"),
+        ("init", "random"),
+        ("init", np.zeros(40, dtype=int)),
+        ("pairs", 5),
+        ("granularity", "matched"),
+    ],
+)
+def test_what_needs_all_labels_at_once_is_refused(name, value):
+    labels, _ = planted(seed=0, n=40, m=4, k=2)
+    with pytest.raises(ParameterError, match=rf"'{name}' parameter of PEACE .* in blocks"):
+        PEACE(2, **{name: value}).fit(LabelStore(labels, block_rows=20))
