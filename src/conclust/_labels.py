@@ -319,7 +319,8 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
     if hasattr(labels, "obs") and hasattr(labels, "obsm"):
         raise InputError(
             f"Labels must form a matrix of shape (n_samples, n_partitions). Got an "
-            f"{type(labels).__name__}: pass the columns of its labels, adata.obs[columns]."
+            f"{type(labels).__name__}: pass the columns of its labels, adata.obs[columns], or "
+            "use conclust.sc.tl.consensus(adata, columns)."
         )
     if hasattr(labels, "columns") and hasattr(labels, "shape"):
         return _from_frame(labels, missing)

@@ -38,8 +38,8 @@ _ELSEWHERE = {
     ".xls": "Save the sheet as CSV (UTF-8)",
     ".xlsx": "Save the sheet as CSV (UTF-8)",
     ".ods": "Save the sheet as CSV (UTF-8)",
-    ".h5ad": "Write the data to be clustered as CSV: adata.to_df().to_csv(...), or the columns of "
-    "labels by adata.obs[[...]].to_csv(...)",
+    ".h5ad": "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write "
+    "these as CSV by adata.obs[[...]].to_csv(...), or the data to be clustered by adata.to_df().to_csv(...)",
     ".pkl": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
     ".pickle": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
     ".joblib": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
