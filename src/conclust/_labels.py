@@ -367,41 +367,71 @@ def _from_sequence(labels: Any) -> NDArray[Any]:
 def _from_frame(frame: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
     n, m = frame.shape
     columns = [_frame_column(frame, u) for u in range(m)]
-    if all(column.dtype.kind in "biuf" for column in columns):
-        return (np.column_stack(columns) if m else np.empty((n, 0))), None
-    if any(column.dtype.kind == "c" for column in columns):
+    arrays = [column for column in columns if not isinstance(column, _Coded)]
+    if len(arrays) == m and all(column.dtype.kind in "biuf" for column in arrays):
+        return (np.column_stack(arrays) if m else np.empty((n, 0))), None
+    if any(column.dtype.kind == "c" for column in arrays):
         raise InputError("Complex data not supported: labels are whole numbers or names.")
     return _number_objects(columns, n, missing)
 
 
-def _frame_column(frame: Any, u: int) -> NDArray[Any]:
+@dataclass(frozen=True)
+class _Coded:
+    """A categorical column of pandas: places in a list of values, -1 for none."""
+
+    codes: NDArray[np.integer[Any]]
+    values: list[Any]
+
+
+def _frame_column(frame: Any, u: int) -> NDArray[Any] | _Coded:
     column = frame.iloc[:, u] if hasattr(frame, "iloc") else frame[:, u]
+    if hasattr(column, "cat") and hasattr(column.cat, "codes"):
+        categories = column.cat.categories
+        if categories.dtype.kind == "O":
+            return _Coded(np.asarray(column.cat.codes), [*categories, None])
     array = np.asarray(column)
     return array if array.dtype.kind in "biufc" else np.asarray(column, dtype=object)
 
 
 def _number_objects(
-    columns: Sequence[NDArray[Any]], n: int, missing: Missing
+    columns: Sequence[NDArray[Any] | _Coded], n: int, missing: Missing
 ) -> tuple[NDArray[np.int64], list[list[Any]]]:
     matrix = np.empty((n, len(columns)), dtype=np.int64)
     names: list[list[Any]] = []
     for u, column in enumerate(columns):
-        values = column.tolist() if column.dtype.kind != "f" else column.astype(object).tolist()
-        numbers: dict[Any, int] = {}
-        known: list[Any] = []
-        by_name: dict[Any, int] = {}
-        for value in dict.fromkeys(_hashable(values, u)):
-            name = _name_of(value, u, missing)
-            if name is MISSING or name is NOISE:
-                numbers[value] = name
-                continue
-            if name not in by_name:
-                by_name[name] = len(known)
-                known.append(name)
-            numbers[value] = by_name[name]
-        matrix[:, u] = np.fromiter((numbers[value] for value in values), dtype=np.int64, count=n)
+        if isinstance(column, _Coded):
+            seen, first = np.unique(column.codes, return_index=True)
+            seen = seen[np.argsort(first)]
+            values = [column.values[code] for code in seen]
+            numbers, known = _numbered(values, u, missing)
+            table = np.zeros(len(column.values), dtype=np.int64)
+            table[seen] = [numbers[value] for value in values]
+            matrix[:, u] = table[column.codes]
+        else:
+            values = column.tolist() if column.dtype.kind != "f" else column.astype(object).tolist()
+            numbers, known = _numbered(values, u, missing)
+            matrix[:, u] = np.fromiter((numbers[v] for v in values), dtype=np.int64, count=n)
         names.append(known)
     return matrix, names
+
+
+def _numbered(
+    values: list[Any], partition: int, missing: Missing
+) -> tuple[dict[Any, int], list[Any]]:
+    """Return the number of each value, and the names of the numbers, by first appearance."""
+    numbers: dict[Any, int] = {}
+    known: list[Any] = []
+    by_name: dict[Any, int] = {}
+    for value in dict.fromkeys(_hashable(values, partition)):
+        name = _name_of(value, partition, missing)
+        if name is MISSING or name is NOISE:
+            numbers[value] = name
+            continue
+        if name not in by_name:
+            by_name[name] = len(known)
+            known.append(name)
+        numbers[value] = by_name[name]
+    return numbers, known
 
 
 def _hashable(values: list[Any], partition: int) -> list[Any]:

@@ -191,6 +191,26 @@ def test_learned_weights_are_held_to_the_range():
 # -- tables and files
 
 
+@pytest.mark.parametrize("missing", ["unobserved", "noise"])
+def test_categories_are_read_as_the_names_they_stand_for(missing):
+    rng = np.random.default_rng(3)
+    names = np.array(["b", "a", None, "-1", "c", 7, "unused"], dtype=object)
+    columns = {
+        f"u{u}": pd.Categorical(
+            names[rng.integers(0, 6, 40)],
+            categories=rng.permutation(names[names != None]),  # noqa: E711
+        )
+        for u in range(4)
+    }
+    columns["number"] = pd.Categorical(rng.integers(0, 3, 40))
+    frame = pd.DataFrame(columns)
+    coded = Ensemble(frame, missing=missing)
+    plain = Ensemble(frame.astype(object), missing=missing)
+    np.testing.assert_array_equal(coded.codes, plain.codes)
+    assert coded.names == plain.names
+    assert coded.has_missing
+
+
 def test_column_names_of_two_kinds():
     frame = pd.DataFrame({1: [0, 0, 1], "b": [0, 1, 1]})
     message = r"types int, str instead: set X.columns = X.columns.astype\(str\)"
