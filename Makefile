@@ -12,6 +12,7 @@
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
 #   make docs      the site, build/docs/index.html: pages written from the code, examples, the reference
 #   make oldest    the tests with the oldest versions of what conclust needs
+#   make wheel     what is published, in dist/: sdist and wheel, checked and tried without a compiler
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
 
 PYTHON ?= python3
@@ -41,7 +42,7 @@ LONG := $(addprefix tests/,consensus/probabilistic/test_solvers_agree.py consens
 	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_fuzz.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata lint bench experiments docs oldest sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata lint bench experiments docs oldest wheel sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -109,6 +110,11 @@ $(VENV)/.docs: $(VENV)/.built constraints/docs.txt
 oldest: setup
 	sh tools/oldest.sh "$(PYTHON)" "$(BIN)" $(PYTEST_ARGS)
 
+# Its own environment, so that PYTHON may be another one than that of .venv. TRY_WITH=: other Pythons that the
+# wheel is tried with.
+wheel: check-tools
+	sh tools/wheel.sh "$(PYTHON)" $(TRY_WITH)
+
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools
 	sh tools/sanitize.sh "$(PYTHON)"
@@ -135,4 +141,4 @@ $(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-anndata .venv-oldest .venv-sanitize build dist demo-report
+	rm -rf $(VENV) $(VENV)-anndata .venv-oldest .venv-sanitize .venv-wheel build dist demo-report

@@ -304,7 +304,7 @@ def test_wrong_command_lines_exit_with_2(capsys):
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "cluster", "combine", "predict", "compare", "methods", "help"]
+    "command", ["demo", "cluster", "combine", "predict", "compare", "methods", "completion", "help"]
 )
 def test_help(command, capsys):
     with pytest.raises(SystemExit) as ended:

@@ -1,5 +1,6 @@
 """Which column is what: names, categories, columns chosen and dropped; empty cells, decimal comma."""
 
+import bz2
 import csv
 import gzip
 import json
@@ -368,25 +369,49 @@ def test_decimal_comma(tmp_path):
     np.testing.assert_array_equal(read_points(path, Reading(decimal="comma")).X, [[1.5], [2.5]])
 
 
-def test_packed_tables(tmp_path, monkeypatch):
-    path = tmp_path / "a.csv.gz"
-    path.write_bytes(gzip.compress(b"x,y\n" + b"1,2\n3,4\n" * 1000))
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_packed_tables(tmp_path, monkeypatch, suffix, pack):
+    path = tmp_path / f"a.csv{suffix}"
+    path.write_bytes(pack(b"x,y\n" + b"1,2\n3,4\n" * 1000))
     assert read_points(path, AUTO).X.shape == (2000, 2)
-    (tmp_path / "b.gz").write_bytes(path.read_bytes())
-    assert read_points(tmp_path / "b.gz", AUTO).X.shape == (2000, 2)
-    content = path.read_bytes()
-    for name, broken in (
-        ("cut", content[:-20]),
-        ("checksum", content[:-6] + bytes([content[-6] ^ 255]) + content[-5:]),
-        ("no gzip", b"x,y\n1,2\n"),
-    ):
-        path.write_bytes(broken)
+    (tmp_path / f"b{suffix}").write_bytes(path.read_bytes())
+    assert read_points(tmp_path / f"b{suffix}", AUTO).X.shape == (2000, 2)
+    # More than one stream, as parallel packers write.
+    path.write_bytes(pack(b"x,y\n1,2\n") + pack(b"3,4\n5,6\n"))
+    np.testing.assert_array_equal(read_points(path, AUTO).X, [[1, 2], [3, 4], [5, 6]])
+    content = pack(b"x,y\n" + b"1,2\n3,4\n" * 1000)
+    broken = {
+        "cut": content[:-20],
+        "checksum": content[:-6] + bytes([content[-6] ^ 255]) + content[-5:],
+        "not packed": b"x,y\n1,2\n",
+        "header only": content[:4],
+    }
+    for name, bad in broken.items():
+        path.write_bytes(bad)
         refused(lambda: read_points(path, AUTO), "damaged or cut off", error=FileFormatError)
         assert name
-    path.write_bytes(gzip.compress(b"1,2\n" * 100_000))
+    path.write_bytes(pack(b"1,2\n" * 100_000))
     monkeypatch.setattr("conclust.cli.sources.reading_limit", lambda: 10_000)
     refused(lambda: read_points(path, AUTO), "unpacks to more than", error=FileFormatError)
-    refused(lambda: read_points(tmp_path / "a.npy.gz", AUTO), "only CSV is read packed")
+    refused(lambda: read_points(tmp_path / f"a.npy{suffix}", AUTO), "only CSV is read packed")
+
+
+def test_random_damage_of_packed_tables_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = b"".join(b"%d,%d\n" % tuple(row) for row in rng.integers(0, 99, (300, 2)))
+    for suffix, pack in ((".gz", gzip.compress), (".bz2", bz2.compress)):
+        path = tmp_path / f"a.csv{suffix}"
+        content = bytearray(pack(b"x,y\n" + rows))
+        path.write_bytes(content)
+        wanted = read_points(path, AUTO).X
+        for at in rng.choice(len(content), 100, replace=False):
+            path.write_bytes(
+                content[:at] + bytes([content[at] ^ 1 << int(at) % 8]) + content[at + 1 :]
+            )
+            try:  # a bit of the header that says nothing of the content may differ
+                np.testing.assert_array_equal(read_points(path, AUTO).X, wanted)
+            except FileFormatError as error:
+                assert "damaged or cut off" in str(error)
 
 
 def test_matlab_files(tmp_path, monkeypatch):

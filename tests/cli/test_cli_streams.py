@@ -1,5 +1,6 @@
 """Results are never lost to what becomes of the words about them; labels through pipes."""
 
+import bz2
 import csv
 import gzip
 import io
@@ -222,9 +223,61 @@ def test_arrays_and_packed_tables_through_pipes(matrix):
     Ensemble(labels).save(matrix.parent / "e.npz")
     (matrix.parent / "l.csv.gz").write_bytes(gzip.compress(matrix.read_bytes()))
     wanted = shell("$P combine labels.csv -k 2 --out - -q", matrix.parent).stdout
-    for name in ("l.npy", "e.npz", "l.csv.gz"):
+    (matrix.parent / "l.csv.bz2").write_bytes(bz2.compress(matrix.read_bytes()))
+    for name in ("l.npy", "e.npz", "l.csv.gz", "l.csv.bz2"):
         done = shell(f"$P combine - -k 2 --out - -q < {name}", matrix.parent)
         assert (done.returncode, done.stdout) == (0, wanted), done.stderr
+
+
+def test_standard_input_is_read_once(matrix, capsys):
+    for words in (["compare", "-", "-"], ["combine", "-", "--weights", "-", "--out", "-"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+        assert "can be read once only" in capsys.readouterr().err
+
+
+# ---- labels in a file, without a folder
+
+
+UNPACK = {".csv": bytes, ".csv.gz": gzip.decompress, ".csv.bz2": bz2.decompress}
+
+
+@pytest.mark.parametrize("suffix", UNPACK)
+def test_labels_in_a_file_of_any_name(matrix, suffix, capsysbinary, monkeypatch):
+    monkeypatch.chdir(matrix.parent)
+    words = ["combine", "labels.csv", "-k", "2", "--out"]
+    assert main([*words, "-"]) == 0
+    wanted = capsysbinary.readouterr().out
+    name = f"found{suffix}"
+    assert main([*words, name]) == 0
+    said = capsysbinary.readouterr().out.decode()
+    assert "2 clusters of 8 objects" in said
+    assert f"Results are in {name}." in said
+    written = Path(name).read_bytes()
+    assert UNPACK[suffix](written) == wanted
+    assert listing(".") == sorted([name, "labels.csv"])
+    # Not replaced unasked; the same labels give the same bytes whatever the name and the hour.
+    assert main([*words, name]) == 1
+    assert b"is there already. Give --force" in capsysbinary.readouterr().err
+    monkeypatch.setattr(time, "time", lambda: 2e9)
+    assert main([*words, name, "--force"]) == 0
+    assert main([*words, f"other{suffix}"]) == 0
+    assert Path(name).read_bytes() == Path(f"other{suffix}").read_bytes() == written
+    assert main(["compare", name, f"other{suffix}"]) == 0
+
+
+def test_a_folder_that_is_called_like_a_table(matrix, monkeypatch, capsys):
+    monkeypatch.chdir(matrix.parent)
+    Path("old.csv").mkdir()
+    assert main(["combine", "labels.csv", "-k", "2", "--out", "old.csv"]) == 0
+    assert listing("old.csv") == COMBINED
+    capsys.readouterr()
+    assert main(["combine", "labels.csv", "-k", "2", "--out", "nowhere/a.csv"]) == 1
+    assert "There is no folder nowhere for a.csv. Make it first." in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["combine", "l.npy", "--blocks", "--method", "hbgf", "-k", "2", "--out", "a.csv"])
+    assert "no stream and no table" in capsys.readouterr().err
 
 
 # ---- progress

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from conclust._storage import read_npy
 from conclust._validation import missing_extra
-from conclust.exceptions import InputError
+from conclust.exceptions import FileFormatError, InputError
 
 __all__ = ["Source", "open_source"]
 
@@ -135,7 +135,19 @@ def _zarr(path: Path) -> Any:
         zarr = import_module("zarr")
     except ImportError:
         missing_extra("zarr", "zarr", f"Reading {path.name}")
-    return zarr.open_array(str(path), mode="r")
+    array = zarr.open_array(str(path), mode="r")
+    _refuse_codecs_that_run_code(array, path)
+    return array
+
+
+def _refuse_codecs_that_run_code(array: Any, path: Path) -> None:
+    """Refuse chunks that would be unpickled: format 2 can ask for it, whatever the type of the array."""
+    told = array.metadata.to_dict()
+    codecs = [*(told.get("filters") or ()), told.get("compressor"), *(told.get("codecs") or ())]
+    if "pickle" in str(codecs).lower():
+        raise FileFormatError(
+            f"{path} holds pickles, which can run code and are never read. Write it without that codec."
+        )
 
 
 @dataclass(frozen=True)

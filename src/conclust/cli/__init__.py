@@ -1,4 +1,4 @@
-"""The command line: ``conclust demo | cluster | combine | select | report | predict | compare | methods | help``.
+"""The command line: ``conclust COMMAND``, of which ``conclust help`` lists all.
 
 Exit codes: 0 done; 1 the input, the data or the disk does not allow it; 2 the command line is
 wrong; 70 an error in conclust itself; 130 interrupted. Errors are one sentence on standard error;
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from conclust.cli.parser import build_parser
-from conclust.cli.talk import Voice, speaking
+from conclust.cli.talk import STREAM, Voice, speaking
 from conclust.exceptions import ConclustError
 
 __all__ = ["main", "process"]
@@ -54,6 +54,9 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
     with speaking() as (out, _):
         arguments = build_parser().parse_args(argv)
         arguments.words = list(sys.argv[1:] if argv is None else argv)
+        inputs = [value for name, value in vars(arguments).items() if name != "out"]
+        if inputs.count(STREAM) > 1:
+            arguments.usage_error("standard input (-) can be read once only.")
         with _terminable(ending=ending):
             code = _run(arguments)
         out.flush()

@@ -12,7 +12,7 @@ from conclust.blocks import LabelStore, checkpoint
 from conclust.cli.asked import jobs
 from conclust.cli.choice import choose
 from conclust.cli.inputs import read_weights
-from conclust.cli.outputs import OutputFolder, write_result
+from conclust.cli.outputs import OutputFolder, is_table_name, write_result
 from conclust.cli.record import Clock, call_record, parameters, recorded_warnings, versions
 from conclust.cli.summary import sizes_line
 from conclust.cli.talk import STREAM, Talk, count, plain
@@ -87,8 +87,8 @@ def _check(arguments: argparse.Namespace, method: Any) -> None:
         arguments.usage_error(
             f"--blocks: {method.estimator} needs all labels at once. Give --method: {able}."
         )
-    if STREAM in (arguments.labels, arguments.out):
-        arguments.usage_error("--blocks reads a file and writes a folder, no stream.")
+    if STREAM in (arguments.labels, arguments.out) or is_table_name(arguments.out):
+        arguments.usage_error("--blocks reads a file and writes a folder, no stream and no table.")
     for name in ("id_column", "label_column", "drop", "key"):
         if getattr(arguments, name):
             option = "--" + name.replace("_", "-")

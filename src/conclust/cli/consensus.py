@@ -22,7 +22,9 @@ from conclust.cli.number import selected
 from conclust.cli.outputs import (
     LabelTable,
     OutputFolder,
+    is_table_name,
     send_labels,
+    write_label_file,
     write_labels,
     write_memberships,
     write_partitions,
@@ -42,9 +44,9 @@ from conclust.cli.summary import confidence_line, number_line, score, sizes_line
 from conclust.cli.talk import STREAM, Talk, count, plain, send_table
 from conclust.confidence import ChanceConfidence, chance_confidence, confidences
 from conclust.ensemble import MISSING, Ensemble
-from conclust.exceptions import ScaleWarning
+from conclust.exceptions import InputError, OutputExistsError, ScaleWarning
 
-__all__ = ["folder_or_stream", "jobs", "run_cluster", "run_combine", "send", "spread"]
+__all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send", "spread"]
 
 _SCALES = {
     "minmax": "columns scaled to [0, 1] (--scale minmax)",
@@ -71,7 +73,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
     """Points in, consensus out."""
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
-    with folder_or_stream(arguments) as folder:
+    with folder_of(arguments) as folder:
         points = read_points(arguments.points, reading(arguments))
         n_samples, n_columns = points.X.shape
         kinds = [count(n_samples, "object"), count(n_columns, "column")]
@@ -161,7 +163,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
     """Label matrix in, consensus out."""
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
-    with folder_or_stream(arguments) as folder:
+    with folder_of(arguments) as folder:
         labels = read_ensemble(
             arguments.labels,
             reading(arguments),
@@ -190,13 +192,30 @@ def run_combine(arguments: argparse.Namespace) -> None:
     talk.result(said)
 
 
-def folder_or_stream(
+def folder_of(
     arguments: argparse.Namespace, **names: Any
 ) -> AbstractContextManager[OutputFolder | None]:
-    """Return the folder of ``--out``; None where the labels go to standard output."""
-    if arguments.out == STREAM:
+    """Return the folder of ``--out``; None where only the labels go out: see `send`.
+
+    Raises
+    ------
+    OutputExistsError
+        The file that the labels would go to is there, and ``--force`` was not given.
+    InputError
+        There is no folder for it.
+    """
+    path = arguments.out
+    if path == STREAM:
         return nullcontext(None)
-    return OutputFolder(arguments.out, force=arguments.force, **names)
+    if not is_table_name(path):
+        return OutputFolder(path, force=arguments.force, **names)
+    if path.exists() and not arguments.force:
+        raise OutputExistsError(
+            f"{path} is there already. Give --force to replace it, or another name with --out."
+        )
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {path.parent} for {path.name}. Make it first.")
+    return nullcontext(None)
 
 
 def _read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
@@ -295,13 +314,16 @@ def _finish(
         }
         write_result(folder.file("result.json"), content)
     else:
-        send(labels, table)
+        send(labels, table, arguments.out)
     chosen = [] if found is None else [found.reason, *found.doubts]
     return "\n".join([*chosen, _summary(arguments, choice, model, ensemble, sizes, sure, scores)])
 
 
-def send(labels: NDArray[np.int64], table: LabelTable) -> None:
-    """Write labels.csv on standard output."""
+def send(labels: NDArray[np.int64], table: LabelTable, path: Path) -> None:
+    """Write labels.csv on standard output, or to the file that ``--out`` names."""
+    if path != STREAM:
+        write_label_file(path, labels, table)
+        return
     content = io.BytesIO()
     send_labels(content, labels, table)
     send_table(content.getvalue())

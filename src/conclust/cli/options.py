@@ -26,7 +26,8 @@ __all__ = [
 ]
 
 INPUTS = (
-    "CSV (comma, semicolon or tab; UTF-8; .gz too), NPY, NPZ, MAT or Parquet; - for standard input"
+    "CSV (comma, semicolon or tab; UTF-8; .gz and .bz2 too), NPY, NPZ, MAT or Parquet; - for standard "
+    "input"
 )
 
 
@@ -36,7 +37,7 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--method",
         metavar="NAME",
-        help="auto: number of clusters and evidence by what the clusterings show; or any that "
+        help="the consensus method. auto: number of clusters and evidence by what the clusterings show; or any that "
         f"'conclust methods' lists: pcc, eac (a tree), hbgf, voting, ... [{DEFAULT_METHOD}]",
     )
     group.add_argument(
@@ -90,9 +91,17 @@ def add_reading(
             "--columns", type=names, metavar="A,B", help="the columns of data, by name or number"
         )
         choice.add_argument("--drop", type=names, metavar="A,B", help="leave these columns out")
-    group.add_argument("--header", choices=("auto", "yes", "no"), default="auto", help="of CSV")
     group.add_argument(
-        "--delimiter", choices=("auto", "comma", "semicolon", "tab"), default="auto", help="of CSV"
+        "--header",
+        choices=("auto", "yes", "no"),
+        default="auto",
+        help="whether CSV begins with names",
+    )
+    group.add_argument(
+        "--delimiter",
+        choices=("auto", "comma", "semicolon", "tab"),
+        default="auto",
+        help="what separates the columns of CSV",
     )
     group.add_argument("--key", metavar="NAME", help="which array of an NPZ or MAT file")
     return group
@@ -138,11 +147,10 @@ def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> Non
         type=Path,
         default=Path(default),
         metavar="DIR",
-        help=f"folder for {what}; -: labels.csv on standard output, no folder [%(default)s]",
+        help=f"folder for {what}; a name that ends in .csv, .csv.gz or .csv.bz2: labels.csv under this name, "
+        "no folder; -: labels.csv on standard output [%(default)s]",
     )
-    group.add_argument(
-        "--force", action="store_true", help="replace the results in a folder that is not empty"
-    )
+    group.add_argument("--force", action="store_true", help="replace results that are there")
     group.add_argument(
         "--raw",
         action="store_true",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
 import io
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +28,9 @@ __all__ = [
     "LabelTable",
     "OutputFolder",
     "is_label_file",
+    "is_table_name",
     "send_labels",
+    "write_label_file",
     "write_labels",
     "write_memberships",
     "write_numbers",
@@ -190,6 +195,29 @@ class LabelTable:
 def is_label_file(names: Sequence[str]) -> bool:
     """Tell by its columns whether a table is a labels.csv of ours: its first column holds names."""
     return tuple(names[1:]) in (("label",), ("label", "confidence"))
+
+
+def is_table_name(path: Path) -> bool:
+    """Tell whether ``--out`` names a file for the labels, by its suffix: not a folder that is there."""
+    return path.name.lower().endswith((".csv", ".csv.gz", ".csv.bz2")) and not path.is_dir()
+
+
+def write_label_file(path: Path, labels: NDArray[np.int64], table: LabelTable) -> None:
+    """Write labels, as `write_labels` does, into a file of any name, packed as its suffix says.
+
+    The same labels give the same bytes: no clock and no name enters the packed file.
+    """
+
+    def write(file: BinaryIO) -> None:
+        packed: Any = nullcontext(file)
+        if path.suffix.lower() == ".gz":
+            packed = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
+        elif path.suffix.lower() == ".bz2":
+            packed = bz2.BZ2File(file, "wb")
+        with packed as stream:
+            send_labels(stream, labels, table)
+
+    atomic_write(path, write)
 
 
 def write_labels(path: Path, labels: NDArray[np.int64], table: LabelTable) -> None:

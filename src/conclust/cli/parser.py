@@ -7,6 +7,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from conclust.cli.completion import SHELLS
+from conclust.cli.examples import told
 from conclust.cli.options import (
     INPUTS,
     add_consensus,
@@ -22,6 +24,15 @@ from conclust.cli.options import (
 )
 
 __all__ = ["build_parser"]
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Wraps what is prose, and leaves the examples as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith("examples:"):
+            return text
+        return super()._fill_text(text, width, indent)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -63,7 +74,12 @@ def build_parser() -> argparse.ArgumentParser:
         description="Many clusterings of the same objects into one, with probabilities.",
         epilog="'conclust COMMAND --help' tells the options of one command.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    parser.add_argument(
+        "--version",
+        action=_Version,
+        nargs=0,
+        help="print the version, those of what it uses, and what the kernels run on",
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_demo(commands)
     _add_cluster(commands)
@@ -73,6 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_predict(commands)
     _add_compare(commands)
     _add_methods(commands)
+    _add_completion(commands, parser)
     _add_help(commands, parser)
     return parser
 
@@ -123,7 +140,7 @@ def _add_cluster(commands: Any) -> None:
             "kmeans+spectral+multimetric",
         ),
         default="kmeans",
-        help="kmeans: random starts and numbers of clusters; spherical: the same with the cosine, for texts; spectral: on landmarks, for groups that are "
+        help="how clusterings are made. kmeans: random starts and numbers of clusters; spherical: the same with the cosine, for texts; spectral: on landmarks, for groups that are "
         "not round; multimetric: spectral under metrics drawn at random, for many features, up to 100,000 "
         "objects; several by +: in turn; mixed: linkages, k-means and spectral clustering, up to 20,000 objects "
         "[%(default)s]",
@@ -388,11 +405,37 @@ def _add_methods(commands: Any) -> None:
     parser.set_defaults(run=_run_methods)
 
 
-def _add_help(commands: Any, top: argparse.ArgumentParser) -> None:
-    parser = _command(commands, "help", "the same as --help", "Tell how a command is used.")
-    parser.add_argument("about", nargs="?", choices=[*commands.choices], metavar="COMMAND")
+def _add_completion(commands: Any, top: argparse.ArgumentParser) -> None:
+    parser = _command(
+        commands,
+        "completion",
+        "what a shell needs to complete these commands",
+        "Print a script by which a shell completes commands, options, their values and the names of "
+        "methods when the tabulator key is pressed.",
+    )
+    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
 
     def run(arguments: argparse.Namespace) -> None:
+        _run_completion(arguments, top)
+
+    parser.set_defaults(run=run, quiet=False, verbose=False, debug=False)
+
+
+def _add_help(commands: Any, top: argparse.ArgumentParser) -> None:
+    parser = _command(commands, "help", "the same as --help", "Tell how a command is used.")
+    parser.add_argument(
+        "about",
+        nargs="?",
+        choices=[*commands.choices],
+        metavar="COMMAND",
+        help="the command; none: what commands there are",
+    )
+    parser.add_argument("--man", action="store_true", help="print the manual page, of all commands")
+
+    def run(arguments: argparse.Namespace) -> None:
+        if arguments.man:
+            _run_manual(top)
+            return
         chosen = top if arguments.about is None else commands.choices[arguments.about]
         chosen.print_help()
 
@@ -401,19 +444,24 @@ def _add_help(commands: Any, top: argparse.ArgumentParser) -> None:
 
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
     parser: _Parser = commands.add_parser(
-        name, help=summary, description=description, allow_abbrev=False
+        name,
+        help=summary,
+        description=description,
+        epilog=told(name),
+        formatter_class=_Formatter,
+        allow_abbrev=False,
     )
     parser.set_defaults(usage_error=parser.error, refuse_rest=parser.refuse_rest)
     return parser
 
 
 class _Version(argparse.Action):
-    """Print the version; reads the package's metadata only when asked."""
+    """Print the version and the facts of the build; numpy and the kernels load only when asked."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        import conclust
+        from conclust.cli.facts import lines
 
-        print(f"conclust {conclust.__version__}")
+        print("\n".join(lines()))
         parser.exit()
 
 
@@ -471,3 +519,19 @@ def _run_methods(arguments: argparse.Namespace) -> None:
     from conclust.cli.listing import run
 
     run(arguments)
+
+
+def _run_completion(arguments: argparse.Namespace, top: argparse.ArgumentParser) -> None:
+    from conclust.cli.completion import script
+    from conclust.consensus.registry import methods
+
+    names = [method.estimator.lower() for method in methods()]
+    print(script(arguments.shell, top, names), end="")
+
+
+def _run_manual(top: argparse.ArgumentParser) -> None:
+    from importlib.metadata import version
+
+    from conclust.cli.manual import page
+
+    print(page(top, version("conclust")), end="")

@@ -20,7 +20,7 @@ from conclust._storage import entry_of, read_json
 from conclust.cli.asked import jobs
 from conclust.cli.choice import find
 from conclust.cli.columns import id_name, roles_of
-from conclust.cli.consensus import folder_or_stream, send
+from conclust.cli.consensus import folder_of, send
 from conclust.cli.inputs import classes_of, points_of, read_labelling
 from conclust.cli.labeller import Labeller
 from conclust.cli.outputs import LabelTable, write_labels, write_memberships, write_result
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
     talk, clock = Talk(arguments), Clock()
     if arguments.out != STREAM and arguments.out.resolve() == arguments.result.resolve():
         raise OutputExistsError(f"--out: {arguments.out} holds the result that is read.")
-    with folder_or_stream(arguments, names=_FILES) as folder:
+    with folder_of(arguments, names=_FILES) as folder:
         result = _read_result(arguments.result)
         with (
             opened(arguments.points) as source,
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
         scores = None if new.classes is None else score(new.classes, labels)
         label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
         if folder is None:
-            send(labels, label_table)
+            send(labels, label_table, arguments.out)
         else:
             write_labels(folder.file("labels.csv"), labels, label_table)
             if membership is not None:
@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
             f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
         )
-    if folder is not None:
+    if arguments.out != STREAM:
         lines.append(f"Results are in {arguments.out}.")
     talk.result("\n".join(lines))
 

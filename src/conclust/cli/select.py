@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.cli.asked import jobs, scale
-from conclust.cli.consensus import folder_or_stream, send, spread
+from conclust.cli.consensus import folder_of, send, spread
 from conclust.cli.fill import fill
 from conclust.cli.inputs import Points, read_points
 from conclust.cli.outputs import (
@@ -53,7 +53,7 @@ _SHOWN = (("PAC", "pac"), ("RCSI", "rcsi"), ("sharp", "sharp"), ("mean ARI", "me
 def run(arguments: argparse.Namespace) -> None:
     """Points in, the number of clusters out, with the criteria for each."""
     talk, clock = Talk(arguments), Clock()
-    with folder_or_stream(arguments, names=SELECTION_FILES) as folder:
+    with folder_of(arguments, names=SELECTION_FILES) as folder:
         points = read_points(arguments.points, reading(arguments))
         name = "standard input" if arguments.points == STREAM else arguments.points
         n_samples, n_columns = points.X.shape
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> None:
             content |= {"gaps": gaps, "seconds": clock.seconds()}
             write_result(folder.file("result.json"), content)
         else:
-            send(chosen, table)
+            send(chosen, table, arguments.out)
     talk.result(_summary(arguments, found, chosen, scores))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +20,13 @@ from conclust.exceptions import FileFormatError, InputError
 
 __all__ = ["UNPACKING_ERRORS", "Source", "opened"]
 
-UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
-"""What a damaged GZIP file raises while it is read."""
+
+class _BadBzip2Error(Exception):
+    """What is packed is no BZIP2; the standard library says so by a bare OSError."""
+
+
+UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile, _BadBzip2Error)
+"""What a damaged GZIP or BZIP2 file raises while it is read."""
 
 _KINDS = {
     ".csv": "csv",
@@ -31,7 +38,8 @@ _KINDS = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-_GZIP = b"\x1f\x8b"
+_PACKINGS = {".gz": "gzip", ".bz2": "bzip2"}
+_PACKED_BEGINNINGS = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"))
 _BEGINNINGS = ((b"\x93NUMPY", "npy"), (b"PK", "npz"), (b"PAR1", "parquet"), (b"MATLAB", "mat"))
 # Other formats that people have, and the way to a readable one.
 _ELSEWHERE = {
@@ -58,14 +66,14 @@ class Source:
         "csv", "npy", "npz", "mat" or "parquet".
     name : str
         What to call it.
-    packed : bool, default=False
-        Whether the bytes are GZIP's.
+    packing : str, default=""
+        How the bytes are packed: "gzip", "bzip2" or not at all.
     """
 
     path: Path
     kind: str
     name: str
-    packed: bool = False
+    packing: str = ""
 
     def __str__(self) -> str:
         return self.name
@@ -73,34 +81,51 @@ class Source:
     def open(self) -> BinaryIO:
         """Open the bytes for reading, unpacked."""
         file = open_regular(self.path)
-        if not self.packed:
+        if not self.packing:
             return file
-        unpacked: Any = _Unpacked(fileobj=file, mode="rb", name=self.name)
+        unpacked: Any = _Unpacked(file, self.packing, self.name)
         return unpacked  # type: ignore[no-any-return]
 
 
-class _Unpacked(gzip.GzipFile):
-    """A GZIP file that may not unpack to more than the largest size read of any file."""
+class _Unpacked(io.BufferedIOBase):
+    """The content of a packed file, which may not be more than the largest size read of any file."""
 
-    def __init__(self, *, fileobj: BinaryIO, mode: str, name: str) -> None:
-        super().__init__(fileobj=fileobj, mode=mode)
-        self._below = fileobj
+    def __init__(self, below: BinaryIO, packing: str, name: str) -> None:
+        self._below = below
+        self._file = gzip.GzipFile(fileobj=below) if packing == "gzip" else bz2.BZ2File(below)
         self._name = name
 
-    def read(self, size: int | None = -1) -> bytes:
-        content: bytes = super().read(size)
-        return self._bounded(content)
+    def readable(self) -> bool:
+        return True
 
-    def read1(self, size: int = -1) -> bytes:
-        content: bytes = super().read1(size)
-        return self._bounded(content)
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self._taken(lambda: self._file.read(-1 if size is None else size))
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self._taken(lambda: self._file.read1(size))
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
 
     def close(self) -> None:
         super().close()
+        self._file.close()
         self._below.close()
 
-    def _bounded(self, content: bytes) -> bytes:
-        if self.tell() > reading_limit():
+    def _taken(self, take: Callable[[], bytes]) -> bytes:
+        try:
+            content = take()
+        except OSError as error:
+            if error.errno is None and isinstance(self._file, bz2.BZ2File):
+                raise _BadBzip2Error(error) from error
+            raise
+        if self._file.tell() > reading_limit():
             raise FileFormatError(
                 f"{self._name} unpacks to more than the {reading_limit():,} bytes that are read."
             )
@@ -153,22 +178,24 @@ def _copied(stream: BinaryIO | None, name: str) -> Iterator[Source]:
                 file.write(content)
         with path.open("rb") as file:
             first = file.read(8)
-        packed = first.startswith(_GZIP)
+        packing = next((way for begin, way in _PACKED_BEGINNINGS if first.startswith(begin)), "")
         kind = next((kind for begin, kind in _BEGINNINGS if first.startswith(begin)), "csv")
-        yield Source(path, kind, name, packed)
+        yield Source(path, kind, name, packing)
 
 
-def _told_by_name(path: Path) -> tuple[str, str, bool]:
-    """Return kind, name and whether it is packed."""
+def _told_by_name(path: Path) -> tuple[str, str, str]:
+    """Return kind, name and how it is packed."""
     suffix = path.suffix.lower()
-    packed = suffix == ".gz"
-    if packed:
+    packing = _PACKINGS.get(suffix, "")
+    if packing:
         suffix = Path(path.stem).suffix.lower() or ".csv"
     kind = _KINDS.get(suffix)
-    if packed and kind not in (None, "csv"):
+    if packing and kind not in (None, "csv"):
         raise InputError(f"{path}: only CSV is read packed. Unpack it first.")
     if kind is None:
         found = f"the suffix {suffix!r}" if suffix else "no suffix"
-        way = _ELSEWHERE.get(suffix, f"Known are {', '.join(sorted(_KINDS))}, and .csv.gz")
-        raise InputError(f"{path}: cannot tell its format from {found}. {way}.")
-    return kind, str(path), packed
+        known = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
+        raise InputError(
+            f"{path}: cannot tell its format from {found}. {_ELSEWHERE.get(suffix, known)}."
+        )
+    return kind, str(path), packing

@@ -1,0 +1,302 @@
+"""What is published: the sdist is whole, versions agree, the workflows call what is there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from datetime import date
+
+import pytest
+import yaml
+from tools.check_dist import (
+    ROOT,
+    main,
+    sdist_files,
+    tracked,
+    wheel_files,
+    wrong_of_sdist,
+    wrong_of_wheel,
+)
+from tools.check_release import heading, version, wrong
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+# ---- sdist and wheel
+
+PYPROJECT = b"""[project]
+name = "conclust"
+version = "1.2.3"
+license = "BSD-3-Clause"
+requires-python = ">=3.11"
+dependencies = ["numpy>=2.0"]
+"""
+METADATA = b"""Metadata-Version: 2.4
+Name: conclust
+Version: 1.2.3
+License-Expression: BSD-3-Clause
+Requires-Python: >=3.11
+Requires-Dist: numpy>=2.0
+Requires-Dist: matplotlib; extra == "plot"
+"""
+SOURCE = {
+    "pyproject.toml": PYPROJECT,
+    "CMakeLists.txt": b"c",
+    "LICENSE": b"l",
+    "LICENSES_bundled.txt": b"b",
+    "README.md": b"r",
+    "src/conclust/__init__.py": b"i",
+    "src/conclust/py.typed": b"",
+    "src/conclust/_kernels/_core.pyi": b"p",
+    "src/conclust/_kernels/module.cpp": b"m",
+    "tests/test_a.py": b"t",
+}
+SDIST = {
+    "PKG-INFO": METADATA,
+    **{name: content for name, content in SOURCE.items() if not name.startswith("tests/")},
+}
+INFO = "conclust-1.2.3.dist-info"
+WHEEL = {
+    "conclust/__init__.py": b"i",
+    "conclust/py.typed": b"",
+    "conclust/_kernels/_core.pyi": b"p",
+    "conclust/_kernels/_core.abi3.so": b"ELF",
+    "conclust.libs/libgomp-1.so": b"ELF",
+    "conclust-1.2.3.data/data/share/man/man1/conclust.1": b".TH",
+    f"{INFO}/METADATA": METADATA,
+    f"{INFO}/RECORD": b"",
+    f"{INFO}/licenses/LICENSE": b"l",
+    f"{INFO}/licenses/LICENSES_bundled.txt": b"b",
+}
+
+
+def test_whole_ones_are_passed():
+    assert list(wrong_of_sdist(SDIST, SOURCE)) == []
+    assert list(wrong_of_wheel(WHEEL, SOURCE)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("src/conclust/_kernels/module.cpp", None, "lacks src/conclust/_kernels/module.cpp"),
+        ("CMakeLists.txt", None, "lacks CMakeLists.txt"),
+        ("src/conclust/__init__.py", b"other", "another src/conclust/__init__.py"),
+        ("src/conclust/_core.so", b"", "which git does not know"),
+        ("PKG-INFO", None, "there is no PKG-INFO"),
+        ("PKG-INFO", METADATA.replace(b"1.2.3", b"1.2.4"), "Version is 1.2.4, not 1.2.3"),
+        ("PKG-INFO", METADATA.replace(b"numpy>=2.0", b"numpy"), "it requires ['numpy']"),
+    ],
+)
+def test_what_is_wrong_with_an_sdist_is_found(name, content, said):
+    files = {**SDIST, name: content}
+    if content is None:
+        del files[name]
+    (found,) = wrong_of_sdist(files, SOURCE)
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("conclust/py.typed", None, "lacks conclust/py.typed"),
+        ("conclust-1.2.3.data/data/share/man/man1/conclust.1", None, "lacks .data/data/share/man"),
+        ("conclust/__init__.py", b"other", "another conclust/__init__.py"),
+        ("conclust/_kernels/_core.abi3.so", None, "holds 0 extensions"),
+        ("conclust/_kernels/_core.cpython-311.so", b"", "holds 2 extensions"),
+        ("conclust/_kernels/_core.abi3.so", str(ROOT).encode(), "names the folder"),
+        ("conclust/_kernels/module.cpp", b"m", "which nothing asks for"),
+        ("tests/test_a.py", b"t", "which nothing asks for"),
+        (f"{INFO}/licenses/LICENSE", None, "lacks LICENSE"),
+        (f"{INFO}/METADATA", METADATA.replace(b">=3.11", b">=3.8"), "Requires-Python is >=3.8"),
+    ],
+)
+def test_what_is_wrong_with_a_wheel_is_found(name, content, said):
+    files = {**WHEEL, name: content}
+    if content is None:
+        del files[name]
+    (found,) = wrong_of_wheel(files, SOURCE)
+    assert said in found
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="git knows no files here")
+def test_the_sdist_is_whole(tmp_path, capsys):
+    build = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run(
+        [sys.executable, "-c", build, tmp_path], cwd=ROOT, check=True, capture_output=True
+    )
+    (path,) = tmp_path.iterdir()
+    assert path.name == f"conclust-{version()}.tar.gz"
+    files, source = sdist_files(path), tracked()
+    assert list(wrong_of_sdist(files, source)) == []
+    assert not [name for name in files if name.startswith((".", "tests/", "docs/"))]
+    # A wheel of nothing, to see that the command says so.
+    shutil.make_archive(str(tmp_path / "empty"), "zip", root_dir=tmp_path, base_dir=path.name)
+    empty = (tmp_path / "empty.zip").rename(tmp_path / "empty.whl")
+    assert list(wheel_files(empty)) == [path.name]
+    assert main(str(path), str(empty)) == 1
+    assert "the wheel lacks conclust/__init__.py" in capsys.readouterr().err
+
+
+# ---- one version
+
+
+def test_one_version():
+    assert PROJECT["version"] == version()
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert cited["version"] == version()
+    assert heading()[0] == version()
+
+
+@pytest.fixture
+def released(tmp_path):
+    (tmp_path / "pyproject.toml").write_bytes(PYPROJECT)
+    (tmp_path / "CITATION.cff").write_text("version: 1.2.3\ndate-released: 2026-12-01\n")
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3 (2026-12-01)\n\n- A.\n")
+    return tmp_path
+
+
+def test_a_release_that_may_go_out(released):
+    assert list(wrong("v1.2.3", released)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("pyproject.toml", "1.2.3", "1.2.4", "pyproject.toml has the version 1.2.4"),
+        ("CITATION.cff", "1.2.3", "1.2.2", "CITATION.cff has the version 1.2.2"),
+        ("CITATION.cff", "12-01", "12-02", "CITATION.cff says that 2026-12-02"),
+        ("CHANGELOG.md", "1.2.3", "1.2.2", "begins with 1.2.2, not 1.2.3"),
+        ("CHANGELOG.md", "2026-12-01", "unreleased", "has no date of 1.2.3: it says unreleased"),
+        ("CHANGELOG.md", " (2026-12-01)", "", "it says nothing"),
+        ("CHANGELOG.md", "## 1.2.3", "1.2.3", "begins with no version"),
+    ],
+)
+def test_what_stands_in_the_way_of_a_release(released, file, old, new, said):
+    path = released / file
+    path.write_text(path.read_text().replace(old, new))
+    assert said in next(wrong("v1.2.3", released))
+
+
+# ---- CITATION.cff
+
+# Of the schema of version 1.2.0: what there must be, and what else there may be.
+CFF_NEEDED = {"authors", "cff-version", "message", "title"}
+CFF_KNOWN = CFF_NEEDED | {
+    *(
+        "abstract",
+        "commit",
+        "contact",
+        "date-released",
+        "doi",
+        "identifiers",
+        "keywords",
+        "license",
+    ),
+    *("license-url", "preferred-citation", "references", "repository", "repository-artifact"),
+    *("repository-code", "type", "url", "version"),
+}
+REFERENCE_NEEDED = {"authors", "title", "type"}
+
+
+def test_citation():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert cited.keys() >= CFF_NEEDED
+    assert cited.keys() <= CFF_KNOWN
+    assert (cited["cff-version"], cited["type"]) == ("1.2.0", "software")
+    assert cited["license"] == PROJECT["license"]
+    assert isinstance(cited["date-released"], date)
+    for work in cited["references"]:
+        assert work.keys() >= REFERENCE_NEEDED
+        assert work["type"] in {"article", "conference-paper"}
+        assert 1990 < work["year"] < 2030
+    for someone in [
+        *cited["authors"],
+        *(a for work in cited["references"] for a in work["authors"]),
+    ]:
+        assert someone.keys() in ({"name"}, {"family-names", "given-names"})
+
+
+# ---- the workflows
+
+
+def steps_of(workflow):
+    for name, job in workflow["jobs"].items():
+        for step in job.get("steps", [{"uses": job.get("uses")}]):
+            yield name, job, step
+
+
+@pytest.fixture(params=WORKFLOWS, ids=lambda path: path.stem)
+def workflow(request):
+    return yaml.safe_load(request.param.read_text("utf-8"))
+
+
+def test_there_are_workflows():
+    assert [path.stem for path in WORKFLOWS] == ["publish", "tests", "wheels"]
+
+
+def test_a_workflow_asks_for_few_rights(workflow):
+    assert workflow["permissions"] == {"contents": "read"}
+    for name, job in workflow["jobs"].items():
+        assert job.get("permissions", {"id-token": "write"}) == {"id-token": "write"}
+        assert ("permissions" in job) == (name == "publish")
+        assert "uses" in job or 0 < job["timeout-minutes"] <= 90
+
+
+def test_actions_have_a_version_and_files_are_there(workflow):
+    for _, _, step in steps_of(workflow):
+        used = step.get("uses")
+        if used is not None and used.startswith("./"):
+            assert (ROOT / used).is_file(), used
+        elif used is not None:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+(\.\d+)?", used), used
+
+
+def test_jobs_wait_for_jobs_that_are_there(workflow):
+    for job in workflow["jobs"].values():
+        needed = job.get("needs", [])
+        assert set([needed] if isinstance(needed, str) else needed) <= workflow["jobs"].keys()
+
+
+def test_what_a_workflow_calls_is_there(workflow):
+    targets = re.findall(r"^(\w[\w-]*):(?!=)", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    for _, job, step in steps_of(workflow):
+        line = step.get("run", "")
+        asked = re.findall(r"\bmake (\S+)", line.replace("${{ matrix.target }}", "MATRIX"))
+        for target in asked:
+            matrix = job.get("strategy", {}).get("matrix", {})
+            wanted = matrix["target"] if target == "MATRIX" else [target]
+            assert set(wanted) <= set(targets), wanted
+        for name in re.findall(r"(?<![\w/])(?:tests|tools|constraints)/[\w/.-]+", line):
+            assert (ROOT / name).exists(), name
+        for name in re.findall(r"-m (tools\.\w+)", line):
+            assert (ROOT / (name.replace(".", "/") + ".py")).is_file(), name
+
+
+def test_all_that_ci_does_is_in_a_workflow():
+    here = set(re.findall(r"\bmake ([\w-]+)", (ROOT / ".ci" / "run").read_text("utf-8")))
+    tests = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text("utf-8"))
+    there = {*tests["jobs"]["linux"]["strategy"]["matrix"]["target"], "wheel"}
+    assert here - {"demo"} <= there
+
+
+def test_a_tag_publishes_what_was_checked_and_tried():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/publish.yml").read_text("utf-8"))["jobs"]
+    assert (jobs["wheels"]["needs"], jobs["publish"]["needs"]) == ("check", "wheels")
+    assert "check_release" in jobs["check"]["steps"][-1]["run"]
+    made = yaml.safe_load((ROOT / ".github/workflows/wheels.yml").read_text("utf-8"))["jobs"]
+    names = {job["steps"][-1]["with"]["name"] for job in made.values()}
+    pattern = jobs["publish"]["steps"][0]["with"]["pattern"]
+    assert all(name.startswith(pattern.removesuffix("*")) for name in names)
+
+
+def test_the_wheels_are_of_the_pythons_that_are_allowed():
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    built = [text.removesuffix("-*") for text in tool["cibuildwheel"]["build"]]
+    assert built[0] == "cp" + PROJECT["requires-python"].removeprefix(">=").replace(".", "")
+    assert tool["scikit-build"]["wheel"]["py-api"] in built
+    command = tool["cibuildwheel"]["test-command"].split()
+    assert (ROOT / command[1].replace("{project}/", "")).is_file()
