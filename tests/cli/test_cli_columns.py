@@ -396,6 +396,13 @@ def test_packed_tables(tmp_path, monkeypatch, suffix, pack):
     refused(lambda: read_points(tmp_path / f"a.npy{suffix}", AUTO), "only CSV is read packed")
 
 
+def read_or_refused(path):
+    try:
+        return read_points(path, AUTO).X
+    except FileFormatError as error:
+        return str(error)
+
+
 def test_random_damage_of_packed_tables_is_refused(tmp_path):
     rng = np.random.default_rng(0)
     rows = b"".join(b"%d,%d\n" % tuple(row) for row in rng.integers(0, 99, (300, 2)))
@@ -408,10 +415,11 @@ def test_random_damage_of_packed_tables_is_refused(tmp_path):
             path.write_bytes(
                 content[:at] + bytes([content[at] ^ 1 << int(at) % 8]) + content[at + 1 :]
             )
-            try:  # a bit of the header that says nothing of the content may differ
-                np.testing.assert_array_equal(read_points(path, AUTO).X, wanted)
-            except FileFormatError as error:
-                assert "damaged or cut off" in str(error)
+            found = read_or_refused(path)
+            # A bit of the header that says nothing of the content may differ.
+            assert (
+                "damaged or cut off" in found if isinstance(found, str) else (found == wanted).all()
+            )
 
 
 def test_matlab_files(tmp_path, monkeypatch):
