@@ -429,6 +429,7 @@ def test_a_number_that_resamples_chose_was_not_asked_for(blobs):
             "scale": "minmax",
             "criteria": "all",
             "n_references": 5,
+            "alpha": 0.2,
         },
         {"null": None, "random_state": np.random.SeedSequence(3, spawn_key=(4,))},
         {"n_components": 2, "max_dense": 50, "n_pairs": 1000, "window": (0.2, 0.8)},
