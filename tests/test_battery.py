@@ -289,6 +289,7 @@ def test_refuses_more_clusters_than_objects(form):
         make(form, 9).fit(np.zeros((4, 2), dtype=int))
 
 
+@of_each_class
 def test_default_number_of_clusters(form):
     labels, _ = planted(flip=0.0)
     if make(form, None)._number_needed() == "exact":
@@ -308,6 +309,7 @@ def test_default_number_of_clusters(form):
 # -- conventions
 
 
+@of_each_class
 def test_labels_are_consecutive_whole_numbers_by_first_appearance(form):
     labels, _ = planted()
     found = fit(form, labels, 3).labels_
@@ -331,6 +333,7 @@ def test_membership_rows_are_distributions(form):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@of_each_class
 def test_memberships_have_a_column_for_each_cluster_that_holds_anything(form):
     planted_labels, _ = planted(n=60)
     unanimous = np.column_stack([np.repeat(np.arange(4), 12)] * 9)
@@ -454,6 +457,7 @@ def test_clone_pickle_and_parameters(form):
     assert not hasattr(model, "labels_")
 
 
+@of_each_class
 def test_refit_forgets_the_first_fit(form):
     labels, _ = planted()
     other, _ = planted(seed=5, n=60, m=7)
@@ -588,6 +592,7 @@ def test_errors_are_of_one_family(form):
         make(form, 2).fit([[0.5]])
 
 
+@of_each_class
 def test_every_estimator_says_what_it_is(form):
     cls = type(make(form, 2))
     method = cls.method
@@ -600,6 +605,7 @@ def test_every_estimator_says_what_it_is(form):
     assert hasattr(fit(form, labels, 3), "membership_") == method.membership
 
 
+@of_each_class
 def test_what_a_method_does_not_take_is_refused_by_name(form):
     labels, _ = planted()
     estimator = make(form, 3)

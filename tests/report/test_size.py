@@ -8,7 +8,7 @@ import numpy as np
 from conclust import AutoConsensus, Ensemble, report
 from conclust.selection import choose_from
 
-N, M, K = 100_000, 40, 6
+N, M, K = 100_000, 20, 6
 
 
 def test_a_page_of_a_hundred_thousand_objects_is_below_five_megabytes(tmp_path):
