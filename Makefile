@@ -2,7 +2,7 @@
 #   make demo      real data to a consensus, a table and a report
 #   make test      the test suite, but for what takes long
 #   make processes the tests that start processes or run experiments: the shell, caches, signals, threads
-#   make long      the tests that look at much: scikit-learn's checks, all partitions of seven objects, fuzz,
+#   make long      the tests that look at much: pages of the docs, scikit-learn's checks, all partitions of seven objects, fuzz,
 #                  degenerate partitions, the null of the number of clusters, pictures
 #   make test-browser  the report in headless Chromium (Debian's chromium)
 #   make cluster   labels and points in Zarr and Dask, on the workers of a Dask cluster
@@ -35,7 +35,8 @@ PROCESSES := $(addprefix tests/,cli/test_cli_predict.py cli/test_cli_streams.py 
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
 	selection/test_selection_interrupts.py test_experiments.py test_interrupts.py test_paper_experiments.py \
 	test_reproducibility.py)
-LONG := $(addprefix tests/,consensus/probabilistic/test_solvers_agree.py consensus/test_pipeline.py \
+LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
+	consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
 	plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	report/test_size.py selection/test_selection.py selection/test_selection_large.py \
