@@ -386,10 +386,9 @@ def test_packed_tables(tmp_path, monkeypatch, suffix, pack):
         "not packed": b"x,y\n1,2\n",
         "header only": content[:4],
     }
-    for name, bad in broken.items():
+    for bad in broken.values():
         path.write_bytes(bad)
         refused(lambda: read_points(path, AUTO), "damaged or cut off", error=FileFormatError)
-        assert name
     path.write_bytes(pack(b"1,2\n" * 100_000))
     monkeypatch.setattr("conclust.cli.sources.reading_limit", lambda: 10_000)
     refused(lambda: read_points(path, AUTO), "unpacks to more than", error=FileFormatError)
