@@ -73,6 +73,19 @@ def interrupted(run):
         signal.signal(signal.SIGINT, handler)
 
 
+def heard(run, within=1.0):
+    """Return the traceback of a Ctrl-C that was heard in time: at the first, second or third try.
+
+    What does not listen is late every time; a machine at other work may be late once.
+    """
+    for _ in range(3):
+        late, trace = interrupted(run)
+        if late < within:
+            break
+    assert late < within
+    return trace
+
+
 @pytest.mark.parametrize("name", FITS)
 def test_a_fit_hears_ctrl_c_and_leaves_nothing(name):
     estimator, n, m = FITS[name]
@@ -80,9 +93,8 @@ def test_a_fit_hears_ctrl_c_and_leaves_nothing(name):
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=0)
     before = dict(vars(estimator))
-    late, trace = interrupted(lambda: estimator.fit(labels))
+    trace = heard(lambda: estimator.fit(labels))
     assert vars(estimator) == before
-    assert late < 1.0
     assert any(entry.name == "_fit" for entry in trace)
 
 
@@ -93,8 +105,7 @@ def test_one_call_of_a_kernel_hears_ctrl_c(threads):
     solver = FactoredModel.of(ensemble).solver(ensemble.label_view, k)
     Y = padded(np.random.default_rng(0).dirichlet(np.ones(k), n))
     solver.rebuild(Y, threads)
-    late, _ = interrupted(lambda: solver.sweep(Y, 0.0, 0.0, threads))
-    assert late < 1.0
+    heard(lambda: solver.sweep(Y, 0.0, 0.0, threads))
 
 
 def long_means(threads):
@@ -121,8 +132,7 @@ def long_pairs(threads):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("work", [long_means, long_dips, long_pairs])
 def test_kernels_beside_the_fits_hear_ctrl_c(work, threads):
-    late, _ = interrupted(work(threads))
-    assert late < 1.0
+    heard(work(threads))
 
 
 def test_workers_in_threads_are_told_that_nobody_waits():
@@ -133,19 +143,18 @@ def test_workers_in_threads_are_told_that_nobody_waits():
         long_means(1)()
 
     def members():
+        begun.clear()
         with Crew(2, "threads", "test") as crew:
             list(crew.run(member, ((number,) for number in range(20))))
 
-    late, _ = interrupted(members)
-    assert late < 1.0
+    heard(members)
     assert len(begun) < 10
 
 
 def test_starts_that_were_not_begun_are_left_out():
     labels, _ = planted(0, 5000, 60, 8, flip=0.6)
     model = cc.QMI(20, n_init=400, random_state=0, n_jobs=2, tol=0.0)
-    late, _ = interrupted(lambda: model.fit(labels))
-    assert late < 1.5
+    heard(lambda: model.fit(labels), within=1.5)
 
 
 def test_a_pool_begins_nothing_after_an_error():

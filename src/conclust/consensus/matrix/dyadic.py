@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import aspect_pairs
-from conclust._progress import stage
+from conclust._progress import tracked
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._validation import check_int
@@ -19,7 +20,7 @@ from conclust.consensus.label_rows import start_labels, trusted
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.restarts import check_iteration, warn_unfinished
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.evidence.dense import coassociation, copresence
+from conclust.evidence.dense import coassociation_blocks
 from conclust.exceptions import DenseLimitError
 
 __all__ = ["DyadicAspect"]
@@ -225,20 +226,25 @@ class _Dyads:
 
     @classmethod
     def of(cls, rows: DistinctRows) -> _Dyads:
-        stage("evidence of all pairs")
-        counts, shares = rows.masses, _shares(rows)
-        own = shares.diagonal() * (counts - 1.0)
-        shares *= counts
-        np.fill_diagonal(shares, own)
-        partners = shares.sum(axis=1)
-        shares *= counts[:, np.newaxis]
-        blocks = range(0, len(shares), _ROWS)
-        once = sp.vstack([sp.csr_array(np.triu(shares[b : b + _ROWS], b)) for b in blocks], "csr")
+        counts = rows.masses
+        partners = np.empty(len(counts))
+        pairs = []
+        for block, shares in _shares(rows):
+            here = np.arange(len(block))
+            own = shares[here, block] * (counts[block] - 1.0)
+            shares *= counts
+            shares[here, block] = own
+            partners[block] = shares.sum(axis=1)
+            shares *= counts[block, np.newaxis]
+            pairs.append(sp.csr_array(np.triu(shares[:, block.start :])))
+        sizes = [np.diff(part.indptr) for part in pairs]
         return cls(
             counts,
-            once.indptr.astype(np.int64),
-            once.indices.astype(np.int32),
-            once.data,
+            np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+            np.concatenate(
+                [(part.indices + i * _ROWS).astype(np.int32) for i, part in enumerate(pairs)]
+            ),
+            np.concatenate([part.data for part in pairs]),
             partners,
             float(counts @ partners),
         )
@@ -257,14 +263,17 @@ class _Dyads:
         return -value, (x * sums / self.counts[:, np.newaxis])[:, : joint.shape[1]]
 
 
-def _shares(rows: DistinctRows) -> NDArray[np.float64]:
-    """Return p_ab of the rows, of two objects with the same labels too."""
-    shares = coassociation(rows.ensemble, max_dense=None).astype(np.float64)
-    B = rows.ensemble.indicator
-    np.fill_diagonal(shares, B.multiply(B) @ rows.ensemble.column_weights)
-    if rows.ensemble.has_missing:
-        both = copresence(rows.ensemble, max_dense=None).astype(np.float64)
-        np.divide(shares, both, out=shares, where=both > 0)
-    else:
-        shares /= rows.ensemble.partition_weights.sum()
-    return shares
+def _shares(rows: DistinctRows) -> Iterator[tuple[range, NDArray[np.float64]]]:
+    """Yield p_ab of some rows with all, of two objects with the same labels too."""
+    ensemble = rows.ensemble
+    B = ensemble.indicator
+    alike = B.multiply(B) @ ensemble.column_weights
+    blocks = coassociation_blocks(ensemble, block_rows=_ROWS)
+    for block in tracked(blocks, "blocks of pairs", len(alike) // _ROWS + 1):
+        shares = block.counts.astype(np.float64)
+        shares[np.arange(len(block.rows)), block.rows] = alike[block.rows]
+        if ensemble.has_missing:
+            np.divide(shares, block.copresence, out=shares, where=block.copresence > 0)
+        else:
+            shares /= ensemble.partition_weights.sum()
+        yield block.rows, shares

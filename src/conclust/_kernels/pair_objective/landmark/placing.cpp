@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 #include "base/pack.h"
 #include "pair_objective/pairwise/column.h"
 
@@ -207,15 +208,20 @@ Placed place_objects(const FactoredInput& input, const LandmarkTable& table, dou
     const std::size_t blocks = (input.labels.n + block - 1) / block;
     std::vector<Placed> parts(blocks);
     const auto n_blocks = static_cast<std::ptrdiff_t>(blocks);
+    Interruption interruption;
 #pragma omp parallel for num_threads(threads) schedule(dynamic) default(none) \
-    shared(input, table, ground, parts) firstprivate(n_blocks, tol, masses, Y)
+    shared(input, table, ground, parts, interruption) firstprivate(n_blocks, tol, masses, Y)
     for (std::ptrdiff_t b = 0; b < n_blocks; ++b) {
+        if (interruption.wanted()) {
+            continue;
+        }
         const std::size_t begin = static_cast<std::size_t>(b) * block;
         const std::size_t end = std::min(input.labels.n, begin + block);
         parts[static_cast<std::size_t>(b)] =
             place_block(input, table, ground, begin, end, tol, masses.data(), Y.data());
     }
     (void)threads;
+    interruption.pass_on();
     Placed all{0.0, 0.0};
     for (const Placed& part : parts) {
         all.loss += part.loss;
