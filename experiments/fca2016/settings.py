@@ -19,6 +19,8 @@ from conclust import (
     CSPA,
     EAC,
     HGPA,
+    LWEA,
+    LWGP,
     MCLA,
     PCC,
     AddRemAdd,
@@ -73,5 +75,8 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
     "FCA (auto)": lambda k, seed: FCAConsensus(),
     "PCC-KL": lambda k, seed: PCC(k, random_state=seed),
     "EAC-AL": lambda k, seed: EAC(k),
+    "LWEA": lambda k, seed: LWEA(k),
+    "LWGP": lambda k, seed: LWGP(k, random_state=seed),
+    "lwcv": lambda k, seed: CumulativeVoting(k, scheme="lwcv"),
     "AutoConsensus": lambda k, seed: AutoConsensus(k, random_state=seed),
 }

@@ -1,11 +1,12 @@
 """The transfer cut of objects that are read in blocks: the steps of ``transfer.py``, over sums.
 
 The matrix of the clusters is added up in one pass; k-means goes over the blocks once an iteration. Blocks
-keep nothing.
+keep the nearest center of each object, so that the last iteration is the cut.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from conclust.bipartite import LabelEdges, unit_rows
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
+from conclust.blocks.runners import Visit
 from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
 from conclust.consensus.graph.transfer import joined, warn_of_joined
 from conclust.exceptions import DenseLimitError
@@ -40,7 +42,7 @@ _FAR = 8
 
 @dataclass(frozen=True)
 class _Cut:
-    """How an object is parted.
+    """How an object is parted, beside the nearest center in its component, which the blocks keep.
 
     Attributes
     ----------
@@ -48,21 +50,18 @@ class _Cut:
         Of the edges to each cluster.
     components : ndarray of int64 of shape (T,)
         Of the clusters.
-    loads : tuple of ndarray of shape (T, d)
-        Of each component: what embeds its objects. Empty of one that is a part by itself.
-    centers : tuple of ndarray of shape (p, d)
-        Of each component: the centers of its parts.
     first : ndarray of int64 of shape (n_components,)
         The first part of each component.
+    count : int
+        How many parts there are.
     alone : int
         The part of objects in no cluster.
     """
 
     weights: NDArray[np.float64]
     components: NDArray[np.int64]
-    loads: tuple[NDArray[np.float64], ...]
-    centers: tuple[NDArray[np.float64], ...]
     first: NDArray[np.int64]
+    count: int
     alone: int
 
 
@@ -135,12 +134,27 @@ def transfer_cut_blocks(
             return numbered_components(links, degrees)
 
         side = transfer_cut_of_products(inner, degrees, k, components)
-        cut = _parted(labels, weights, side, k, seed, _How(n_init, owner, joint))
-        parts = int(cut.first[-1]) + max(1, len(cut.centers[-1]))
-        kept = labels.keeping(_LABEL, "parts")
-        (shares,) = added(labels.visit("the cut", _shares, kept, 1, shared=(cut, parts)))
+        nearest = _Nearest(labels)
+        cut = _parted(nearest, weights, side, k, seed, _How(n_init, owner, joint))
+        (shares,) = added(nearest.visit("the cut", _shares, cut))
     lost = float((shares.sum(axis=1) - shares.max(axis=1)).sum())
-    return Answer(_kept_parts, kept=kept, step=1), side.values, lost
+    return Answer(_kept_parts, kept=nearest.kept, step=nearest.step), side.values, lost
+
+
+class _Nearest:
+    """Visits to the blocks, each of which keeps a number for every object: what the last visit found."""
+
+    def __init__(self, labels: LabelBlocks) -> None:
+        self.labels = labels
+        self.kept = labels.keeping(_LABEL, "parts")
+        self.step = 0
+
+    def visit(self, what: str, visit: Visit, *shared: Any) -> list[Any]:
+        """Return what a visit finds, block by block."""
+        self.step += 1
+        found = self.labels.visit(what, visit, self.kept, self.step, shared=shared)
+        self.kept.settle(self.step)
+        return found
 
 
 @dataclass(frozen=True)
@@ -153,7 +167,7 @@ class _How:
 
 
 def _parted(
-    labels: LabelBlocks,
+    nearest: _Nearest,
     weights: NDArray[np.float64],
     side: ClusterSide,
     k: int,
@@ -164,8 +178,8 @@ def _parted(
 
     Parameters
     ----------
-    labels : LabelBlocks
-        The objects.
+    nearest : _Nearest
+        The objects, and the center of each.
     weights : ndarray of shape (T,)
         Of the edges to each cluster.
     side : ClusterSide
@@ -177,25 +191,22 @@ def _parted(
     how : _How
         How k-means goes.
     """
+    labels = nearest.labels
     count = side.n_components
-    empty = np.empty((0, 0))
-    sizes = np.zeros((labels.n_blocks, count), dtype=np.int64)  # of components, in each block
-    alone = 0
-    for block, members, left in labels.each("components", _members, weights, side.components):
-        sizes[block] = members
-        alone += left
+    sizes, alone = _sizes(labels, weights, side)
     totals = sizes.sum(axis=0)
     if count > 1 and count >= k:
         warn_of_joined(count, k, how.owner)
         group = joined(totals.astype(np.float64), k)
         components = np.where(side.components >= 0, group[side.components], -1)
         sizes_of_parts = np.bincount(group, totals, minlength=int(group.max()) + 1)
-        none = (empty,) * len(sizes_of_parts)
-        first = np.arange(len(sizes_of_parts))
-        return _Cut(weights, components, none, none, first, int(sizes_of_parts.argmin()))
+        joint_parts = len(sizes_of_parts)
+        return _Cut(
+            weights, components, np.arange(joint_parts), joint_parts, int(sizes_of_parts.argmin())
+        )
     seeds = [seed] if count == 1 else spawn_sequences(seed, count)
     scale = np.sqrt(labels.n_samples / (weights * labels.cluster_sizes).sum())
-    loads, centers, parts = [], [], []
+    parts: list[int] = []
     of_parts: list[int] = []
     for c in range(count):
         own = np.flatnonzero(side.component_of == c)
@@ -203,15 +214,11 @@ def _parted(
         clusters = side.clusters[side.components == c][:, own]
         points = unit_rows(clusters[clusters.any(axis=1)]) if how.joint else clusters[:0]
         if len(own) <= 1:
-            loads.append(empty)
-            centers.append(empty)
             parts.append(1)
             of_parts.append(int(totals[c]))
             continue
         part = _Component(weights, side.components, c, table, points)
-        found = _kmeans(labels, part, len(own), seeds[c], how.n_init, sizes[:, c])
-        loads.append(table)
-        centers.append(found.centers)
+        found = _kmeans(nearest, part, len(own), seeds[c], how.n_init, sizes[:, c])
         parts.append(len(found.centers))
         of_parts += _objects_of(found, points).astype(np.int64).tolist()
     first = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int64)
@@ -219,7 +226,23 @@ def _parted(
     if alone:
         held = np.array(of_parts, dtype=np.float64)
         smallest = int(np.where(held > 0, held, np.inf).argmin())
-    return _Cut(weights, side.components, tuple(loads), tuple(centers), first, smallest)
+    return _Cut(weights, side.components, first, sum(parts), smallest)
+
+
+def _sizes(
+    labels: LabelBlocks, weights: NDArray[np.float64], side: ClusterSide
+) -> tuple[NDArray[np.int64], int]:
+    """Return how many objects of each component each block has, and how many are in none."""
+    count, facts = side.n_components, labels.facts
+    whole = not (labels.has_missing or labels.has_noise or facts.n_unobserved)
+    if whole and count == 1 and (weights > 0).all():
+        ends = np.minimum(np.arange(labels.n_blocks + 1) * facts.block_rows, facts.n_samples)
+        return np.diff(ends)[:, np.newaxis], 0
+    sizes, alone = np.zeros((labels.n_blocks, count), dtype=np.int64), 0
+    for block, members, left in labels.each("components", _members, weights, side.components):
+        sizes[block] = members
+        alone += left
+    return sizes, alone
 
 
 @dataclass(frozen=True)
@@ -234,7 +257,7 @@ class _Component:
 
 
 def _kmeans(
-    labels: LabelBlocks,
+    nearest: _Nearest,
     part: _Component,
     k: int,
     seed: np.random.SeedSequence,
@@ -245,8 +268,8 @@ def _kmeans(
 
     Parameters
     ----------
-    labels : LabelBlocks
-        The objects.
+    nearest : _Nearest
+        The objects, and the center of each.
     part : _Component
         Which component.
     k : int
@@ -258,6 +281,7 @@ def _kmeans(
     sizes : ndarray of int64 of shape (n_blocks,)
         Its objects in each block.
     """
+    labels, begun = nearest.labels, nearest.step
     n = int(sizes.sum())
     chosen = np.arange(n)
     if n + len(part.clusters) > _SAMPLE and n > _SAMPLE:
@@ -270,41 +294,43 @@ def _kmeans(
         rows = np.vstack([*labels.each("a sample", _rows_of, part, wanted), part.clusters])
         points = Points(rows, np.ones(len(rows)), len(part.clusters))
         centers = kmeans(points, k, seed, n_init=n_init)
-        return _round(labels, part, centers, 0, None)
+        return _round(nearest, part, centers, 0, None)
 
     name = f"centers_{part.number}"
     state = labels.stages.state(name, _Centers, begin)
     while not state.done and state.n_iter < _LLOYD:
-        state = _next(labels, part, state)
+        state = _next(nearest, part, state)
         labels.stages.save(name, state)
+    if nearest.step == begun:  # a checkpoint had the last round: its labels are not there
+        nearest.visit("k-means", _lloyd, part, state.centers)
     return state
 
 
-def _next(labels: LabelBlocks, part: _Component, state: _Centers) -> _Centers:
+def _next(nearest: _Nearest, part: _Component, state: _Centers) -> _Centers:
     filled = state.totals > 0
     centers = state.centers.copy()
     centers[filled] = state.sums[filled] / state.totals[filled, None]
     lacking = np.flatnonzero(~filled)
     if lacking.size:
         # A center that is the nearest of no row goes to the row farthest from its center.
-        found = list(labels.each("far objects", _farthest, part, state.centers))
+        found = list(nearest.labels.each("far objects", _farthest, part, state.centers))
         distances = np.concatenate([far for far, _ in found])
         rows = np.concatenate([rows for _, rows in found])
         farthest = np.argsort(-distances, kind="stable")[: len(lacking)]
         centers[lacking[: len(farthest)]] = rows[farthest]
-    return _round(labels, part, centers, state.n_iter + 1, state)
+    return _round(nearest, part, centers, state.n_iter + 1, state)
 
 
 def _round(
-    labels: LabelBlocks,
+    nearest: _Nearest,
     part: _Component,
     centers: NDArray[np.float64],
     n_iter: int,
     before: _Centers | None,
 ) -> _Centers:
-    sums, totals = added(labels.each("k-means", _lloyd, part, centers))
+    sums, totals = added(nearest.visit("k-means", _lloyd, part, centers))
     if len(part.clusters):
-        more, count = _sums(part.clusters, centers)
+        _, more, count = _sums(part.clusters, centers)
         sums, totals = sums + more, totals + count
     same = before is not None and np.array_equal(totals, before.totals)
     done = same and before is not None and bool(np.allclose(sums, before.sums, rtol=1e-12, atol=0))
@@ -313,7 +339,8 @@ def _round(
 
 def _sums(
     rows: NDArray[np.float64], centers: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the nearest center of each row, and the sums and numbers of the rows of each center."""
     sums, totals = np.zeros(centers.shape), np.zeros(len(centers))
     own, distances = np.full(len(rows), -1, dtype=np.int64), np.empty(len(rows))
     lloyd_round(
@@ -325,14 +352,14 @@ def _sums(
         sums,
         totals,
     )
-    return sums, totals
+    return own, sums, totals
 
 
 def _objects_of(found: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how many objects each center has: its points that are no clusters."""
     if not len(clusters):
         return found.totals
-    return found.totals - _sums(clusters, found.centers)[1]
+    return found.totals - _sums(clusters, found.centers)[2]
 
 
 # -- what blocks do
@@ -376,15 +403,18 @@ def _members(
     return part.index, np.bincount(found[found >= 0], minlength=count), int((found < 0).sum())
 
 
-def _blocks_of(part: Part, component: _Component) -> Any:
-    """Yield rows of a component's objects, some at a time."""
+def _blocks_of(
+    part: Part, component: _Component
+) -> Iterator[tuple[NDArray[np.bool_], slice, NDArray[np.float64]]]:
+    """Yield some objects at a time: which are of the component, the slice of all, rows of those that are."""
     edges = LabelEdges(part.ensemble, component.weights)
     found = _component_of(part, component.weights, component.components)
     mine = found == component.number
     for begin in range(0, part.ensemble.n_samples, _BLOCK):
         some = slice(begin, begin + _BLOCK)
         rows = edges.rows(component.table, some, unit=True)
-        yield rows if mine[some].all() else rows[mine[some]]
+        own = mine[some]
+        yield own, some, rows if own.all() else rows[own]
 
 
 def _rows_of(
@@ -398,10 +428,20 @@ def _rows_of(
 
 
 def _lloyd(
-    part: Part, component: _Component, centers: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sums and numbers of the rows nearest to each center."""
-    return added(_sums(rows, centers) for rows in _blocks_of(part, component))
+    part: Part, own: NDArray[np.int32] | None, component: _Component, centers: NDArray[np.float64]
+) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the nearest center of each object, and the sums and numbers of the rows of each center.
+
+    Objects of other components keep what they have.
+    """
+    nearest = np.zeros(part.ensemble.n_samples, dtype=np.int32) if own is None else own.copy()
+    sums, totals = np.zeros(centers.shape), np.zeros(len(centers))
+    for mine, some, rows in _blocks_of(part, component):
+        near, of_rows, count = _sums(rows, centers)
+        nearest[some][mine] = near
+        sums += of_rows
+        totals += count
+    return nearest, (sums, totals)
 
 
 def _farthest(
@@ -409,7 +449,7 @@ def _farthest(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the rows of a block farthest from their centers, and how far they are."""
     distances, kept = np.empty(0), np.empty((0, centers.shape[1]))
-    for rows in _blocks_of(part, component):
+    for _, _, rows in _blocks_of(part, component):
         far = nearest_center(rows, centers)[1]
         distances, kept = np.concatenate([distances, far]), np.vstack([kept, rows])
         order = np.argsort(-distances, kind="stable")[: max(_FAR, len(centers))]
@@ -417,29 +457,13 @@ def _farthest(
     return distances, kept
 
 
-def _labelled(part: Part, cut: _Cut) -> NDArray[np.int64]:
-    """Return the part of each object."""
-    found = _component_of(part, cut.weights, cut.components)
-    labels = np.where(found >= 0, cut.first[found], cut.alone)
-    edges = LabelEdges(part.ensemble, cut.weights)
-    for c, (table, centers) in enumerate(zip(cut.loads, cut.centers, strict=True)):
-        if len(centers) == 0:
-            continue
-        for begin in range(0, part.ensemble.n_samples, _BLOCK):
-            some = slice(begin, begin + _BLOCK)
-            mine = found[some] == c
-            if mine.any():
-                nearest = nearest_center(edges.rows(table, some, unit=True), centers)[0]
-                labels[some][mine] += nearest[mine]
-    return labels
-
-
 def _shares(
-    part: Part, own: None, cut: _Cut, parts: int
+    part: Part, own: NDArray[np.int32] | None, cut: _Cut
 ) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64]]]:
     """Return the part of each object, and the weight of the edges from each part to each cluster."""
-    labels = _labelled(part, cut)
-    shares = LabelEdges(part.ensemble, cut.weights).shares(labels, parts)
+    found = _component_of(part, cut.weights, cut.components)
+    labels = np.where(found >= 0, cut.first[found] + (0 if own is None else own), cut.alone)
+    shares = LabelEdges(part.ensemble, cut.weights).shares(labels, cut.count)
     return labels.astype(np.int32), (shares,)
 
 
