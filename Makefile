@@ -7,6 +7,7 @@
 #   make test-browser  the report in headless Chromium (Debian's chromium)
 #   make cluster   labels and points in Zarr and Dask, on the workers of a Dask cluster
 #   make anndata   columns of AnnData and MuData, through files and beside scanpy
+#   make torch     the two steps of k-means on arrays of PyTorch
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
@@ -43,7 +44,7 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_fuzz.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata lint bench experiments docs oldest wheel sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata torch lint bench experiments docs oldest wheel sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -80,6 +81,17 @@ $(VENV)-anndata/.installed: constraints/anndata.txt | $(VENV)/.built
 	$(VENV)-anndata/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
 	    --requirement constraints/anndata.txt
 	$(VENV)-anndata/bin/python tools/on_top_of.py $(BIN)/python
+	touch $@
+
+torch: $(VENV)-torch/.installed
+	$(VENV)-torch/bin/python -c "import torch"
+	$(VENV)-torch/bin/python -m pytest $(PYTEST_ARGS) tests/generation/test_array_api.py
+
+$(VENV)-torch/.installed: constraints/torch.txt | $(VENV)/.built
+	$(PYTHON) -m venv --clear $(VENV)-torch
+	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+	    --requirement constraints/torch.txt
+	$(VENV)-torch/bin/python tools/on_top_of.py $(BIN)/python
 	touch $@
 
 lint: setup
@@ -142,4 +154,4 @@ $(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-anndata .venv-oldest .venv-sanitize .venv-wheel build dist demo-report
+	rm -rf $(VENV) $(VENV)-anndata $(VENV)-torch .venv-oldest .venv-sanitize .venv-wheel build dist demo-report
