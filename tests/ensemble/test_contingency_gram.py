@@ -24,6 +24,11 @@ def random_labels(rng, n, clusters, missing, noise):
         (2, [1]),
         (50, [2, 1, 5]),
         (400, [3] * 40),
+        # More objects than are counted together, by bits; the last group of words is not full.
+        (4096, [2, 3]),
+        (9000, [2, 7, 9, 1, 12]),
+        # Too many clusters for bits.
+        (60, [30, 40]),
         # Wider than the rows of one task: several tasks, and uint16 codes.
         (700, [300, 2, 280, 7, 250]),
     ],

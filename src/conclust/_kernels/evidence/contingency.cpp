@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/interrupt.h"
+#include "evidence/bit_gram.h"
 
 namespace conclust {
 
@@ -99,7 +100,11 @@ void gram_of(const LabelView& labels, const Each& each, std::span<typename Each:
         }
     }
     interruption.pass_on();
-    // The lower triangle is a copy of the upper one.
+}
+
+// The lower triangle is a copy of the upper one.
+template <class Entry>
+void mirror(std::span<Entry> gram, std::size_t total) {
     for (std::size_t k = 0; k < total; ++k) {
         for (std::size_t l = k + 1; l < total; ++l) {
             gram[l * total + k] = gram[k * total + l];
@@ -110,12 +115,18 @@ void gram_of(const LabelView& labels, const Each& each, std::span<typename Each:
 }  // namespace
 
 void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int threads) {
-    gram_of(labels, One{}, gram, threads);
+    if (bits_count_faster(labels)) {
+        bit_gram(labels, gram, threads);
+    } else {
+        gram_of(labels, One{}, gram, threads);
+    }
+    mirror(gram, labels.n_clusters());
 }
 
 void contingency_gram(const LabelView& labels, std::span<const double> mass, std::span<double> gram,
                       int threads) {
     gram_of(labels, Mass{mass}, gram, threads);
+    mirror(gram, labels.n_clusters());
 }
 
 void sparse_gram(const SoftRows& rows, std::span<const double> root, std::span<double> gram) {
@@ -137,11 +148,7 @@ void sparse_gram(const SoftRows& rows, std::span<const double> root, std::span<d
             }
         }
     }
-    for (std::size_t k = 0; k < T; ++k) {
-        for (std::size_t l = k + 1; l < T; ++l) {
-            gram[l * T + k] = gram[k * T + l];
-        }
-    }
+    mirror(gram, T);
 }
 
 }  // namespace conclust
