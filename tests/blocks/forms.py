@@ -18,6 +18,8 @@ import conclust
 FORMS = {
     "PCC l2": ("PCC", {"divergence": "l2"}, "optimum"),
     "PCC kl, landmarks": ("PCC", {"solver": "landmark"}, "close"),
+    "WeightedPCC": ("WeightedPCC", {}, "optimum"),
+    "WeightedPCC l2": ("WeightedPCC", {"regularization": "l2", "lam": 2.0}, "optimum"),
     "PEACE": ("PEACE", {"n_init": 2}, "close"),
     "HBGF": ("HBGF", {}, "equal"),
     "HBGF transfer cut": ("HBGF", {"joint": False}, "equal"),

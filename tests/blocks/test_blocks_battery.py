@@ -12,6 +12,7 @@ import conclust
 from conclust import Ensemble
 from conclust.blocks import LabelStore, checkpoint
 from conclust.blocks.runners import LocalRunner
+from conclust.consensus.probabilistic.distances import AllPairs
 from conclust.consensus.probabilistic.solvers import blocked
 from conclust.divergences import Divergence, kl
 from conclust.exceptions import EvidenceWarning, InputError
@@ -28,6 +29,8 @@ SPECIFIC = (
     "merged_",
     "reference_membership_",
     "partition_weights_",
+    "weights_",
+    "distances_",
 )
 OWN = Divergence(kl.value, kl.derivative, kl.curvature, name="own kl")
 
@@ -65,9 +68,8 @@ def test_the_result_is_that_of_all_labels_at_once(form, case, k):
     parts = fitted(form, labels, weights, k, block_rows=37)
     found = np.asarray(parts.labels_)
     if FORMS[form][2] == "optimum":
-        assert parts.objective_ <= whole.objective_ + (
-            whole.objective_constant_ or 0.0
-        ) + 1e-3 * abs(whole.objective_)
+        constant = getattr(whole, "objective_constant_", None) or 0.0
+        assert parts.objective_ <= whole.objective_ + constant + 1e-3 * abs(whole.objective_)
         # With fewer clusters than were planted the optimum is flat.
         assert k == 2 or adjusted_rand_score(found, whole.labels_) > 0.97
         return
@@ -201,6 +203,16 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(form, case, tmp_path, mo
     assert runs >= 2
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_distances_of_partitions_are_those_of_the_memberships(case):
+    labels, weights = CASES[case]
+    model = fitted("WeightedPCC", labels, weights, block_rows=37)
+    Y = np.asarray(model.membership_)
+    somewhere = (labels != -1).any(axis=1)
+    pairs = AllPairs(Ensemble(labels[somewhere]), Y.shape[1], 1)
+    np.testing.assert_allclose(model.distances_, pairs.distances(Y[somewhere]), rtol=1e-9)
+
+
 def test_a_checkpoint_is_of_one_fit(tmp_path):
     labels, _ = CASES["plain"]
     with checkpoint(tmp_path):
@@ -241,6 +253,9 @@ def test_methods_that_need_all_labels_say_so():
         (conclust.PCC(3, divergence="l2", init="spectral"), "init"),
         (conclust.PCC(3, solver="pairwise"), "solver"),
         (conclust.PCC(3, divergence=OWN), "divergence"),
+        (conclust.WeightedPCC(3, pairs=30), "pairs"),
+        (conclust.WeightedPCC(3, granularity="matched"), "granularity"),
+        (conclust.WeightedPCC(3, distance="corrected"), "distance"),
         (conclust.PEACE(3, pairs=30), "pairs"),
         (conclust.PEACE(3, granularity="matched"), "granularity"),
         (conclust.HBGF(3, partitioner="internal"), "partitioner"),
@@ -299,14 +314,14 @@ def test_blocks_that_overshoot_together_are_stepped_back(monkeypatch):
     labels[rng.random(labels.shape) < 0.3] = -1
     labels[:, 0] = rng.integers(0, 4, 60)
     monkeypatch.setattr(blocked, "_ROUNDS", 1)
-    shorter, taken = blocked._Descent._shorter, []
+    shorter, taken = blocked.Descent._shorter, []
 
     def counted(self, before, after, blocks):
         found = shorter(self, before, after, blocks)
         taken.append((self._change(before, after), self._change(before, found)))
         return found
 
-    monkeypatch.setattr(blocked._Descent, "_shorter", counted)
+    monkeypatch.setattr(blocked.Descent, "_shorter", counted)
     for weights in (None, rng.uniform(0.5, 2.0, 5)):
         for k in (4, 8):
             model = conclust.PCC(k, divergence="l2", tol=1e-12, max_iter=40, random_state=0)

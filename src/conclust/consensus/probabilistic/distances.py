@@ -10,15 +10,16 @@ that are chosen by d_u lower one and the same sum, alpha'd.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from conclust import divergences
+from conclust._derived import Derived
 from conclust._ensemble_input import within_range
 from conclust._kernels import FactoredSolver
 from conclust._labels import missing_code, noise_code
@@ -28,29 +29,42 @@ from conclust.consensus.probabilistic.problem import Stopping
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, pair_counts
 
-__all__ = ["AllPairs", "PairPattern", "PairSet"]
+__all__ = [
+    "AllPairs",
+    "Held",
+    "PairPattern",
+    "PairSet",
+    "distances_of",
+    "of_self_pairs",
+    "scale_of",
+    "together",
+]
 
 # Cells (objects or pairs times partitions) formed at once.
 _CELLS = 1 << 21
 
 
-class PairSet(Protocol):
-    """The pairs of objects over which partitions and consensus are compared."""
+Held = TypeVar("Held", bound=Sized)
+
+
+class PairSet(Protocol[Held]):
+    """The pairs of objects over which partitions and consensus are compared.
+
+    A membership is an array, or of labels in blocks what is known of it (its length is n).
+    """
 
     scale: NDArray[np.float64]  # s_u; 0 for a partition that observed no pair
 
-    def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def distances(self, Y: Held) -> NDArray[np.float64]:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
 
-    def expected(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expected(self, Y: Held) -> NDArray[np.float64]:
         """Return the mean of d_u(Y) over all orders of the objects that u observed.
 
         That is d_u of a random partition with clusters of the same sizes.
         """
 
-    def descend(
-        self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
-    ) -> NDArray[np.float64]:
+    def descend(self, Y: Held, weights: NDArray[np.float64], max_iter: int, tol: float) -> Held:
         """Descend from Y; return a membership with no higher sum of weights_u d_u / s_u.
 
         At most `max_iter` sweeps, until one lowers this sum by less than the share `tol`.
@@ -70,7 +84,6 @@ class AllPairs:
 
     def __init__(self, ensemble: Ensemble, n_clusters: int, threads: int) -> None:
         self.ensemble, self.n_clusters, self.threads = ensemble, n_clusters, threads
-        self._complete = ensemble.label_view.complete
         self._soft = ensemble.indicator if ensemble.is_soft else None
         # Unweighted: each partition has its own distance.
         self.model = FactoredModel.of(ensemble.reweighted(None))
@@ -78,7 +91,7 @@ class AllPairs:
         n = ensemble.n_samples
         observed = ensemble.observed_counts.astype(np.float64)
         self._pairs = observed * (observed - 1)
-        self.scale = _scale(n, self._pairs)
+        self.scale = scale_of(n, self._pairs)
         self._together = self._constants()
 
     def _solver(self, model: FactoredModel) -> FactoredSolver:
@@ -88,7 +101,7 @@ class AllPairs:
         """Return ``|X_u X_u'|^2 - sum_i |x_ui|^4``: for labels, the ordered pairs put together."""
         ensemble = self.ensemble
         if self._soft is None:
-            return self._per_partition(ensemble.cluster_sizes * (ensemble.cluster_sizes - 1))
+            return together(ensemble)
         total = np.empty(ensemble.n_partitions)
         for u in range(ensemble.n_partitions):
             P = self._soft[:, ensemble.offsets[u] : ensemble.offsets[u + 1]]
@@ -96,21 +109,12 @@ class AllPairs:
             total[u] = np.sum((P.T @ P).toarray() ** 2) - np.sum(own**2)
         return total
 
-    def _per_partition(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Add up one value per cluster to one per partition."""
-        sums = np.zeros(self.ensemble.n_partitions)
-        np.add.at(sums, self.ensemble.column_partitions, values)
-        return sums
-
     def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
         self._measure.rebuild(padded(Y), self.threads)
         self.model = self.model.kept(self._measure, self.n_clusters)
-        grams = (self.model.grams**2).sum(axis=(1, 2))[self.model.group_of]
-        sums = self._per_partition((self.model.sums**2).sum(axis=1))
-        fourths, own = self._self_pairs((Y**2).sum(axis=1))
-        d = grams - fourths - 2.0 * (sums - own) + self._together
-        return np.asarray(np.maximum(d, 0.0) * self.scale)
+        self_pairs = of_self_pairs(self.ensemble, (Y**2).sum(axis=1))
+        return distances_of(self.ensemble, self.model, self_pairs, self._together) * self.scale
 
     def expected(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the mean of d_u(Y) over all orders of the objects that u observed.
@@ -122,7 +126,7 @@ class AllPairs:
         self.model = self.model.kept(self._measure, self.n_clusters)
         norms = (Y**2).sum(axis=1)
         squares = (self.model.grams**2).sum(axis=(1, 2))[self.model.group_of]
-        squares = squares - self._self_pairs(norms)[0]
+        squares = squares - of_self_pairs(self.ensemble, norms)[0]
         if self.ensemble.has_missing:
             present = self.ensemble.present.T.astype(np.float64)
             explained = ((present @ Y) ** 2).sum(axis=1) - present @ norms
@@ -139,28 +143,7 @@ class AllPairs:
             return self._together
         mass = np.asarray(self._soft.sum(axis=0), dtype=np.float64)
         own = np.asarray(self._soft.multiply(self._soft).sum(axis=0), dtype=np.float64)
-        return self._per_partition(mass**2 - own)
-
-    def _self_pairs(
-        self, norms: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the sums over observed objects of ``|y_i|^4`` and ``|x_ui|^2 |y_i|^2``."""
-        ensemble = self.ensemble
-        n, m = ensemble.shape
-        if self._complete and self._soft is None:
-            return np.full(m, np.sum(norms**2)), np.full(m, np.sum(norms))
-        fourths, own = np.zeros(m), np.zeros(m)
-        dtype = ensemble.codes.dtype
-        for rows in _blocks(n, m):
-            codes = ensemble.codes[rows]
-            part = norms[rows][:, np.newaxis]
-            fourths += (part**2 * (codes != missing_code(dtype))).sum(axis=0)
-            if self._soft is None:
-                own += (part * (codes < noise_code(dtype))).sum(axis=0)
-        if self._soft is not None:
-            squares = self._soft.multiply(self._soft)
-            own = self._per_partition(np.asarray(squares.T @ norms).ravel())
-        return fourths, own
+        return _per_partition(self.ensemble, mass**2 - own)
 
     def descend(
         self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
@@ -193,7 +176,7 @@ class PairPattern:
         counted = np.zeros(ensemble.n_partitions)
         for rows in _blocks(len(self._i), ensemble.n_partitions):
             counted += self._both(rows).sum(axis=0)
-        self.scale = _scale(n, 2.0 * counted)
+        self.scale = scale_of(n, 2.0 * counted)
 
     def _both(self, rows: slice) -> NDArray[np.bool_]:
         """Say which partitions observed both objects of some pairs."""
@@ -262,7 +245,54 @@ class PairPattern:
         return SparseEvidence._of(indptr, indices, c, N)
 
 
-def _scale(n: int, pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+def distances_of(
+    ensemble: Derived,
+    model: FactoredModel,
+    self_pairs: tuple[NDArray[np.float64], NDArray[np.float64]],
+    pairs_together: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return d_u / s_u of all pairs from S and G in a model, and what the pairs i = j have in them."""
+    fourths, own = self_pairs
+    grams = (model.grams**2).sum(axis=(1, 2))[model.group_of]
+    sums = _per_partition(ensemble, (model.sums**2).sum(axis=1))
+    return np.asarray(np.maximum(grams - fourths - 2.0 * (sums - own) + pairs_together, 0.0))
+
+
+def of_self_pairs(
+    ensemble: Ensemble, norms: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return for each partition the sums over the objects it observed of ``|y_i|^4``, ``|x_ui|^2 |y_i|^2``."""
+    n, m = ensemble.shape
+    if ensemble.label_view.complete and not ensemble.is_soft:
+        return np.full(m, np.sum(norms**2)), np.full(m, np.sum(norms))
+    fourths, own = np.zeros(m), np.zeros(m)
+    dtype = ensemble.codes.dtype
+    for rows in _blocks(n, m):
+        codes = ensemble.codes[rows]
+        part = norms[rows][:, np.newaxis]
+        fourths += (part**2 * (codes != missing_code(dtype))).sum(axis=0)
+        if not ensemble.is_soft:
+            own += (part * (codes < noise_code(dtype))).sum(axis=0)
+    if ensemble.is_soft:
+        squares = ensemble.indicator.multiply(ensemble.indicator)
+        own = _per_partition(ensemble, np.asarray(squares.T @ norms).ravel())
+    return fourths, own
+
+
+def together(ensemble: Derived) -> NDArray[np.float64]:
+    """Return the ordered pairs that each partition puts together."""
+    return _per_partition(ensemble, ensemble.cluster_sizes * (ensemble.cluster_sizes - 1))
+
+
+def _per_partition(ensemble: Derived, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up one value per cluster to one per partition."""
+    sums = np.zeros(ensemble.n_partitions)
+    np.add.at(sums, ensemble.column_partitions, values)
+    return sums
+
+
+def scale_of(n: int, pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return s_u, of the ordered pairs that each partition observed."""
     return np.divide(n * (n - 1.0), pairs, out=np.zeros_like(pairs), where=pairs > 0)
 
 

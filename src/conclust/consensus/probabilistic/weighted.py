@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from conclust import divergences
+from conclust._derived import Derived
 from conclust._ensemble_input import within_range
 from conclust._random import RandomStateLike
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust._warnings import warn
+from conclust.blocks.finishing import Answer
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.pairs import check_pairs
-from conclust.consensus.probabilistic.distances import AllPairs, PairPattern, PairSet
+from conclust.consensus.probabilistic.block_distances import BlockPairs
+from conclust.consensus.probabilistic.distances import AllPairs, Held, PairPattern, PairSet
 from conclust.consensus.probabilistic.estimator import (
     Granularity,
     PairObjectiveClusterer,
@@ -27,7 +31,7 @@ from conclust.consensus.probabilistic.placements import FactoredModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.probabilistic.solvers.factored import Factored
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning
 from conclust.simplex import project_simplex
@@ -49,6 +53,8 @@ _KEPT = 0.8
 _WEIGHTS_TOL = 1e-4
 # Distances that differ by less, in units of n^2, differ by rounding.
 _TIE = 1e-12
+# What can be asked for of labels in blocks. The corrected distance may take a membership back.
+_IN_BLOCKS = {"pairs": None, "granularity": "given", "distance": "paper"}
 
 
 def capped_weights(
@@ -118,7 +124,7 @@ class WeightedPCC(PairObjectiveClusterer):
     distance : {"paper", "corrected"}, default="paper"
         "paper": d_u as above. "corrected": d_u over its expectation for a random partition with
         clusters of the same sizes, so that 1 is chance whatever the number of clusters; f is the
-        sum of alpha_u times this ratio. See Notes for partitions that differ much in how many pairs
+        sum of alpha_u times this ratio (not of labels in blocks). See Notes for partitions that differ much in how many pairs
         they put together (degenerate ones, random ones of many clusters).
     pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only. An int: at least this number
@@ -264,6 +270,7 @@ class WeightedPCC(PairObjectiveClusterer):
         soft_members=True,
         cost="n (N K + K^2) a sweep",
         citation="Lourenço et al. 2013, EMMCVPR",
+        blocks=True,
     )
 
     def __init__(
@@ -331,7 +338,6 @@ class WeightedPCC(PairObjectiveClusterer):
         everyone = AllPairs(ensemble, k, run.threads)
         pairs = self._pattern(ensemble, observed, run) or everyone
         shares = self._shares(ensemble, pairs)
-        informative = shares > 0
         corrected = self.distance == "corrected"
         weights = shares * pairs.scale
         if corrected:
@@ -344,22 +350,48 @@ class WeightedPCC(PairObjectiveClusterer):
         Y = Factored(counted=0).solve(squares, None, Stopping(_FIRST_SWEEPS), run).membership
         if pairs is not everyone and weights.any():
             Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
+        Y, weights = self._learn(pairs, Y, shares, run)
+        if pairs is not everyone:
+            everyone.distances(Y)  # leaves the sums of Y in the model
+        self._placement = replace(everyone.model, weights=weights)
+        warn_of_merged(ensemble, Y.argmax(axis=1), self.n_clusters_max_, "WeightedPCC")
+        return Y
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
+        for name, only in _IN_BLOCKS.items():
+            given = getattr(self, name)
+            if not isinstance(given, str | None) or given != only:
+                refuse(name, "WeightedPCC", f"{only!r} with labels in blocks", given, advice)
+        self._recoded = None
+        k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
+        run = replace(run_of(self), seed=seed)
+        pairs = BlockPairs(labels, k, run)
+        shares = self._shares(labels, pairs)
+        weights = shares * pairs.scale
+        # As in memory: PCC itself where all weights are equal.
+        plain = (labels.weights is None and np.ptp(pairs.scale) == 0) or not weights.any()
+        weighted = labels if plain else labels.reweighted(within_range(weights))
+        Y, weights = self._learn(pairs, pairs.first(weighted, Stopping(_FIRST_SWEEPS)), shares, run)
+        self._placement = replace(pairs.placing(Y), weights=weights)
+        return pairs.answer(Y)
+
+    def _learn(
+        self, pairs: PairSet[Held], Y: Held, shares: NDArray[np.float64], run: Run
+    ) -> tuple[Held, NDArray[np.float64]]:
+        """Alternate from a membership; return the last one, and the weights that new objects see."""
         Y, alpha, d, expected = self._alternate(pairs, Y, shares, run.report)
         self.weights_ = alpha
         self.effective_n_partitions_ = float(1.0 / (alpha @ alpha))
         self.distances_ = np.where(pairs.scale > 0, d, np.nan)
-        if pairs is not everyone:
-            everyone.distances(Y)  # leaves the sums of Y in the model
-        self._placement = replace(everyone.model, weights=alpha * pairs.scale / expected)
         if not self.converged_:
             warn(
                 f"WeightedPCC stopped after max_iter={self.max_iter} rounds with the objective "
-                f"still falling or the weights still moving ({np.count_nonzero(alpha[informative])} "
+                f"still falling or the weights still moving ({np.count_nonzero(alpha[shares > 0])} "
                 "of them positive). Raise max_iter, or tol if this is close enough.",
                 ConvergenceWarning,
             )
-        warn_of_merged(ensemble, Y.argmax(axis=1), self.n_clusters_max_, "WeightedPCC")
-        return Y
+        return Y, alpha * pairs.scale / expected
 
     def _pattern(
         self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
@@ -370,7 +402,7 @@ class WeightedPCC(PairObjectiveClusterer):
         pairs = self._some_pairs(ensemble, observed, run)
         return None if pairs is None else PairPattern(ensemble, pairs, run.threads)
 
-    def _shares(self, ensemble: Ensemble, pairs: PairSet) -> NDArray[np.float64]:
+    def _shares(self, ensemble: Derived, pairs: PairSet[Any]) -> NDArray[np.float64]:
         """Return the weights to start from, 0 for a partition that says nothing of any pair."""
         mute = pairs.scale == 0
         w = ensemble.partition_weights
@@ -387,8 +419,8 @@ class WeightedPCC(PairObjectiveClusterer):
         return np.asarray(shares / shares.sum())
 
     def _alternate(
-        self, pairs: PairSet, Y: NDArray[np.float64], shares: NDArray[np.float64], report: Any
-    ) -> tuple[NDArray[np.float64], ...]:
+        self, pairs: PairSet[Held], Y: Held, shares: NDArray[np.float64], report: Any
+    ) -> tuple[Held, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return the membership, the weights, the distances, and their divisors."""
         n = len(Y) if self.distance == "paper" else 1
         counted = np.flatnonzero(shares)
@@ -430,7 +462,7 @@ class WeightedPCC(PairObjectiveClusterer):
         return Y, alpha, d, expected
 
     def _distances(
-        self, pairs: PairSet, Y: NDArray[np.float64]
+        self, pairs: PairSet[Held], Y: Held
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the distances, and their divisors: 1 in the mean over partitions."""
         d = pairs.distances(Y)

@@ -15,6 +15,7 @@ the length of the step (``_kernels/pair_objective/factored/step.h``).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,7 +40,7 @@ from conclust.consensus.probabilistic.solvers.factored import RELAXATION, VISIBL
 from conclust.divergences import l2
 from conclust.ensemble import Ensemble, as_ensemble
 
-__all__ = ["solve_blocks"]
+__all__ = ["Descent", "State", "read_memberships", "rule_of", "solve_blocks", "sums_of_block"]
 
 # Rounds of a sweep: with five, blocks that move together cost nothing that can be seen.
 _ROUNDS = 5
@@ -52,7 +53,7 @@ _PLACED = 1e-3
 
 
 @dataclass(frozen=True)
-class _State:
+class State:
     """All that is known between two rounds.
 
     Attributes
@@ -122,12 +123,8 @@ def solve_blocks(
     tuple
         The solution, without a membership, and the rule that gives the memberships of a block.
     """
-    descent = _Descent(labels, n_clusters, stopping, run)
-    state = labels.stages.state("sweeps", _State, descent.begin)
-    while not state.converged and state.sweep < stopping.max_iter:
-        state = descent.round(state)
-        labels.stages.save("sweeps", state)
-        descent.kept.settle(state.step)
+    descent = Descent(labels, n_clusters, stopping, run)
+    state = descent.descend("sweeps", descent.begin)
     residual = descent.residual(state)
     model = descent.placing(state)
     solution = Solution(
@@ -139,13 +136,39 @@ def solve_blocks(
         trace=state.trace,
         placement=model,
     )
-    return solution, Answer(_own, kept=descent.kept, step=state.step)
+    return solution, rule_of(descent.kept, state)
 
 
-class _Descent:
-    """Sweeps over the blocks of objects."""
+def rule_of(kept: Kept, state: State) -> Answer:
+    """Return the rule that gives the memberships of a block, of which each keeps its own."""
+    return Answer(_own, kept=kept, step=state.step)
 
-    def __init__(self, labels: LabelBlocks, n_clusters: int, stopping: Stopping, run: Run) -> None:
+
+class Descent:
+    """Sweeps over the blocks of objects.
+
+    Parameters
+    ----------
+    labels : LabelBlocks
+        The objects.
+    n_clusters : int
+        K.
+    stopping : Stopping
+        When to stop.
+    run : Run
+        Seed, starts, lines of progress.
+    kept : Kept, default=None
+        Memberships of the blocks, from a descent before this one. None: there are none.
+    """
+
+    def __init__(
+        self,
+        labels: LabelBlocks,
+        n_clusters: int,
+        stopping: Stopping,
+        run: Run,
+        kept: Kept | None = None,
+    ) -> None:
         self.labels, self.k, self.stopping, self.run = labels, n_clusters, stopping, run
         groups = labels.presence_groups
         self.model = FactoredModel(
@@ -154,9 +177,28 @@ class _Descent:
         double = labels.n_samples <= _DOUBLE
         self.dtype = np.dtype(np.float64 if double else np.float32)
         width = n_clusters * self.dtype.itemsize
-        self.kept: Kept = labels.keeping(width, "membership", in_checkpoint=True)
+        self.kept = kept or labels.keeping(width, "membership", in_checkpoint=True)
 
-    def begin(self) -> _State:
+    def descend(self, name: str, begin: Callable[[], State]) -> State:
+        """Sweep from a state until a tolerance or `max_iter` says so; `name` is that of the stage."""
+        stages = self.labels.stages
+        state = stages.state(name, State, begin)
+        while not state.converged and state.sweep < self.stopping.max_iter:
+            state = self.round(state)
+            stages.save(name, state)
+            self.kept.settle(state.step)
+        return state
+
+    def again(self, before: State, squares: float, fourths: float) -> State:
+        """Return the state that descents with other weights go on from: where another one ended."""
+        state = State(
+            before.sums, before.grams, before.sizes, squares, fourths, 0.0, 1.0, 0.0, 0.0, 0.0, False,
+            0, 0, before.step, False, np.empty((0, 2)),
+        )  # fmt: skip
+        loss = self.loss(state)
+        return replace(state, f=max(loss, 0.0), trace=np.array([[loss, np.nan]]))
+
+    def begin(self) -> State:
         """Solve a sample, and place all objects against it."""
         labels, n = self.labels, self.labels.facts.n_samples
         drawer, seed = spawn_generators(self.run.seed, 2)
@@ -170,24 +212,24 @@ class _Descent:
         told = labels.visit("placing", _fold, self.kept, 1, shared=(model, self.dtype))
         sums, grams, sizes, squares, fourths = added(told)
         f = per_pair * 0.5 * labels.n_samples * (labels.n_samples - 1)
-        state = _State(
+        state = State(
             sums, grams, sizes, float(squares), float(fourths), f, 1.0, 0.0, 0.0, 0.0, False, 0, 0,
             1, False, np.empty((0, 2)),
         )  # fmt: skip
         return replace(state, trace=np.array([[self.loss(state), np.nan]]))
 
-    def loss(self, state: _State) -> float:
+    def loss(self, state: State) -> float:
         """Return F."""
         return self._sums_of(state).objective() + together(as_ensemble(self.labels))
 
-    def _sums_of(self, state: _State) -> FactoredSolver:
+    def _sums_of(self, state: State) -> FactoredSolver:
         """Return a solver of no objects that has the sums of all: it knows F, and steps."""
         nobody = self.labels.facts.ensemble(np.empty((0, self.labels.n_partitions), np.uint8))
         solver = _with_sums(nobody, self.placing(state))
         solver.squares, solver.fourths = state.squares, state.fourths
         return solver
 
-    def round(self, state: _State) -> _State:
+    def round(self, state: State) -> State:
         """Let the blocks whose turn it is move; after the last ones end the sweep."""
         rounds = min(_ROUNDS, self.labels.n_blocks)
         blocks = range(state.turn, self.labels.n_blocks, rounds)
@@ -221,10 +263,10 @@ class _Descent:
         moved = replace(moved, turn=state.turn + 1)
         return moved if moved.turn < rounds else self._ended(moved, enough)
 
-    def _change(self, before: _State, after: _State) -> float:
+    def _change(self, before: State, after: State) -> float:
         return float(self._sums_of(after).objective() - self._sums_of(before).objective())
 
-    def _shorter(self, before: _State, after: _State, blocks: range) -> _State:
+    def _shorter(self, before: State, after: State, blocks: range) -> State:
         """Go only part of the way, to the least F along it."""
         steps = (before.step, after.step)
         found = self.labels.look(
@@ -254,7 +296,7 @@ class _Descent:
             step=after.step + 1,
         )
 
-    def _ended(self, state: _State, enough: float) -> _State:
+    def _ended(self, state: State, enough: float) -> State:
         """End a sweep: choose how far the next one goes, and whether there is one."""
         loss = self.loss(state)
         self.run.report(
@@ -287,13 +329,13 @@ class _Descent:
             trace=np.vstack([state.trace, [loss, state.residual]]),
         )
 
-    def residual(self, state: _State) -> float:
+    def residual(self, state: State) -> float:
         """Return the largest violation of the conditions of an optimum."""
         shared = (self.placing(state),)
         found = self.labels.look("residual", _residual, self.kept, (state.step,), *shared)
         return max(float(value) for value in found)
 
-    def placing(self, state: _State) -> FactoredModel:
+    def placing(self, state: State) -> FactoredModel:
         """Return the model that places objects by these sums."""
         return replace(self.model, sums=state.sums, grams=state.grams, group_sizes=state.sizes)
 
@@ -322,7 +364,7 @@ def _sums(solver: FactoredSolver, k: int) -> NDArray[np.float64]:
     return np.array(solver.sums.reshape(-1, factored_stride(k))[:, :k])
 
 
-def _read(own: Any) -> NDArray[np.float64]:
+def read_memberships(own: Any) -> NDArray[np.float64]:
     """Return memberships in the layout of the kernel, rows that sum to 1."""
     if own is None:
         raise FileNotFoundError(
@@ -344,11 +386,17 @@ def _fold(
     Y = uniform(part.ensemble.n_samples, k)
     _with_sums(part.ensemble, model).assign(Y, _PLACED, 1)
     kept = np.ascontiguousarray(Y[:, :k], dtype=dtype)
-    solver = _solver(part.ensemble, model, k)
-    solver.rebuild(_read(kept), 1)
+    return kept, sums_of_block(part.ensemble, read_memberships(kept), model, k)
+
+
+def sums_of_block(
+    ensemble: Ensemble, Y: NDArray[np.float64], model: FactoredModel, k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float, float]:
+    """Return S, G, the sizes of the groups, and the two parts of c, of padded memberships."""
+    solver = _solver(ensemble, model, k)
+    solver.rebuild(Y, 1)
     sizes = solver.group_sizes.copy()
-    found = (_sums(solver, k), whole_grams(solver, k), sizes, solver.squares, solver.fourths)
-    return kept, found
+    return _sums(solver, k), whole_grams(solver, k), sizes, solver.squares, solver.fourths
 
 
 def _sweep(
@@ -364,7 +412,7 @@ def _sweep(
     """
     k = model.sums.shape[1]
     tol, negligible, relaxation = how
-    Y = _read(own)
+    Y = read_memberships(own)
     solver = _with_sums(part.ensemble, model)
     _, residual, _ = solver.sweep(Y, tol, negligible, 1, relaxation)
     kept = np.ascontiguousarray(Y[:, :k], dtype=dtype)
@@ -376,7 +424,7 @@ def _along(
     part: Part, own: Any, model: FactoredModel
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return what the quartic of a step needs of a block: P and Q of each group, and six sums."""
-    before, after = (_read(Y) for Y in own)
+    before, after = (read_memberships(Y) for Y in own)
     k = own[0].shape[1]
     P, Q = np.zeros(model.n_groups * k * k), np.zeros(model.n_groups * k * k)
     powers = np.zeros(6)
@@ -394,10 +442,10 @@ def _between(
 
 def _residual(part: Part, own: Any, model: FactoredModel) -> float:
     """Return the largest violation of the conditions of an optimum in a block."""
-    return float(_with_sums(part.ensemble, model).residual(_read(own), 1))
+    return float(_with_sums(part.ensemble, model).residual(read_memberships(own), 1))
 
 
 def _own(part: Part, own: Any) -> NDArray[np.float64]:
     """Return the memberships of a block."""
     k = own.shape[1]
-    return np.ascontiguousarray(_read(own)[:, :k])
+    return np.ascontiguousarray(read_memberships(own)[:, :k])
