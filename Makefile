@@ -83,6 +83,7 @@ $(VENV)-anndata/.installed: constraints/anndata.txt | $(VENV)/.built
 	$(VENV)-anndata/bin/python tools/on_top_of.py $(BIN)/python
 	touch $@
 
+# The CPU build, where pip finds it; the package index has the one for CUDA.
 torch: $(VENV)-torch/.installed
 	$(VENV)-torch/bin/python -c "import torch"
 	$(VENV)-torch/bin/python -m pytest $(PYTEST_ARGS) tests/generation/test_array_api.py
