@@ -409,8 +409,10 @@ def test_same_seed_same_bits(form):
 def test_threads_change_no_bit(form, n):
     if n > 1_000 and "EAC" in form and "single" not in form and "pairs" not in form:
         n = 2_000  # n x n
-    if n > 1_000 and form.startswith(("PTA", "PCC power", "BayesianEnsemble Gibbs")):
+    if n > 1_000 and form.startswith(("PTA", "BayesianEnsemble Gibbs")):
         n = 2_000  # seconds of 9,000
+    if n > 1_000 and form.startswith("PCC power"):
+        n = 1_200  # some of the objects are solved first, as of more
     if n > 1_000 and "greedy" in form:
         n = 300  # all pairs, at every step
     labels, _ = planted(n=n, m=12, flip=0.2)
