@@ -9,6 +9,7 @@
 #   make anndata   columns of AnnData and MuData, through files and beside scanpy
 #   make torch     the two steps of k-means on arrays of PyTorch
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
+#   make stubs     types and stubs beside the library that runs (mypy's stubtest)
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
 #   make docs      the site, build/docs/index.html: pages written from the code, examples, the reference
@@ -44,7 +45,7 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_fuzz.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata torch lint bench experiments docs oldest wheel sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench experiments docs oldest wheel sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -100,6 +101,9 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@$(BIN)/clang-format --dry-run -Werror $(filter %.h %.cpp,$(KERNEL_SOURCES))
+
+stubs: setup
+	$(BIN)/python -m tools.check_stubs
 
 bench: setup
 	$(BIN)/python -m benchmarks

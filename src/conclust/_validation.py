@@ -34,7 +34,13 @@ def refuse(name: str, owner: str, expected: str, got: object, advice: str = "") 
 
 @overload
 def check_int(
-    value: Any, name: str, owner: str, *, low: int = ..., high: int | None = ...
+    value: Any,
+    name: str,
+    owner: str,
+    *,
+    low: int = ...,
+    high: int | None = ...,
+    none: Literal[False] = ...,
 ) -> int: ...
 @overload
 def check_int(

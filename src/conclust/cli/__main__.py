@@ -2,4 +2,5 @@
 
 from conclust.cli import process
 
-process()
+if __name__ == "__main__":
+    process()

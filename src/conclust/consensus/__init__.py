@@ -9,11 +9,13 @@ __all__ = [
     "acceleration",
     "auto",
     "base",
+    "blockwise",
     "fca",
     "graph",
     "label_rows",
     "label_vectors",
     "linkage",
+    "links",
     "matrix",
     "median",
     "mixture",
@@ -23,6 +25,7 @@ __all__ = [
     "registry",
     "restarts",
     "suitability",
+    "trajectories",
     "voting",
 ]
 

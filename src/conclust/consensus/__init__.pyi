@@ -1,0 +1,45 @@
+from conclust.consensus import acceleration as acceleration
+from conclust.consensus import auto as auto
+from conclust.consensus import base as base
+from conclust.consensus import blockwise as blockwise
+from conclust.consensus import fca as fca
+from conclust.consensus import graph as graph
+from conclust.consensus import label_rows as label_rows
+from conclust.consensus import label_vectors as label_vectors
+from conclust.consensus import linkage as linkage
+from conclust.consensus import links as links
+from conclust.consensus import matrix as matrix
+from conclust.consensus import median as median
+from conclust.consensus import mixture as mixture
+from conclust.consensus import pairs as pairs
+from conclust.consensus import probabilistic as probabilistic
+from conclust.consensus import refinement as refinement
+from conclust.consensus import registry as registry
+from conclust.consensus import restarts as restarts
+from conclust.consensus import suitability as suitability
+from conclust.consensus import trajectories as trajectories
+from conclust.consensus import voting as voting
+
+__all__ = [
+    "acceleration",
+    "auto",
+    "base",
+    "blockwise",
+    "fca",
+    "graph",
+    "label_rows",
+    "label_vectors",
+    "linkage",
+    "links",
+    "matrix",
+    "median",
+    "mixture",
+    "pairs",
+    "probabilistic",
+    "refinement",
+    "registry",
+    "restarts",
+    "suitability",
+    "trajectories",
+    "voting",
+]

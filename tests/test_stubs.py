@@ -1,0 +1,22 @@
+"""The tool behind `make stubs`: what it explains, what it reports."""
+
+from __future__ import annotations
+
+from tools.check_stubs import ALLOWED, unexplained
+
+LITERAL = "conclust.ensemble.Noise is not a Union"
+
+
+def test_a_report_with_a_reason_is_explained():
+    faults, unused = unexplained([LITERAL])
+    assert faults == []
+    assert len(unused) == len(ALLOWED) - 1
+
+
+def test_a_report_without_one_is_a_fault():
+    report = "conclust.PCC.fit is inconsistent, stub does not have parameter 'y'"
+    assert unexplained([LITERAL, report], {r"conclust\.ensemble\.": "why"}) == ([report], [])
+
+
+def test_a_reason_that_nothing_needs_is_told():
+    assert unexplained([LITERAL], {r"conclust\.": "one", "gone": "two"}) == ([], ["gone"])
