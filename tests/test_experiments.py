@@ -233,6 +233,31 @@ def test_a_run_goes_on_with_more_draws(made_up_pool, tmp_path):
         board.main([*given, "--draws", "2", "--out", str(tmp_path / "all")])
 
 
+def test_a_run_goes_on_with_a_higher_limit_draw_by_draw(made_up_pool, tmp_path, monkeypatch):
+    monkeypatch.setattr(board, "_DEAR", 0.0)
+    given = ["--entries", "HBGF", "--draws", "4", "--few", "1", "--jobs", "1"]
+    given += ["--out", str(tmp_path)]
+    board.main([*given, "--limit", "0"])
+    real, scored = board.Tally.score, []
+
+    def score(tally, pool, partitions):
+        if len(partitions) == 1:  # a consensus, not the members
+            scored.append(pool)
+            if len(scored) == 2:
+                raise KeyboardInterrupt
+        real(tally, pool, partitions)
+
+    monkeypatch.setattr(board.Tally, "score", score)
+    with pytest.raises(KeyboardInterrupt):
+        board.main([*given, "--limit", "60"])
+    kept = json.loads((tmp_path / "scores.json").read_text())["found"]["mfeat/HBGF"]
+    assert len(kept["nmi"]) == 2
+    board.main([*given, "--limit", "60"])
+    assert len(scored) == 4  # one was kept, one interrupted, two were left
+    with pytest.raises(SystemExit, match="was made with"):
+        board.main([*given, "--limit", "30"])
+
+
 def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_path):
     given = ["--entries", "EAC", "HBGF", "--draws", "4", "--few", "2", "--jobs", "1"]
     board.main([*given, "--limit", "0", "--out", str(tmp_path)])

@@ -17,7 +17,7 @@ marks; one that refuses a pool is left out of it, with the reason printed. ``pub
 print by this protocol.
 
 Each result is kept in FOLDER/scores.json as soon as it is there: a run that was stopped goes on, also with more
-draws, and --again NAME measures an entry anew.
+draws or a higher limit, and --again NAME measures an entry anew.
 """
 
 from __future__ import annotations
@@ -52,8 +52,12 @@ from experiments.leaderboard.tables import (
 from experiments.output import Row, options, show, stopwatch, write
 
 SETTINGS = ("draws", "few", "limit", "seed")
+# What a run may have more of than the one that it goes on from.
+MORE = ("draws", "limit")
 # Of what is kept: far less than draws differ by.
 _DECIMALS = 5
+# CPU seconds of a fit that is kept before the next one begins.
+_DEAR = 1.0
 
 
 @dataclass
@@ -116,8 +120,10 @@ class Scores:
         self.found: dict[str, dict[str, Any]] = {}
         if path is not None and path.exists():
             kept = json.loads(path.read_text(encoding="utf-8"))
-            more = kept["settings"]["draws"] <= self.settings["draws"]
-            if not more or {**kept["settings"], "draws": self.settings["draws"]} != self.settings:
+            then, now = kept["settings"], self.settings
+            if any(then[name] > now[name] for name in MORE) or any(
+                then[name] != now[name] for name in SETTINGS if name not in MORE
+            ):
                 raise SystemExit(
                     f"{path} was made with {kept['settings']}, not {self.settings}: give these, or another --out."
                 )
@@ -161,9 +167,10 @@ def complete(tally: Tally, given: argparse.Namespace) -> bool:
 
 
 def measure(
-    entry: Entry, pool: Pool, ensembles: list[Ensemble], given: argparse.Namespace, tally: Tally
+    entry: Entry, pool: Pool, ensembles: list[Ensemble], given: argparse.Namespace, scores: Scores
 ) -> Tally:
-    """Combine the draws, all or a few, that the tally lacks; return what came out, or why nothing did."""
+    """Combine the draws, all or a few, that are still to be; keep and return what came out, or why nothing did."""
+    tally = scores.get(pool.name, entry.name) or Tally()
     while not complete(tally, given):
         at = len(tally.nmi)
         ensemble = ensembles[at]
@@ -174,10 +181,14 @@ def measure(
                 model.fit(ensemble)
             except ConclustError as why:
                 print(f"  {entry.name} left out of {pool.name}: {why}", flush=True)
-                return Tally(left_out=str(why))
+                tally = Tally(left_out=str(why))
+                break
         tally.not_converged += any(issubclass(one.category, ConvergenceWarning) for one in caught)
         tally.seconds.append(round(taken.cpu, _DECIMALS))
         tally.score(pool, [model.labels_])
+        if taken.cpu > _DEAR:
+            scores.add(pool.name, entry.name, tally)
+    scores.add(pool.name, entry.name, tally)
     return tally
 
 
@@ -201,8 +212,7 @@ def run(arguments: argparse.Namespace) -> None:
         for entry in chosen:
             tally = scores.get(name, entry.name) or Tally()
             if not complete(tally, arguments):
-                tally = measure(entry, pool, ensembles, arguments, tally)
-                scores.add(name, entry.name, tally)
+                tally = measure(entry, pool, ensembles, arguments, scores)
             rows.append(tally.row(pool, entry.name, told=entry.told))
         formats = {"clusters": ".1f", "CPU s": ".2f"}
         here_only = [row for row in rows if row["pool"] == name and row["NMI"] is not None]
