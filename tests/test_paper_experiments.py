@@ -189,6 +189,7 @@ def test_robust_claims_are_counted():
                     "UN-WEIGHTED": values,
                     "WEIGHTED+rho": better,
                     "WEIGHTED+l2": values | {"kept": 0.0},
+                    **dict.fromkeys(robust.LATER, values),
                 },
             )
     rows = robust.claims(kept, list(gains))
@@ -199,7 +200,7 @@ def test_robust_claims_are_counted():
     both = found["k-means", "clean", "the better of both"]
     assert (both["better"], both["worse"], both["paper: better"]) == (1, 0, 8)
     moved = robust.moved(kept, list(gains))
-    assert [row["mean change"] for row in moved] == pytest.approx([-0.1] * 6)
+    assert [row["mean change"] for row in moved] == pytest.approx([-0.1] * 12)
 
 
 def test_peace_figures(tmp_path):
@@ -284,6 +285,10 @@ def test_texts_are_clustered(made_up_texts, tmp_path, capsys):
         assert values["min"] <= values["av"] <= values["max"]
         assert values["min"] <= values["selected"] <= values["max"]
     assert "1 documents without any" in capsys.readouterr().out
+    later = {(row["method"], row["score"]): row for row in rows_of(tmp_path / "later.csv")}
+    assert len(later) == (len(text.TEXT_METHODS) + len(text.TEXT_LATER)) * 3
+    assert later["PEACE", "CI"]["E1a, miniN"] == ours[0]["selected"]
+    assert all(0 < float(row["E1b, miniN"]) <= 1 for row in later.values())
     values = {"CI": [0.2, 0.9, 0.4], "criterion": [3.0, 1.0, 2.0]}
     assert text.spread(values, "CI") == (
         0.9, pytest.approx(0.5), pytest.approx(np.std([0.2, 0.9, 0.4])), 0.9, 0.2,

@@ -18,9 +18,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conclust import EAC, PCC, PEACE, AutoConsensus, BaumEagon
+from conclust import EAC, LWEA, PCC, PEACE, AutoConsensus, BaumEagon
 
-__all__ = ["DIMENSIONS", "ENSEMBLES", "LEAST_DOCUMENTS", "METHODS", "RUNS", "SHARE", "TEXT_METHODS"]
+__all__ = [
+    "DIMENSIONS",
+    "ENSEMBLES",
+    "LEAST_DOCUMENTS",
+    "METHODS",
+    "RUNS",
+    "SHARE",
+    "TEXT_LATER",
+    "TEXT_METHODS",
+]
 
 ENSEMBLES = 20
 SHARE = 0.9  # of the objects, that a member of ensemble 2 sees
@@ -42,4 +51,11 @@ TEXT_METHODS: dict[str, Callable[[int, int], Any]] = {
         k, solver="greedy", init="random", n_init=1, max_iter=k, random_state=seed
     ),
     "BE": lambda k, seed: BaumEagon(k, random_state=seed),
+}
+# Not the paper's: one run each, since no random start decides.
+TEXT_LATER: dict[str, Callable[[int, int], Any]] = {
+    "EAC-AL": METHODS["EAC-AL"],
+    "LWEA": lambda k, seed: LWEA(k),
+    "PCC (matched)": lambda k, seed: PCC(k, granularity="matched", random_state=seed),
+    "AutoConsensus": METHODS["AutoConsensus"],
 }

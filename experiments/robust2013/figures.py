@@ -30,12 +30,13 @@ from experiments.drawing import bars, save, scatter
 from experiments.kept import Kept, fill
 from experiments.output import Row, options, show, write
 from experiments.paper_sets import SETS, here, members, points
-from experiments.robust2013.settings import ENSEMBLES, METHODS, NOISE, SAME, TREES, even
+from experiments.robust2013.settings import ENSEMBLES, LATER, METHODS, NOISE, SAME, TREES, even
 
 __all__ = ["claims", "means"]
 
 KINDS = ("k-means", "mixed")
 STATES = ("clean", "noisy")
+ALL = {**METHODS, **LATER}
 SYNTHETIC = ("spiral", "cigar", "rings", "image-c", "image-1")
 
 
@@ -64,7 +65,7 @@ def measure(unit: str, names: list[str], few: bool) -> dict[str, Any]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 warnings.simplefilter("ignore", EnsembleWarning)
-                model = METHODS[method](SETS[name].k, seed).fit(given)
+                model = ALL[method](SETS[name].k, seed).fit(given)
             values[state] = float(consistency_index(y, model.labels_))
         if hasattr(model, "weights_"):
             values["kept"] = float(model.weights_[where].sum())
@@ -87,7 +88,7 @@ def means(kept: Kept, kind: str, state: str, sets: list[str]) -> list[Row]:
     rows: list[Row] = []
     for name in sets:
         row: Row = {"set": name, "K": SETS[name].k}
-        for method in METHODS:
+        for method in ALL:
             row[method] = float(np.mean(values(kept, kind, name, method, state)))
         if state == "noisy":
             for method in list(METHODS)[1:]:
@@ -132,7 +133,7 @@ def moved(kept: Kept, sets: list[str]) -> list[Row]:
     rows: list[Row] = []
     for kind in KINDS:
         tables = [{row["set"]: row for row in means(kept, kind, state, sets)} for state in STATES]
-        for method in METHODS:
+        for method in ALL:
             changes = [tables[1][name][method] - tables[0][name][method] for name in sets]
             rows.append(
                 {
@@ -225,9 +226,7 @@ def run(arguments: argparse.Namespace) -> None:
     seeds = 2 if few else ENSEMBLES
     path = None if arguments.out is None else arguments.out / "figures.json"
     kept = Kept(path, {"few": few})
-    wanted = {
-        f"{kind}/{name}/{s}": [*METHODS] for s in range(seeds) for kind in KINDS for name in sets
-    }
+    wanted = {f"{kind}/{name}/{s}": [*ALL] for s in range(seeds) for kind in KINDS for name in sets}
     fill(kept, wanted, partial(measure, few=few), arguments.jobs)
     for kind in KINDS:
         for state in STATES:

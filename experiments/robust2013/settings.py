@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from conclust import PCC, WeightedPCC
+from conclust import LWEA, PCC, AutoConsensus, WeightedPCC
 
-__all__ = ["ENSEMBLES", "METHODS", "NOISE", "SAME", "TREES", "even"]
+__all__ = ["ENSEMBLES", "LATER", "METHODS", "NOISE", "SAME", "TREES", "even"]
 
 ENSEMBLES = 20
 NOISE = 0.2  # share of the partitions that are replaced by random ones
@@ -27,6 +27,14 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
     "UN-WEIGHTED": lambda k, seed: PCC(k, divergence="l2", random_state=seed),
     "WEIGHTED+rho": lambda k, seed: WeightedPCC(k, random_state=seed),
     "WEIGHTED+l2": lambda k, seed: WeightedPCC(k, regularization="l2", random_state=seed),
+}
+# Not the paper's: in the tables of H alone.
+LATER: dict[str, Callable[[int, int], Any]] = {
+    "LWEA": lambda k, seed: LWEA(k),
+    "PCC (matched)": lambda k, seed: PCC(
+        k, divergence="l2", granularity="matched", random_state=seed
+    ),
+    "AutoConsensus": lambda k, seed: AutoConsensus(k, random_state=seed),
 }
 
 
