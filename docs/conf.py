@@ -99,7 +99,7 @@ def as_a_page(app: Any, docname: str, source: list[str]) -> None:
     line that ends the output of a doctest is left out.
     """
     depth = "../" * docname.count("/")
-    text = source[0].replace("](../experiments/", f"]({depth}reference/made/experiments/")
+    text = re.sub(r"\]\((\.\./)+experiments/", f"]({depth}reference/made/experiments/", source[0])
     if docname == "methods":
         text = re.sub(r"^\| `(\w+)` \|", r"| {py:class}`~conclust.\1` |", text, flags=re.MULTILINE)
     source[0] = re.sub(r"\n\n```$", "\n```", text, flags=re.MULTILINE)

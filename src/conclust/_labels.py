@@ -39,6 +39,8 @@ __all__ = [
     "over_partitions",
     "read_new_labels",
     "reserved_counts",
+    "runs_hint",
+    "runs_in_a_list",
     "unmasked",
 ]
 
@@ -54,6 +56,8 @@ _BLOCK_CELLS = 1 << 22
 # Names in at most this number of rows, with three times more columns or beyond, look like clusterings given
 # as rows.
 _FEW_ROWS = 5
+# What becomes of -1 and -2 where labels are turned into text or categories.
+_RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE}
 _LARGEST = np.iinfo(np.int64).max
 _NUMBERS: tuple[Any, ...] = (Real, Decimal)
 
@@ -180,6 +184,22 @@ def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
     array = np.where(clusters, array, np.nan)
     return all(_is_dense(row, base) for row in array) and not all(
         _is_dense(column, base) for column in array.T
+    )
+
+
+def runs_in_a_list(labels: Any) -> bool:
+    """Tell whether labels are a list of vectors, each longer than the list: clusterings, given as rows."""
+    if not isinstance(labels, list | tuple) or not labels:
+        return False
+    shapes = {np.shape(one) if hasattr(one, "__array__") else () for one in labels}
+    return all(len(shape) == 1 and shape[0] > len(labels) for shape in shapes)
+
+
+def runs_hint(n: int, m: int) -> str:
+    """Return what to say of such a list, read as n objects in m partitions."""
+    return (
+        f"A list of {n} vectors of {m} labels is read as {n} objects in {m} partitions: a row an object. If each "
+        "vector is a clustering, pass numpy.column_stack(labels)."
     )
 
 
@@ -452,6 +472,8 @@ def _name_of(value: Any, partition: int, missing: Missing) -> Any:
     """Return the name that a cell stands for, or MISSING or NOISE."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return MISSING
+    if isinstance(value, str) and value.strip() in _RESERVED:
+        value = _RESERVED[value.strip()]
     if isinstance(value, bool | np.bool_):
         return int(value)
     if isinstance(value, complex | np.complexfloating):
@@ -476,6 +498,10 @@ def _name_of(value: Any, partition: int, missing: Missing) -> Any:
 
 
 def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
+    if matrix.size == 0 and matrix.ndim == 1:
+        raise InputError(
+            "Expected 2D array of labels (n_samples, n_partitions), got an empty list."
+        )
     if matrix.ndim != 2:
         hint = (
             " Reshape your data using labels.reshape(-1, 1) if it is a single partition."

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Collection
 from difflib import get_close_matches
+from importlib.metadata import requires
 from typing import Any, Literal, NoReturn, get_args, overload
 
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
@@ -41,6 +43,7 @@ def check_int(
     low: int = ...,
     high: int | None = ...,
     none: Literal[False] = ...,
+    advice: str = ...,
 ) -> int: ...
 @overload
 def check_int(
@@ -51,9 +54,17 @@ def check_int(
     low: int = ...,
     high: int | None = ...,
     none: Literal[True],
+    advice: str = ...,
 ) -> int | None: ...
 def check_int(
-    value: Any, name: str, owner: str, *, low: int = 1, high: int | None = None, none: bool = False
+    value: Any,
+    name: str,
+    owner: str,
+    *,
+    low: int = 1,
+    high: int | None = None,
+    none: bool = False,
+    advice: str = "",
 ) -> int | None:
     """Return `value` as an int in [low, high] (``high=None``: no upper end), or None if allowed.
 
@@ -67,13 +78,16 @@ def check_int(
         The range, ends included; no upper end with None.
     none : bool, default=False
         Whether None is allowed.
+    advice : str, default=""
+        The way on for who gave an int out of the range.
     """
     if none and value is None:
         return None
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         end = "inf)" if high is None else f"{high}]"
-        refuse(name, owner, f"an int in the range [{low}, {end}{' or None' * none}", value)
+        expected = f"an int in the range [{low}, {end}{' or None' * none}"
+        refuse(name, owner, expected, value, advice if whole else "")
     return int(value)
 
 
@@ -150,6 +164,10 @@ def check_column_names(X: Any) -> None:
 
 def missing_extra(package: str, extra: str, what: str) -> NoReturn:
     """Raise the one sentence for an absent optional dependency."""
+    named = (
+        re.fullmatch(r"(.*?);.*extra == ['\"](.*)['\"]", one) for one in requires("conclust") or ()
+    )
+    needed = " ".join(f"'{one[1].strip()}'" for one in named if one is not None and one[2] == extra)
     raise MissingExtraError(
-        f"{what} needs {package}. Install it with: pip install 'conclust[{extra}]'"
+        f"{what} needs {package}. Install it with: pip install {needed} (conclust's extra {extra!r})"
     )

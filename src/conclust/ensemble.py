@@ -31,6 +31,8 @@ from conclust._labels import (
     noise_code,
     read_new_labels,
     reserved_counts,
+    runs_hint,
+    runs_in_a_list,
 )
 from conclust._memberships import code_memberships, read_memberships
 from conclust._validation import check_option, refuse
@@ -73,8 +75,8 @@ class Ensemble(Derived):
     weights : array-like of shape (n_partitions,), default=None
         Weight of each partition, 0 or between 1e-30 and 1e30. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means. "noise" reads it as noise, as HDBSCAN and DBSCAN write it; NaN and None stay
-        missing.
+        What -1 means, as a number or as the text "-1". "noise" reads it as noise, as HDBSCAN and DBSCAN write
+        it; NaN and None stay missing, -2 and "-2" noise.
 
     Attributes
     ----------
@@ -146,6 +148,8 @@ class Ensemble(Derived):
             self._set(labels._coded(), own, labels._soft)
             return
         self._set(code_labels(labels, missing=missing), weights, None)
+        if runs_in_a_list(labels):
+            warn(runs_hint(*self.shape), OrientationWarning)
 
     @classmethod
     def from_memberships(
@@ -624,7 +628,7 @@ def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
     ):  # or labels in blocks, which have all that sums over objects say
         return cast("Ensemble", labels)
     ensemble = Ensemble(labels, missing=missing)
-    if clusterings_as_rows(labels, *ensemble.shape):
+    if not runs_in_a_list(labels) and clusterings_as_rows(labels, *ensemble.shape):
         n, m = ensemble.shape
         warn(
             f"The labels have {n} rows and {m} columns, and are read as {n} objects in {m} partitions. "

@@ -122,7 +122,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     -----
     None or "auto"? On the sets of `experiments/default` the number that the default consensus reads from its
     ensemble is right as often or more often, for shapes and for clouds without clusters most of all, at a
-    tenth of the cost. "auto" is the surer one for round clusters that lie apart, and brings a p-value and a
+    tenth of the cost. (Clouds that are long in two or three dimensions are often cut.) "auto" is the surer one for round clusters that lie apart, and brings a p-value and a
     table to look at.
 
     Examples
@@ -203,8 +203,23 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 consensus.set_params(n_clusters=self.selection_.n_clusters)
             self.ensemble_ = Ensemble(generator.fit_transform(X))
             self.generator_ = generator
-            self.consensus_ = consensus.fit(self.ensemble_)
+            self.consensus_ = self._fitted(consensus)
         return self
+
+    def _fitted(self, consensus: Any) -> Any:
+        """Return the consensus, fitted to the ensemble."""
+        try:
+            return consensus.fit(self.ensemble_)
+        except TypeError as error:
+            if isinstance(consensus, ConsensusClusterer):
+                raise
+            name = type(consensus).__name__
+            expected = "an estimator that fits an Ensemble, or the name of one"
+            advice = f"To cluster the points by {name}, over and over: generator=EnsembleGenerator({name}(...))."
+            try:
+                refuse("consensus", _OWNER, expected, self.consensus, advice)
+            except ParameterError as refusal:
+                raise refusal from error
 
     def _generator(self) -> Any:
         """Return a clone of the generator, or the default one."""

@@ -553,3 +553,12 @@ def test_confidence_that_is_no_better_than_chance_is_said(tmp_path, capsys):
         assert main(["combine", str(labels), *more, "--out", str(tmp_path / "r")]) == 0
         said.append(capsys.readouterr().out)
     assert any("It is no better than that" in text for text in said)
+
+
+def test_too_few_to_tell_agreement_from_chance_is_said(tmp_path, capsys):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("name,a,b\nada,1,x\nbob,1,x\ncy,2,y\ndee,2,y\n")
+    assert main(["combine", str(labels), "-k", "2", "--out", str(tmp_path / "r")]) == 0
+    said = capsys.readouterr().out
+    assert "too few objects or clusterings to tell agreement from chance" in said
+    assert "do not agree" not in said

@@ -7,6 +7,7 @@ import pytest
 from tests.cases import planted
 
 from conclust import MCLA, PCC
+from conclust.blocks import BlockedArray
 from conclust.cli import main
 
 LABELS, _ = planted(seed=1, n=240, m=8, k=3, flip=0.2, missing=0.1)
@@ -34,13 +35,15 @@ def test_labels_are_those_of_python(file, capsys):
     assert result["ensemble"]["blocks"] == 8
 
 
-def test_a_checkpoint_is_taken_up(file):
+def test_a_checkpoint_is_taken_up(file, capsys):
     run = file.parent / "run"
     how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
     assert combine(file, *how) == 0
     first = np.load(file.parent / "out" / "labels.npy")
     assert (run / "sweeps.npz").stat().st_size < 1 << 20
+    assert "Going on from" not in capsys.readouterr().err
     assert combine(file, *how, "--force") == 0
+    assert f"Going on from {run}." in capsys.readouterr().err
     np.testing.assert_array_equal(np.load(file.parent / "out" / "labels.npy"), first)
     assert len(np.unique(first)) == len(np.unique(PCC(3, divergence="l2").fit(LABELS).labels_))
 
@@ -82,3 +85,21 @@ def test_what_needs_the_clusterings_says_that_blocks_keep_none(command, file, ca
     assert "was made of labels in blocks" in told
     assert "'conclust combine' without --blocks" in told
     assert not (file.parent / "out" / "report.html").exists()
+
+
+def test_who_interrupts_is_told_what_is_kept(file, monkeypatch, capsys):
+    run = file.parent / "run"
+    how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
+
+    def interrupted(self, path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BlockedArray, "save", interrupted)
+    assert combine(file, *how) == 130
+    told = capsys.readouterr().err
+    assert f"interrupted; no result was written. {run} has the state: give the same" in told
+    monkeypatch.undo()
+    assert combine(file, *how) == 0
+    with pytest.raises(SystemExit):
+        combine(file, "--method", "eac", "-k", "3", "--checkpoint", str(run))
+    assert "--checkpoint: EAC needs all labels" in capsys.readouterr().err

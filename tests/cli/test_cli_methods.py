@@ -134,6 +134,7 @@ def test_wrong_choices_are_told_how_to_be_right(capsys):
         (["--method", "mediod"], "There is no method 'mediod'. Is it CEHM or FuzzyRows"),
         (["--method", "medianpartition", "-k", "3"], "leave their number out."),
         (["--method", "fcaconsensus", "--max-clusters", "3"], "leave their number out."),
+        (["-K", "3"], "there is no option -K. Is it -k?"),
         ([*hbgf, "width=3"], "HBGF has no parameter 'width'. It has: partitioner, joint, balance"),
         ([*hbgf, "width"], "--set takes NAME=VALUE, got 'width'."),
         ([*hbgf, "=3"], "--set takes NAME=VALUE, got '=3'."),
@@ -152,7 +153,7 @@ def test_missing_labels_are_refused_by_those_that_take_none(gaps, capsys):
         assert combine(gaps, "--method", name, "-k", "2") == 1
         said = capsys.readouterr().err
         assert f"{name} takes no missing labels, and the ensemble has them." in said
-        assert "PCC and EAC do" in said
+        assert "PCC and EAC do; 'conclust methods' says which others." in said
         assert not (gaps.parent / "out").exists()
 
 
@@ -224,3 +225,19 @@ def test_objects_that_nothing_observed_are_no_missing_labels(tmp_path):
         if not method.missing:
             assert combine(path, "--method", name, *number(method), "-q", "--force") == 0, name
             assert clusters_of(path)[3] == "-1"
+
+
+def test_which_methods_read_blocks_is_told(capsys):
+    assert main(["methods"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    at = head.index("blocks")
+    told = {
+        row.split()[0]: row[at:].split()[0]
+        for row in rows
+        if row[at : at + 3].strip() in ("yes", "no")
+    }
+    assert told == {one.estimator: "yes" if one.blocks else "no" for one in METHODS.values()}
+    assert main(["methods", "hbgf"]) == 0
+    said = capsys.readouterr().out
+    assert "--blocks        yes" in said
+    assert "]_" not in said  # no sign of a reference that is not there

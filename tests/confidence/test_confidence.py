@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from conclust import EAC, PCC, AutoConsensus, Ensemble, EnsembleGenerator, Voting
+from conclust import (
+    EAC,
+    PCC,
+    AutoConsensus,
+    ConsensusClustering,
+    Ensemble,
+    EnsembleGenerator,
+    Voting,
+)
 from conclust.confidence import chance_confidence, object_confidence
 from conclust.exceptions import InputError, ParameterError
 
@@ -87,3 +95,12 @@ def test_errors(blobs):
         chance_confidence(PCC(2, divergence="l2", random_state=0).fit(soft), soft)
     with pytest.raises(ParameterError, match="'n_draws' parameter of chance_confidence"):
         chance_confidence(model, blobs, n_draws=0)
+
+
+def test_the_whole_pipeline_may_stand_for_its_consensus():
+    X, _ = make_blobs(60, centers=3, random_state=0)
+    model = ConsensusClustering(n_clusters=3, random_state=0).fit(X)
+    whole = chance_confidence(model, model.ensemble_, random_state=0)
+    part = chance_confidence(model.consensus_, model.ensemble_, random_state=0)
+    assert whole.mean == part.mean
+    np.testing.assert_array_equal(whole.by_chance, part.by_chance)

@@ -338,20 +338,25 @@ def test_annotated_data_is_refused_with_a_way_on():
             model.fit(adata)
 
 
+def test_a_clusterer_of_points_is_no_consensus():
+    with pytest.raises(ParameterError, match=r"fits an Ensemble.*EnsembleGenerator\(KMeans\("):
+        ConsensusClustering(KMeans(3)).fit(np.arange(12.0).reshape(6, 2))
+
+
 def test_text_among_points_is_named_with_a_way_on():
     numbers = np.arange(12.0).reshape(6, 2)
     frame = pd.DataFrame(numbers, columns=["age", "income"])
     frame["region"] = ["north", "south"] * 3
     frame["id"] = [f"C{i}" for i in range(6)]
     message = (
-        r"holds text in column 'region', 'id' \('north' at row 0\).*Ensemble\(X\[categories\]\)"
+        r"holds text in columns 'region', 'id' \('north' at row 0\).*Ensemble\(X\[categories\]\)"
     )
     for model in (EnsembleGenerator(), ConsensusClustering()):
         with pytest.raises(InputError, match=message):
             model.fit(frame)
-    with pytest.raises(InputError, match=r"text in column 2, 3 \('north' at row 0\)"):
+    with pytest.raises(InputError, match=r"text in columns 2, 3 \('north' at row 0\)"):
         EnsembleGenerator().fit(frame.to_numpy(dtype=object))
-    with pytest.raises(InputError, match="in column 'region', 'id'"):
+    with pytest.raises(InputError, match="in columns 'region', 'id'"):
         EnsembleGenerator().fit(pl.from_pandas(frame))
     fitted = EnsembleGenerator(n_partitions=2, n_clusters=2).fit(frame[["age", "income"]])
     with pytest.raises(InputError, match="'income'"):

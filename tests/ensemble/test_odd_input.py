@@ -246,3 +246,22 @@ def test_partitions_to_keep_of_few_objects():
     assert part == Ensemble(labels[:, [2, 1]], weights=[3, 2])
     assert part.codes.dtype == np.uint8
     assert part.names == (whole.names[2], whole.names[1])
+
+
+@pytest.mark.parametrize("missing", ["unobserved", "noise"])
+def test_reserved_labels_as_text_are_those_as_numbers(missing):
+    numbers = np.array([[0, 1], [-1, 1], [-2, 0], [0, -1], [1, 0]])
+    texts = pd.DataFrame(numbers.astype(str))
+    expected = Ensemble(numbers, missing=missing)
+    for frame in (texts, texts.astype("category"), texts.to_numpy(), texts.map(" {} ".format)):
+        found = Ensemble(frame, missing=missing)
+        np.testing.assert_array_equal(found.codes, expected.codes)
+    codes, unseen = Ensemble(texts, missing=missing).encode([["-1", "-2"]], missing=missing)
+    kept, _ = expected.encode([[-1, -2]], missing=missing)
+    np.testing.assert_array_equal(codes, kept)
+    assert unseen == 0
+
+
+def test_an_empty_list_is_called_so():
+    with pytest.raises(InputError, match="got an empty list"):
+        Ensemble([])

@@ -98,3 +98,17 @@ def test_a_share_of_pairs_that_cannot_be_had_says_what_is_drawn():
     with warnings.catch_warnings():
         warnings.simplefilter("error", EvidenceWarning)
         model.set_params(pairs=0.003).fit(labels)
+
+
+def test_clusterings_in_a_list_are_told_how_to_stand():
+    runs = [np.arange(12) % k for k in (2, 3, 4)]
+    with pytest.warns(OrientationWarning, match=r"list of 3 vectors of 12 .* 3 objects in 12 part"):
+        assert cc.Ensemble(runs).shape == (3, 12)
+    with pytest.warns(OrientationWarning) as told:
+        cc.EAC(2).fit(runs)
+    assert len(told) == 1  # not once for the list and once for what is in it
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OrientationWarning)
+        cc.Ensemble(np.column_stack(runs))
+        cc.Ensemble([row.tolist() for row in runs])  # written out: rows
+        cc.Ensemble(list(np.column_stack(runs)))  # a row an object

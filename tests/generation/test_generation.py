@@ -506,7 +506,10 @@ def test_bad_parameters(parameters, sentence):
         (IRIS[:, 0], "Expected 2D array"),
         (IRIS[None], "dim 3"),
         (IRIS * 1j, "Complex data not supported"),
-        ([["a", "b"], ["c", "d"]], "holds text in column 0, 1"),
+        (
+            [["a", "b"], ["c", "d"]],
+            r"all columns of X hold text \('a' at row 0\). If each .* AutoConsensus",
+        ),
     ],
 )
 def test_bad_points(X, sentence):

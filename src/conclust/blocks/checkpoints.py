@@ -7,6 +7,7 @@ takes them up; blocks' own arrays lie beside them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -108,12 +109,15 @@ class Stages:
             self._about = {**told, "entropy": str(seed.entropy), "key": list(seed.spawn_key)}
             return seed
         kept = read_json(path)
-        for name, what in (("fit", "the fit"), ("labels", "labels with fingerprint")):
-            if kept.get(name) != told[name]:
-                raise InputError(
-                    f"The checkpoint in {self.folder} is of {what} {kept.get(name)}. Got {told[name]} "
-                    "instead: give every fit a folder of its own."
-                )
+        wrong = ""
+        if kept.get("fit") != fit:
+            wrong = "{}. Got {} instead".format(*_differing(str(kept.get("fit")), fit))
+        elif kept.get("labels") != fingerprint:
+            wrong = "other labels, by their fingerprint"
+        if wrong:
+            raise InputError(
+                f"The checkpoint in {self.folder} is of {wrong}: give every fit a folder of its own."
+            )
         entropy = kept["entropy"].strip("[]").replace(",", " ").split()
         words = [int(word) for word in entropy]
         return np.random.SeedSequence(
@@ -164,3 +168,14 @@ class Stages:
                 self._about = None
             arrays = {field.name: np.asarray(getattr(state, field.name)) for field in fields(state)}
             write_npz(self.folder / f"{name}.npz", arrays, {})
+
+
+def _differing(kept: str, told: str) -> tuple[str, str]:
+    """Return the names of two fits, with those of their parameters that are not the same."""
+    (one, *ones), (other, *others) = (
+        re.split(r"\(|, (?=\w+=)", fit.rstrip(")")) for fit in (kept, told)
+    )
+    if one != other:
+        return one, other
+    pairs = [(a, b) for a, b in zip(ones, others, strict=False) if a != b]
+    return f"{one} with {', '.join(a for a, _ in pairs)}", ", ".join(b for _, b in pairs)

@@ -70,10 +70,10 @@ def _run(arguments: Any) -> int:
     except ConclustError as error:
         return _fail(arguments, EXIT_FAILURE, str(error))
     except KeyboardInterrupt:
-        text = f"interrupted; nothing was written.{_kept(arguments)}"
+        text = f"interrupted; {_kept(arguments)}"
         return _fail(arguments, EXIT_INTERRUPTED, text)
     except _Terminated:
-        text = f"terminated; nothing was written.{_kept(arguments)}"
+        text = f"terminated; {_kept(arguments)}"
         return _fail(arguments, EXIT_TERMINATED, text)
     except BrokenPipeError:
         return 0  # the reader of the labels has closed the pipe
@@ -92,11 +92,17 @@ def _run(arguments: Any) -> int:
 
 def _kept(arguments: Any) -> str:
     """Say what an unfinished command leaves to go on with."""
+    folder = getattr(arguments, "checkpoint", None)
+    if folder is not None and any(folder.glob("*")):
+        return (
+            f"no result was written. {folder} has the state: give the same command again to go on."
+        )
     if not getattr(arguments, "cache", None):
-        return ""
+        return "nothing was written."
     what = "references" if arguments.command == "select" else "members"
     return (
-        f" The {what} finished are kept in {arguments.cache}: give the same command again to go on."
+        f"nothing was written. The {what} finished are kept in {arguments.cache}: give the same command again "
+        "to go on."
     )
 
 
@@ -168,5 +174,7 @@ def _describe(error: OSError) -> str:
 def _fail(arguments: Any, code: int, sentence: str) -> int:
     if arguments.debug:
         traceback.print_exc()
+    # Messages are those of the library: what they advise is said here as the shell has it.
+    sentence = sentence.replace("conclust.methods()", "'conclust methods'")
     print(f"conclust {arguments.command}: {sentence}", file=sys.stderr)
     return code

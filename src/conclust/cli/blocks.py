@@ -37,6 +37,8 @@ def run_blocks(arguments: argparse.Namespace) -> None:
         )
         name = choice.method.estimator
         talk.step(f"Combining {count(m, 'clustering')} ({name}), {count(store.n_blocks, 'block')}.")
+        if arguments.checkpoint is not None and any(arguments.checkpoint.glob("*")):
+            talk.step(f"Going on from {arguments.checkpoint}.")
         kept = nullcontext() if arguments.checkpoint is None else checkpoint(arguments.checkpoint)
         with recorded_warnings() as told, kept:
             model.fit(store)
@@ -85,14 +87,23 @@ def _check(arguments: argparse.Namespace, method: Any) -> None:
     if not method.blocks:
         able = ", ".join(one.estimator.lower() for one in methods() if one.blocks)
         arguments.usage_error(
-            f"--blocks: {method.estimator} needs all labels at once. Give --method: {able}."
+            f"{_asked(arguments)}: {method.estimator} needs all labels at once. Give --method: {able}."
         )
     if STREAM in (arguments.labels, arguments.out) or is_table_name(arguments.out):
-        arguments.usage_error("--blocks reads a file and writes a folder, no stream and no table.")
+        arguments.usage_error(
+            f"{_asked(arguments)} reads a file and writes a folder, no stream and no table."
+        )
     for name in ("id_column", "label_column", "drop", "key"):
         if getattr(arguments, name):
             option = "--" + name.replace("_", "-")
-            arguments.usage_error(f"--blocks: {option} is for tables that are read at once.")
+            arguments.usage_error(
+                f"{_asked(arguments)}: {option} is for tables that are read at once."
+            )
+
+
+def _asked(arguments: argparse.Namespace) -> str:
+    """Return the option that asks for blocks."""
+    return "--blocks" if arguments.blocks else "--checkpoint"
 
 
 def _store(arguments: argparse.Namespace, talk: Talk) -> LabelStore:

@@ -25,6 +25,9 @@ _CLUSTERS = {
     "emerges": "found",
 }
 _ROLE = re.compile(r":\w+:`~?([^`]*)`|`+([^`]*)`+")
+_REFERENCE = re.compile(
+    r" \[\d+\]_"
+)  # the source of the method is told; others are in the docstring
 _WIDTH = 88
 _INDENT = " " * 6
 
@@ -44,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _table(chosen: Sequence[Method]) -> list[str]:
-    head = ("method", "clusters", "gives", "missing", "weights", "what it is")
+    head = ("method", "clusters", "gives", "missing", "weights", "blocks", "what it is")
     rows = [
         (
             method.estimator,
@@ -52,6 +55,7 @@ def _table(chosen: Sequence[Method]) -> list[str]:
             _gives(method),
             _yes(method.missing),
             _yes(method.weights),
+            _yes(method.blocks),
             method.title,
         )
         for method in chosen
@@ -75,6 +79,7 @@ def _described(method: Method) -> list[str]:
         ("gives", _gives(method)),
         ("missing labels", _missing(method)),
         ("weights", _yes(method.weights)),
+        ("--blocks", _yes(method.blocks)),
         ("time", method.cost),
         ("source", method.citation),
     )
@@ -113,7 +118,7 @@ def _documented(text: str) -> dict[str, tuple[str, str]]:
         head, _, body = entry.partition("\n")
         names, _, takes = head.partition(" : ")
         takes = re.sub(r", default=.*", "", takes)
-        meaning = _ROLE.sub(lambda m: m[1] or m[2], " ".join(body.split()))
+        meaning = _ROLE.sub(lambda m: m[1] or m[2], _REFERENCE.sub("", " ".join(body.split())))
         found |= {name.strip(): (takes, meaning) for name in names.split(",")}
     return found
 

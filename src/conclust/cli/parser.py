@@ -49,8 +49,12 @@ class _Parser(argparse.ArgumentParser):
         options = [name for name in self._option_string_actions if name.startswith("--")]
         wrong = next((word.partition("=")[0] for word in rest if word.startswith("-")), "")
         close = get_close_matches(wrong, options, n=1)
+        lower = wrong.lower()
+        if not close and lower != wrong and lower in self._option_string_actions:
+            close = [lower]
         hint = f" Is it {close[0]}?" if close else ""
-        self.error(f"there is no place for {' '.join(rest)}.{hint}")
+        what = f"there is no option {wrong}" if wrong else f"there is no place for {' '.join(rest)}"
+        self.error(f"{what}.{hint}")
 
     def error(self, message: str) -> NoReturn:
         """End with one line, not with the usage."""
@@ -220,7 +224,7 @@ def _add_combine(commands: Any) -> None:
         "--blocks",
         action="store_true",
         help="read NPY, Zarr or Parquet (a file, or a folder of parts) in blocks, of more objects than fit "
-        "into the memory; writes labels.npy and result.json. Methods: 'conclust methods', column blocks",
+        "into the memory; writes labels.npy and result.json. Which methods: 'conclust methods', column blocks",
     )
     group.add_argument(
         "--checkpoint",

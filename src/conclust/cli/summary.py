@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from conclust.confidence import ChanceConfidence
 from conclust.metrics import adjusted_rand_index, consistency_index
 
+# A mean confidence by chance that is nearer to 1 than this leaves nothing to be above it.
+_PERFECT = 1e-9
+
 __all__ = ["confidence_line", "number_line", "score", "sizes_line", "sizes_of"]
 
 
@@ -36,7 +39,11 @@ def confidence_line(sure: ChanceConfidence) -> str:
         f"has {by_chance:.3f}."
     )
     if not sure.means_something:
-        line += " It is no better than that: the clusterings do not agree on these clusters."
+        line += (
+            " These are too few objects or clusterings to tell agreement from chance."
+            if by_chance > 1 - _PERFECT
+            else " It is no better than that: the clusterings do not agree on these clusters."
+        )
     return line
 
 

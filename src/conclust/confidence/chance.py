@@ -61,7 +61,7 @@ def chance_confidence(
     Parameters
     ----------
     model : estimator
-        A fitted consensus.
+        A fitted consensus, or a fitted `ConsensusClustering`.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         What it was fitted to.
     n_draws : int, default=3
@@ -105,6 +105,7 @@ def chance_confidence(
     if not hasattr(model, "fit"):
         refuse("model", owner, "a fitted consensus", model)
     check_is_fitted(model)
+    model = getattr(model, "consensus_", model)
     check_int(n_draws, "n_draws", owner)
     check_int(max_samples, "max_samples", owner, low=2)
     members = ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)

@@ -224,11 +224,13 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 None,
                 f"{name} needs the number of clusters; EAC() and ConsensusClustering() choose it.",
             )
+        there = f"There are {n} objects."
         if kind == "exact":
-            check_int(self.n_clusters, "n_clusters", name, high=n)
+            check_int(self.n_clusters, "n_clusters", name, high=n, advice=there)
+        elif kind == "upper bound":
+            check_int(self.n_clusters, "n_clusters", name, none=True)
         else:
-            high = None if kind == "upper bound" else n
-            check_int(self.n_clusters, "n_clusters", name, high=high, none=True)
+            check_int(self.n_clusters, "n_clusters", name, high=n, none=True, advice=there)
 
     def _number_needed(self) -> NumberNeeded:
         """Tell whether the number of clusters must be known, with the parameters given."""

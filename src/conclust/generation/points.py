@@ -42,8 +42,14 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
         names = ", ".join(repr(name) for name, _, _ in texts[:_NAMED])
         more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
         _, row, value = texts[0]
+        if len(texts) == np.shape(X)[1]:
+            raise InputError(
+                f"{owner} makes partitions of numbers, and all columns of X hold text ({value!r} at row {row}). If "
+                "each column is a clustering, X is an ensemble already: AutoConsensus().fit(X) combines it."
+            ) from error
         raise InputError(
-            f"{owner} makes partitions of numbers, and X holds text in column {names}{more} "
+            f"{owner} makes partitions of numbers, and X holds text in column{'s' * (len(texts) > 1)} "
+            f"{names}{more} "
             f"({value!r} at row {row}). Leave out what names the objects. A column of categories is "
             "a partition already: Ensemble.concat([Ensemble(X[categories]), Ensemble(generator."
             "fit_transform(X[numbers]))]) takes it beside those made of the numbers."

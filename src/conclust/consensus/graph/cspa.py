@@ -42,7 +42,7 @@ class CSPA(ConsensusClusterer):
     partitioner : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
         spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:
-        ``pip install 'conclust[graph]'``).
+        ``pip install pymetis``).
     balance : float, default=0.05
         How many more objects than the mean a part may have. That clusters are about equally large is
         an assumption of the model: where it is wrong, large clusters are split and small ones joined;

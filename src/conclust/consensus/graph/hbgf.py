@@ -35,9 +35,9 @@ class HBGF(ConsensusClusterer):
         Number of parts, K. Fewer clusters are found where objects cannot be told apart.
         To be given: ``fit`` refuses None.
     partitioner : {"spectral", "internal", "metis"}, default="spectral"
-        "spectral": as above, without balance. "internal": spectral start, then parts of equal
-        numbers of objects (up to `balance`) refined by Fiduccia-Mattheyses. "metis": METIS, as
-        published (extra ``graph``: ``pip install 'conclust[graph]'``).
+        "spectral": eigenvectors of the graph and k-means on them, without balance. "internal": spectral
+        start, then parts of equal numbers of objects (up to `balance`) refined by Fiduccia-Mattheyses.
+        "metis": METIS, as published (extra ``graph``: ``pip install pymetis``).
     joint : bool, default=True
         Spectral only. True: k-means on objects and clusters, as published. False: on the objects
         only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [4]_, :class:`conclust.USENC`.

@@ -47,7 +47,7 @@ class HGPA(ConsensusClusterer):
     partitioner : {"internal", "mtkahypar"}, default="internal"
         "internal": spectral and random starts, capacities, Fiduccia-Mattheyses refinement.
         "mtkahypar": the deterministic preset of Mt-KaHyPar (extra ``hypergraph``:
-        ``pip install 'conclust[hypergraph]'``); its seed and its one thread are process-wide.
+        ``pip install mtkahypar``); its seed and its one thread are process-wide.
     balance : float, default=0.05
         How many more objects than the mean a part may have. That clusters are about equally large is
         an assumption of the model: where it is wrong, large clusters are split and small ones joined.

@@ -47,7 +47,7 @@ class MCLA(PlacingClusterer):
     partitioner : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
         spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:
-        ``pip install 'conclust[graph]'``).
+        ``pip install pymetis``).
     balance : float, default=0.05
         How much heavier than the mean a meta-cluster may be.
     cluster_weight : {"unit", "size"}, default="unit"
