@@ -455,7 +455,7 @@ def test_parquet_that_unpacks_to_more_than_the_memory(tmp_path, monkeypatch):
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = write(tmp_path, b"PAR1", "a.parquet")
-    refused_extra = pytest.raises(MissingExtraError, match=r"pip install 'conclust\[parquet\]'")
+    refused_extra = pytest.raises(MissingExtraError, match=r"pip install 'pyarrow>=16'")
     with refused_extra:
         read_points(path, AUTO)
 

@@ -38,7 +38,8 @@ def test_a_file_of_points_gives_what_choose_gives(blobs, tmp_path, capsys):
     path, X, y = blobs
     out = tmp_path / "out"
     assert main(["select", str(path), *QUICK, "--label-column", "kind", "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    said, steps = capsys.readouterr()
+    assert "columns scaled to mean 0 and deviation 1 (--scale standard)." in steps
     found = choose(X, [2, 3, 4], n_resamples=10, n_references=19, scale="standard", random_state=0)
     assert found.n_clusters == 3
     assert said.startswith(found.reason)

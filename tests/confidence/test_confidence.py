@@ -14,7 +14,7 @@ from conclust import (
     Voting,
 )
 from conclust.confidence import chance_confidence, object_confidence
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +104,16 @@ def test_the_whole_pipeline_may_stand_for_its_consensus():
     part = chance_confidence(model.consensus_, model.ensemble_, random_state=0)
     assert whole.mean == part.mean
     np.testing.assert_array_equal(whole.by_chance, part.by_chance)
+
+
+def test_the_confidence_of_objects_prints_in_one_line():
+    labels = np.array([[0, 0, 0]] * 4 + [[1, 1, 0]] * 4 + [[-1, -1, -1]])
+    with pytest.warns(EvidenceWarning):
+        model = EAC(2).fit(labels)
+    found = object_confidence(model, labels)
+    low = np.nanmin(found.confidence)
+    assert (
+        repr(found)
+        == f"ObjectConfidence(9 objects in 2 clusters; confidence {low:.2f} to {np.nanmax(found.confidence):.2f})"
+    )
+    assert 0 < low < 1

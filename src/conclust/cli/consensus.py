@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.cli.asked import jobs, scale
+from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.choice import Choice, choose
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_ensemble, read_points
@@ -48,12 +48,6 @@ from conclust.exceptions import InputError, OutputExistsError, ScaleWarning
 
 __all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send", "spread"]
 
-_SCALES = {
-    "minmax": "columns scaled to [0, 1] (--scale minmax)",
-    "standard": "columns scaled to mean 0 and deviation 1 (--scale standard)",
-    "none": "columns not scaled (--scale none)",
-}
-
 
 @dataclass(frozen=True)
 class _Work:
@@ -83,7 +77,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
         filled = fill(points.X, arguments.impute, points.names)
         if filled.note:
             talk.step(filled.note[0].upper() + filled.note[1:] + ".")
-        talk.step(_SCALES[arguments.scale].capitalize() + ".")
+        talk.step(scaling(arguments).capitalize() + ".")
         clock.lap("read")
         work = _generated(arguments, talk, points, filled)
         clock.lap("generate")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.cli.asked import jobs, scale
+from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.consensus import folder_of, send, spread
 from conclust.cli.fill import fill
 from conclust.cli.inputs import Points, read_points
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
         clock.lap("read")
         talk.step(
             f"Clustering {arguments.resamples} draws of the objects for each number, and the same of "
-            "references."
+            f"references; {scaling(arguments)}."
         )
         with recorded_warnings() as told, talk.during("choosing"):
             found = _choose(arguments, talk, points, filled.X)

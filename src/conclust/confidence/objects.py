@@ -62,6 +62,11 @@ class ObjectConfidence:
     agreement: NDArray[np.float64]
     seen: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        sure = self.confidence[~np.isnan(self.confidence)]
+        told = f"; confidence {sure.min():.2f} to {sure.max():.2f}" if len(sure) else ""
+        return f"ObjectConfidence({len(self.labels)} objects in {self.membership.shape[1]} clusters{told})"
+
 
 def object_confidence(
     consensus: Any,
