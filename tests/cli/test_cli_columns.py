@@ -477,7 +477,10 @@ def test_the_folder_has_a_default_and_is_never_overwritten(runs, tmp_path, monke
 def test_wrong_command_lines_are_told_in_one_line(capsys):
     for arguments, sentence in (
         (["clutser", "x.csv"], "there is no 'clutser'. Is it 'cluster'?"),
-        (["cluster", "x.csv", "--max-cluster", "3"], "no option --max-cluster. Is it --max-clusters?"),
+        (
+            ["cluster", "x.csv", "--max-cluster", "3"],
+            "no option --max-cluster. Is it --max-clusters?",
+        ),
         (["cluster", "x.csv", "--impute", "medain"], "there is no 'medain'. Is it 'median'?"),
         (["combine"], "the following arguments are required: FILE."),
         (["combine", "x.csv", "--method", "hbgf"], "HBGF must be told how many clusters"),
