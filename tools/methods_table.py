@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import conclust
 from conclust import methods
 from conclust.consensus.base import Method
 from tools.markdown import table
@@ -30,7 +31,8 @@ FOOT = """
 - **Missing**: takes objects that some partitions did not observe. **Weights**: the weights of the
   partitions count. **Soft members**: takes partitions that are memberships themselves.
   **In blocks**: reads labels of more objects than fit into the memory (`conclust.blocks.LabelStore`).
-  What a method does not take it refuses. What is told here is true of its default parameters.
+  **Predicts**: has `predict` for labels of new objects, and `ConsensusClustering` with it for new points; for the others:
+  `conclust.placing`. What a method does not take it refuses. What is told here is true of its default parameters.
 - **Time**: n objects, N partitions, T clusters of all partitions together, K clusters of the consensus.
   Methods of n^2 refuse more objects than their `max_dense`, where they need all pairs at once.
 """
@@ -49,6 +51,7 @@ def text() -> str:
         "Weights",
         "Soft members",
         "In blocks",
+        "Predicts",
         "Time",
         "Source",
     )
@@ -62,6 +65,7 @@ def text() -> str:
             yes(method.weights),
             yes(method.soft_members),
             yes(method.blocks),
+            yes(hasattr(getattr(conclust, method.estimator), "predict")),
             method.cost,
             method.citation,
         )
