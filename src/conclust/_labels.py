@@ -191,8 +191,9 @@ def runs_in_a_list(labels: Any) -> bool:
     """Tell whether labels are a list of vectors, each longer than the list: clusterings, given as rows."""
     if not isinstance(labels, list | tuple) or not labels:
         return False
-    shapes = {np.shape(one) if hasattr(one, "__array__") else () for one in labels}
-    return all(len(shape) == 1 and shape[0] > len(labels) for shape in shapes)
+    return all(
+        hasattr(one, "__array__") and np.ndim(one) == 1 and len(one) > len(labels) for one in labels
+    )
 
 
 def runs_hint(n: int, m: int) -> str:
