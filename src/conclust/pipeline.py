@@ -121,9 +121,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     Notes
     -----
     None or "auto"? On the sets of `experiments/default` the number that the default consensus reads from its
-    ensemble is right as often or more often, for shapes and for clouds without clusters most of all, at a
-    tenth of the cost. (Clouds that are long in two or three dimensions are often cut.) "auto" is the surer one for round clusters that lie apart, and brings a p-value and a
-    table to look at.
+    ensemble is right as often or more often, for clouds without clusters most of all, and for shapes the
+    partition is nearer to the classes, at a tenth of the cost. (Clouds that are long in two or three dimensions
+    are often cut.) "auto" is the surer one for round clusters that lie apart, and brings a p-value and a table
+    to look at.
 
     Examples
     --------
@@ -210,16 +211,13 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         """Return the consensus, fitted to the ensemble."""
         try:
             return consensus.fit(self.ensemble_)
-        except TypeError as error:
+        except TypeError:
             if isinstance(consensus, ConsensusClusterer):
                 raise
             name = type(consensus).__name__
-            expected = "an estimator that fits an Ensemble, or the name of one"
-            advice = f"To cluster the points by {name}, over and over: generator=EnsembleGenerator({name}(...))."
-            try:
-                refuse("consensus", _OWNER, expected, self.consensus, advice)
-            except ParameterError as refusal:
-                raise refusal from error
+            self._refuse_consensus(
+                f"To cluster the points by {name}, over and over: generator=EnsembleGenerator({name}(...))."
+            )
 
     def _generator(self) -> Any:
         """Return a clone of the generator, or the default one."""
@@ -276,7 +274,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         return check_int(self.n_clusters, "n_clusters", _OWNER, none=True)
 
     def _refuse_consensus(self, advice: str) -> NoReturn:
-        expected = "None, an estimator with fit or the name of a method"
+        expected = "None, an estimator that fits an Ensemble or the name of a method"
         refuse("consensus", _OWNER, expected, self.consensus, advice)
 
     def _consensus_now(self) -> Any:

@@ -173,12 +173,12 @@ def test_a_generator_of_frames_predicts_as_one_of_arrays():
         ({"generator": 3}, "'generator' parameter of ConsensusClustering"),
         (
             {"consensus": 3},
-            "'consensus' parameter of ConsensusClustering must be None, an estimator with fit or the "
+            "'consensus' parameter of ConsensusClustering must be None, an estimator that fits an Ensemble or the "
             "name of a method. Got 3 instead. A number of clusters is given as n_clusters=3.",
         ),
         ({"consensus": "hbfg"}, r"Got 'hbfg' instead. Is it 'HBGF'.*conclust.methods\(\) lists"),
         ({"consensus": "zzz"}, r"Got 'zzz' instead. conclust.methods\(\) lists them all"),
-        ({"consensus": PCC}, "an estimator with fit or the name of a method"),
+        ({"consensus": PCC}, "an estimator that fits an Ensemble or the name of a method"),
         ({"n_clusters": 0}, "'n_clusters' parameter of ConsensusClustering must be an int"),
         ({"n_clusters": 2.5}, "'n_clusters' parameter of ConsensusClustering must be an int"),
         (
