@@ -86,6 +86,65 @@ def test_no_membership_on_a_grid_is_better(case, name):
     assert loss == pytest.approx(total, rel=1e-6)
 
 
+def memberships(kind, n, k, rng):
+    """Memberships of n landmarks in k clusters, of which a few are as hard as the kind says."""
+    Y = rng.dirichlet(np.full(k, 3.0 / k), n)
+    if kind == "crisp":
+        Y = np.eye(k)[rng.integers(0, k, n)]
+    elif kind == "untouched":
+        Y[:, : k // 2] = 0.0
+    elif kind == "hardly touched":
+        Y[:, : k // 2] *= 10.0 ** -rng.integers(3, 12, k // 2)
+    elif kind == "one":
+        Y[:] = np.eye(k)[k - 1]
+    return Y / Y.sum(axis=1, keepdims=True)
+
+
+def gaps(c, N, Y, placed, divergence):
+    """Return each object's gap of optimality per unit of evidence, from its counts with the landmarks.
+
+    The largest slope of a cluster that holds some of it, less the smallest slope of all: 0 at the minimum.
+    """
+    a = np.clip(placed @ Y.T, 1e-12, 1 - 1e-12)
+    p = np.divide(c, N, out=np.zeros(N.shape), where=N > 0)
+    slopes = (N * divergence.derivative(p, a)) @ Y
+    held = np.where(placed > 0, slopes, -np.inf).max(axis=1)
+    return (held - slopes.min(axis=1)) / N.sum(axis=1)
+
+
+@pytest.mark.parametrize("kind", ["soft", "crisp", "untouched", "hardly touched", "one"])
+@pytest.mark.parametrize("k", [2, 5, 19, 130])
+@pytest.mark.parametrize("name", ["l2", "kl", "power"])
+def test_placements_are_optimal_whatever_the_landmarks_hold(kind, k, name):
+    """Few clusters and many, none or hardly any landmark in some: the conditions of optimality hold."""
+    case = CASES[["complete", "missing", "weights"][k % 3]]
+    labels, weights, ensemble = ensemble_of(k, 190, 15, 5, **case)
+    few = 120
+    Y = memberships(kind, few, k, np.random.default_rng(k))
+    model = LandmarkModel.of(ensemble.part(np.arange(few)), Y, DIVERGENCES[name])
+    placed, _, residual = model.placed(ensemble.codes[few:], 1e-7, 1)
+    np.testing.assert_allclose(placed.sum(axis=1), 1, atol=1e-12)
+    assert (placed >= 0).all()
+    assert residual <= 1e-7
+    if kind != "crisp":  # where y'y_j is 0 or 1 and the labels say otherwise, slopes have no end
+        c, N = (part[few:, :few] for part in counts(labels, weights))
+        assert gaps(c, N, Y, placed, DIVERGENCES[name]).max() <= 1.1e-7
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(90)])
+def test_counts_past_sixteen_bits_are_the_same_counts(weights):
+    """Whole counts are added in sixteen bits only where all sums fit: 90 x 1,460 do not."""
+    few = 1500
+    labels = np.random.default_rng(0).integers(0, 2, (few + 40, 90))
+    labels[:, :80] = 0
+    ensemble = Ensemble(labels, weights=weights)
+    Y = np.repeat([[0.9, 0.1], [0.2, 0.8]], [few - 40, 40], axis=0)
+    model = LandmarkModel.of(ensemble.part(np.arange(few)), Y, kl)
+    placed, _, _ = model.placed(ensemble.codes[few:], 1e-9, 1)
+    c = (labels[few:, None, :] == labels[None, :few, :]).sum(axis=2)
+    assert gaps(c, np.full_like(c, 90), Y, placed, kl).max() <= 1.1e-9
+
+
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])
 def test_pooling_equal_landmarks_loses_nothing(name):
     _, _, ensemble = ensemble_of(3, 260, 12, 4, missing=0.3)

@@ -7,7 +7,9 @@
 // pooling loses nothing: sum_j N_j d(p_j, q) = N d(c / N, q) + what q does not change. Counts come from
 // the labels and two tables, O(m G) an object, so that no pair of object and landmark is ever formed.
 //
-// The problem is convex, and solved until its gap per unit of evidence is at most `tol`.
+// The problem is convex, and solved until its gap per unit of evidence is at most `tol`: by Newton steps (newton.h)
+// from the prototype whose object would look most like it (ground.h), and where these do not converge, by
+// quadratics with line searches (pairwise/column.h).
 #pragma once
 
 #include <cstddef>
@@ -23,14 +25,14 @@ struct LandmarkTable {
     std::size_t n_prototypes = 0;  // G
     std::size_t k = 0;
     std::span<const double> prototypes;  // G x k, rows on the simplex
-    std::span<const double> sums;        // T x G: sum of x_t over the landmarks of each group
-    std::span<const double> present;     // n_groups x G: landmarks that the presence group observed
+    std::span<const double> sums;  // T x G: sum of x_t over the landmarks of each group
+    std::span<const double> present;  // n_groups x G: landmarks that the presence group observed
     Divergence divergence = Divergence::kl;
     double a = 2.0;  // of Divergence::power
 };
 
 struct Placed {
-    double loss;      // sum over the objects, each by its mass
+    double loss;  // sum over the objects, each by its mass
     double residual;  // largest gap per unit of evidence
 };
 
