@@ -8,15 +8,15 @@
 namespace conclust {
 namespace {
 
-// Below this share of the largest a pivot may be nothing but rounding, and is taken as that share: along a
-// cluster that holds next to nothing the step is too short.
+// Below this share of the largest a pivot may be nothing but rounding, and is taken as that share:
+// along a cluster that holds next to nothing the step is too short.
 constexpr double smallest_pivot = 1e-11;
 constexpr int most_at_once = 12;
 // Rounds that may find no fewer wrong clusters.
 constexpr int most_patience = 2;
 
-// Eliminates the rows of a symmetric matrix (n x n, rows of `ld`, lower half) and of the right side below it.
-// False if all pivots are 0. Then row i holds the multipliers, the diagonal the pivots.
+// Eliminates the rows of a symmetric matrix (n x n, rows of `ld`, lower half) and of the right side
+// below it. False if all pivots are 0. Then row i holds the multipliers, the diagonal the pivots.
 CONCLUST_CLONES bool eliminate(double* rows, std::size_t n, std::size_t ld, double* column) {
     double largest = 0.0;
     for (std::size_t i = 0; i < n; ++i) {

@@ -1,9 +1,10 @@
 // min g'd + 1/2 d'H d over z + d on the simplex, exactly: Newton's step of a convex function.
 //
-// The minimum over the free clusters, all others held at 0; then every free cluster that became negative is held
-// and every held one that would gain is set free, all at once (block pivoting; Kim and Park, SIAM J. Sci. Comput.
-// 33(6), 2011). If that does not settle soon, one at a time (the primal active set), which always ends. With few
-// clusters a round costs little beside H itself, and the answer is exact where pair steps (quadratic.h) creep.
+// The minimum over the free clusters, all others held at 0; then every free cluster that became
+// negative is held and every held one that would gain is set free, all at once (block pivoting; Kim
+// and Park, SIAM J. Sci. Comput. 33(6), 2011). If that does not settle soon, one at a time (the primal
+// active set), which always ends. With few clusters a round costs little beside H itself, and the
+// answer is exact where pair steps (quadratic.h) creep.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,8 @@ namespace conclust {
 inline constexpr std::size_t most_exact = 128;
 
 struct Ground {
-    // The clusters that a landmark holds, and the first of the others: a share that no landmark counts with.
+    // The clusters that a landmark holds, and the first of the others: a share that no landmark counts
+    // with.
     std::vector<std::size_t> kept;
     std::size_t k;                   // their number
     std::size_t stride;              // rounded up to fours
@@ -28,8 +29,9 @@ struct Ground {
     Ground(const FactoredInput& in, const LandmarkTable& table);
 };
 
-// Prototypes as objects: where an object is that counts with the landmarks as its prototype would. An object begins
-// at the one whose first guess is nearest to its own, with the expected curvature there as its metric.
+// Prototypes as objects: where an object is that counts with the landmarks as its prototype would. An
+// object begins at the one whose first guess is nearest to its own, with the expected curvature there
+// as its metric.
 struct References {
     std::size_t count = 0;           // 0: too many clusters
     double degree = 0.0;             // the evidence that H is of

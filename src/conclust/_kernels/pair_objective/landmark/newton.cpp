@@ -9,8 +9,8 @@ namespace conclust {
 namespace {
 
 constexpr int most_steps = 12;
-// A metric is kept while a step leaves at most this share of the gap; a new one that leaves more than `slow` is
-// far from where Newton's method converges.
+// A metric is kept while a step leaves at most this share of the gap; a new one that leaves more than
+// `slow` is far from where Newton's method converges.
 constexpr double fast = 0.03;
 constexpr double slow = 0.5;
 

@@ -7,9 +7,9 @@
 // pooling loses nothing: sum_j N_j d(p_j, q) = N d(c / N, q) + what q does not change. Counts come from
 // the labels and two tables, O(m G) an object, so that no pair of object and landmark is ever formed.
 //
-// The problem is convex, and solved until its gap per unit of evidence is at most `tol`: by Newton steps (newton.h)
-// from the prototype whose object would look most like it (ground.h), and where these do not converge, by
-// quadratics with line searches (pairwise/column.h).
+// The problem is convex, and solved until its gap per unit of evidence is at most `tol`: by Newton
+// steps (newton.h) from the prototype whose object would look most like it (ground.h), and where these
+// do not converge, by quadratics with line searches (pairwise/column.h).
 #pragma once
 
 #include <cstddef>
