@@ -19,6 +19,7 @@ from conclust import weighting as weighting
 from conclust.consensus.auto import AutoConsensus as AutoConsensus
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.graph import CSPA as CSPA
+from conclust.consensus.graph import GPMGLA as GPMGLA
 from conclust.consensus.graph import HBGF as HBGF
 from conclust.consensus.graph import HGPA as HGPA
 from conclust.consensus.graph import LWGP as LWGP
@@ -34,6 +35,7 @@ from conclust.consensus.label_vectors import (
 )
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.linkage import LWEA as LWEA
+from conclust.consensus.linkage import WEAC as WEAC
 from conclust.consensus.linkage import MultiEAC as MultiEAC
 from conclust.consensus.linkage import WeightedEAC as WeightedEAC
 from conclust.consensus.links import ECPCS as ECPCS
@@ -83,6 +85,7 @@ __all__ = [
     "EAC",
     "ECCMS",
     "ECPCS",
+    "GPMGLA",
     "HBGF",
     "HGPA",
     "KCC",
@@ -99,6 +102,7 @@ __all__ = [
     "SEC",
     "SPCE",
     "USENC",
+    "WEAC",
     "AddRemAdd",
     "AutoConsensus",
     "BaumEagon",

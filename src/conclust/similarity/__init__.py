@@ -9,13 +9,14 @@ from conclust.similarity.certainty import cluster_certainty, cluster_uncertainty
 from conclust.similarity.jaccard import cluster_jaccard
 from conclust.similarity.mutual import approximate_simrank, simrank
 from conclust.similarity.trajectories import trajectory_similarity
-from conclust.similarity.triples import connected_triples, triple_quality
+from conclust.similarity.triples import common_neighbours, connected_triples, triple_quality
 
 __all__ = [
     "approximate_simrank",
     "cluster_certainty",
     "cluster_jaccard",
     "cluster_uncertainty",
+    "common_neighbours",
     "connected_triples",
     "information_bottleneck",
     "simrank",

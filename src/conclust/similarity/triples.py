@@ -16,9 +16,9 @@ from conclust._gram import check_gram
 from conclust._threads import one_library_thread
 from conclust._validation import check_real
 from conclust.ensemble import Ensemble, as_ensemble
-from conclust.similarity.jaccard import jaccard_of_others, relative_weights
+from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
-__all__ = ["connected_triples", "triple_quality"]
+__all__ = ["common_neighbours", "connected_triples", "triple_quality"]
 
 
 def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.csr_array:
@@ -141,6 +141,69 @@ def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.
         return found
 
     return _within_partitions(members, J, shared, decay)
+
+
+def common_neighbours(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
+    """Compare all clusters by the clusters that both overlap with (SACT).
+
+    The size-adjusted common neighbours of the clusters of an ensemble [1]_, J being the Jaccard similarity
+    (:func:`cluster_jaccard`) with 1 on the diagonal, so that two clusters that overlap are neighbours of both::
+
+        SACT_ab = sum over k of w_k min(J_ak, J_bk)
+
+    divided by the largest, the sums of the clusters themselves (a = b) among them.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        The partitions, hard or soft. A partition's weight w is how often its clusters count.
+
+    Returns
+    -------
+    ndarray of shape (T, T)
+        In the order of ``Ensemble.indicator``: from 0 to 1, with 1 on the diagonal.
+
+    Raises
+    ------
+    DenseLimitError
+        If there would be more than 2^27 similarities.
+
+    Notes
+    -----
+    O(n N^2 + T^2 q) time for T clusters that overlap with q others each.
+
+    References
+    ----------
+    .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Combining multiple clusterings via crowd agreement
+       estimation and multi-granularity link analysis", Neurocomputing 170, 2015.
+
+    Examples
+    --------
+    >>> from conclust.similarity import common_neighbours
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> common_neighbours(labels)[0].round(4)
+    array([1.    , 0.0882, 0.9412, 0.0882, 0.7059, 0.    ])
+    """
+    members = as_ensemble(ensemble)
+    check_square(members, "The common neighbours of all clusters")
+    J, weights = jaccard_of_others(members), relative_weights(members)
+    T = J.shape[0]
+    columns = (J + sp.eye_array(T)).toarray()
+    links = sp.csr_array(columns)
+    found = np.empty((T, T))
+    with one_library_thread():
+        for a in range(T):
+            third = links.indices[links.indptr[a] : links.indptr[a + 1]]
+            # Of later clusters: what two have in common is found once.
+            least = np.minimum(columns[third, a:], columns[third, a, None])
+            found[a, a:] = found[a:, a] = weights[third] @ least
+    # Clusters of weight 0 do not count for the scale.
+    counting = weights > 0
+    largest = float(found[np.ix_(counting, counting)].max(initial=0.0))
+    if largest > 0:
+        np.minimum(found / largest, 1.0, out=found)
+    np.fill_diagonal(found, 1.0)
+    return found
 
 
 def _within_partitions(

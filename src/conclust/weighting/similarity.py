@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._validation import check_option
 from conclust.agreement import Measure, partition_similarities
 from conclust.blocks.store import LabelStore, is_blocked, stored
+from conclust.comparison import Average
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
 
@@ -42,10 +43,13 @@ def similarities(
     measure: Measure,
     owner: str,
     floor: float | None = 0.0,
+    *,
+    average: Average = "geometric",
 ) -> NDArray[np.float64]:
     """Compare all members; 0 where two share no object."""
     check_option(measure, "measure", owner, Measure)
-    S = np.nan_to_num(partition_similarities(as_sums(ensemble), measure=measure), nan=0.0)
+    S = partition_similarities(as_sums(ensemble), measure=measure, average=average)
+    S = np.nan_to_num(S, nan=0.0)
     return S if floor is None else np.maximum(S, floor)
 
 

@@ -13,6 +13,7 @@ from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.agreement import Measure
 from conclust.blocks.store import LabelStore
+from conclust.comparison import Average
 from conclust.contingency import signed_codes
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -25,7 +26,11 @@ _INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
 
 
 def agreement_weights(
-    ensemble: Ensemble | LabelStore | ArrayLike, *, measure: Measure = "nmi", scale: bool = False
+    ensemble: Ensemble | LabelStore | ArrayLike,
+    *,
+    measure: Measure = "nmi",
+    average: Average = "geometric",
+    scale: bool = False,
 ) -> NDArray[np.float64]:
     """Weigh each partition by how far it agrees with the others: no data needed.
 
@@ -37,6 +42,9 @@ def agreement_weights(
     measure : {"nmi", "ari"}, default="nmi"
         Agreement of two partitions, see :func:`conclust.metrics.partition_similarities`. Negative
         adjusted Rand indices count as 0.
+    average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
+        For "nmi": the mean of the entropies that it is normalized by. "max" is the crowd agreement of
+        Huang, Lai and Wang (Neurocomputing 170, 2015), by which :class:`conclust.WEAC` weighs.
     scale : bool, default=False
         Whether the least agreeing partition gets 0 and the most agreeing one 1. False: the mean
         agreement divided by the largest one.
@@ -60,8 +68,9 @@ def agreement_weights(
     >>> agreement_weights(labels)
     array([1., 1., 0.])
     """
+    check_option(average, "average", "agreement_weights", Average)
     check_bool(scale, "scale", "agreement_weights")
-    quality = quality_of(similarities(ensemble, measure, "agreement_weights"))
+    quality = quality_of(similarities(ensemble, measure, "agreement_weights", average=average))
     if scale:
         return _unit(quality)
     top = float(quality.max())

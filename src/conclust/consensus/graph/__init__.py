@@ -1,6 +1,7 @@
 """Consensus by cutting graphs of objects and clusters."""
 
 from conclust.consensus.graph.cspa import CSPA
+from conclust.consensus.graph.gpmgla import GPMGLA
 from conclust.consensus.graph.hbgf import HBGF
 from conclust.consensus.graph.hgpa import HGPA
 from conclust.consensus.graph.lwgp import LWGP
@@ -12,6 +13,7 @@ from conclust.consensus.graph.usenc import USENC
 
 __all__ = [
     "CSPA",
+    "GPMGLA",
     "HBGF",
     "HGPA",
     "LWGP",

@@ -29,7 +29,15 @@ from conclust.exceptions import EnsembleWarning
 from conclust.spectral import ClusterSide
 from conclust.spectral import transfer_cut as solve
 
-__all__ = ["cut_of", "joined", "of_objects", "part_components", "transfer_cut", "warn_of_joined"]
+__all__ = [
+    "cut_of",
+    "joined",
+    "of_objects",
+    "part_components",
+    "part_objects",
+    "transfer_cut",
+    "warn_of_joined",
+]
 
 Parts: TypeAlias = NDArray[np.int64]
 
@@ -78,19 +86,49 @@ def transfer_cut(
     with one_library_thread():
         stage("embedding of the graph")
         side = solve(graph, k, mixing=mixing)
-        stage("k-means on the embedding")
-        if side.n_components == 1:
-            points = _embedded(graph, side, np.arange(len(side.values)), joint)
-            return kmeans_labels(points, k, seed, n_init=n_init), side.values
+        return part_objects(
+            graph, side, k, seed, n_init=n_init, owner=owner, joint=joint
+        ), side.values
 
-        def parted(c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence) -> Parts:
-            own = np.flatnonzero(side.component_of == c)
-            points = _embedded(graph.part(objects), side, own, joint)
-            return kmeans_labels(points, len(own), own_seed, n_init=n_init)
 
-        component = of_objects(graph, side.components)
-        mass = np.ones(len(component))
-        return part_components(component, mass, k, seed, parted, owner), side.values
+def part_objects(
+    edges: Edges,
+    side: ClusterSide,
+    k: int,
+    seed: np.random.SeedSequence,
+    *,
+    n_init: int,
+    owner: str,
+    joint: bool = False,
+) -> Parts:
+    """Part objects by k-means on what the clusters' side of a graph embeds them as.
+
+    Parameters
+    ----------
+    edges : Edges
+        Weights of objects and clusters.
+    side : ClusterSide
+        Of that graph, or of one that has more than these objects.
+    k, seed, n_init, owner, joint
+        As for `transfer_cut`.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n,)
+        The part of each object.
+    """
+    stage("k-means on the embedding")
+    if side.n_components == 1:
+        points = _embedded(edges, side, np.arange(len(side.values)), joint)
+        return kmeans_labels(points, k, seed, n_init=n_init)
+
+    def parted(c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence) -> Parts:
+        own = np.flatnonzero(side.component_of == c)
+        points = _embedded(edges.part(objects), side, own, joint)
+        return kmeans_labels(points, len(own), own_seed, n_init=n_init)
+
+    component = of_objects(edges, side.components)
+    return part_components(component, np.ones(len(component)), k, seed, parted, owner)
 
 
 def part_components(

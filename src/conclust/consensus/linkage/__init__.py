@@ -4,10 +4,12 @@ from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifeti
 from conclust.consensus.linkage.eac import EAC
 from conclust.consensus.linkage.lwea import LWEA
 from conclust.consensus.linkage.multi import MultiEAC, WeightedEAC, cluster_stability
+from conclust.consensus.linkage.weac import WEAC
 
 __all__ = [
     "EAC",
     "LWEA",
+    "WEAC",
     "MultiEAC",
     "WeightedEAC",
     "cluster_stability",

@@ -1,0 +1,182 @@
+"""GP-MGLA: a graph of objects and clusters in which clusters are tied to each other, too."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._ensemble_input import within_range
+from conclust._progress import stage
+from conclust._random import RandomStateLike, seed_sequence
+from conclust._threads import one_library_thread
+from conclust._validation import check_int, check_real
+from conclust.bipartite import Edges, edges_of
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.graph.transfer import cut_of, part_objects
+from conclust.consensus.linkage.weac import crowd_weights
+from conclust.ensemble import Ensemble, Missing
+from conclust.similarity import common_neighbours
+from conclust.spectral import ClusterSide, numbered_components, transfer_cut_of_products
+
+__all__ = ["GPMGLA"]
+
+
+class GPMGLA(ConsensusClusterer):
+    """Graph partitioning with multi-granularity link analysis: clusters are tied by common neighbours.
+
+    A graph with three kinds of ties is cut [1]_. Each object is tied to its clusters, by `alpha` times the
+    weight of the partition: its crowd agreement to the power `beta`, as in :class:`conclust.WEAC`. Each
+    cluster is tied to itself and to other clusters by how far both overlap with the same clusters
+    (:func:`conclust.similarity.common_neighbours`), so that clusters of different partitions, and objects that
+    no partition puts together, hold to each other through third ones.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, K. Fewer are found where objects cannot be told apart.
+        To be given: ``fit`` refuses None.
+    alpha : float, default=0.5
+        Above 0: how much the ties of objects count beside those of clusters.
+    beta : float, default=2.0
+        At least 0: how much the agreement of partitions counts.
+    n_init : int, default=10
+        Restarts of k-means (on 5,000 of the objects; the best is finished on all).
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of the restarts.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    weights_ : ndarray of shape (n_partitions,)
+        Weight of each partition, times the weights of the ensemble if it has any.
+    objective_ : float
+        The cut: weight of the ties between an object and a cluster of different parts, every
+        cluster being on the side of most of its objects.
+    singular_values_ : ndarray of shape (at most n_clusters,)
+        Leading singular values of the degree-normalised graph, falling from 1. Absent where all
+        objects are noise.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    DenseLimitError
+        If the clusters of all partitions are so many that a matrix of all pairs of them is too large.
+
+    Warns
+    -----
+    EnsembleWarning
+        If the graph falls into more components than `n_clusters`: the smallest are joined. See HBGF.
+
+    See Also
+    --------
+    HBGF : without ties between clusters.
+    LWGP : clusters weighed by their certainty.
+
+    Notes
+    -----
+    An object missing in a partition, or noise there, has no tie into it. Clusters take part in the graph,
+    not in the k-means on its embedding. O(n N^2 + T^3) time for T clusters of all partitions, memory of
+    n N and T^2 numbers.
+
+    References
+    ----------
+    .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Combining multiple clusterings via crowd agreement
+       estimation and multi-granularity link analysis", Neurocomputing 170, 2015.
+
+    Examples
+    --------
+    >>> from conclust import GPMGLA
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = GPMGLA(n_clusters=2, random_state=0).fit(labels)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    """
+
+    weights_: NDArray[np.float64]
+    objective_: float
+    singular_values_: NDArray[np.float64]
+
+    method = Method(
+        title="Graph partitioning with multi-granularity link analysis",
+        n_clusters="exact",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=False,
+        cost="n N^2 + T^3",
+        citation="Huang, Lai and Wang 2015, Neurocomputing 170",
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        alpha: float = 0.5,
+        beta: float = 2.0,
+        n_init: int = 10,
+        missing: Missing = "unobserved",
+        random_state: RandomStateLike = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.beta = beta
+        self.n_init = n_init
+        self.missing = missing
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        check_real(self.alpha, "alpha", "GPMGLA", closed="neither")
+        check_real(self.beta, "beta", "GPMGLA")
+        check_int(self.n_init, "n_init", "GPMGLA")
+
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        seed = seed_sequence(self.random_state, "GPMGLA")
+        self.weights_ = crowd_weights(ensemble, self.beta)
+        weighed = ensemble.reweighted(within_range(self.weights_ / self.weights_.max()))
+        edges = edges_of(weighed, np.full(len(ensemble.column_weights), self.alpha))
+        labels = np.zeros(ensemble.n_samples, dtype=np.int64)
+        if edges.sums().any():  # else noise only: no two objects are together
+            with one_library_thread():
+                side = _cut(edges, _ties(weighed), self.n_clusters)
+                labels = part_objects(
+                    edges, side, self.n_clusters, seed, n_init=self.n_init, owner="GPMGLA"
+                )
+            self.singular_values_ = side.values
+        self.objective_ = cut_of(edges, labels)
+        return labels
+
+
+def _ties(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Return the ties between clusters (T, T); those of partitions without weight have none."""
+    stage("ties between clusters")
+    ties = common_neighbours(ensemble)
+    absent = ensemble.column_weights == 0
+    ties[absent] = 0.0
+    ties[:, absent] = 0.0
+    return ties
+
+
+def _cut(edges: Edges, ties: NDArray[np.float64], k: int) -> ClusterSide:
+    """Return the clusters' side of the graph whose rows are the objects, then the clusters."""
+    stage("embedding of the graph")
+    inner = edges.inner(_inverse(edges.times(np.ones(edges.shape[1]))))
+    inner += ties.T @ (ties * _inverse(ties.sum(axis=1))[:, None])
+    degrees = edges.sums() + ties.sum(axis=0)
+    return transfer_cut_of_products(
+        inner, degrees, k, lambda: numbered_components(sp.csr_array(ties), degrees)
+    )
+
+
+def _inverse(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)

@@ -1,0 +1,152 @@
+"""Partitions weighed by crowd agreement (WEAC, GP-MGLA), against worked examples and dense twins."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+from sklearn.cluster import KMeans
+from tests.cases import E1, E2, planted
+from tests.naive.graph import jaccard
+from tests.naive.measures import nmi
+from tests.naive.similarity import blocks
+
+from conclust import EAC, GPMGLA, WEAC, Ensemble
+from conclust.consensus.linkage.weac import crowd_weights
+from conclust.exceptions import ParameterError, UnsupportedEnsembleError
+from conclust.metrics import adjusted_rand_index
+from conclust.similarity import common_neighbours
+
+
+def agreement(labels, beta):
+    """Return the weight of each partition, from the information of each two over the larger entropy."""
+    labels = np.asarray(labels)
+    m = labels.shape[1]
+    means = [
+        np.mean([nmi(labels[:, u], labels[:, v], "max") for v in range(m) if v != u])
+        for u in range(m)
+    ]
+    return (np.array(means) / max(means)) ** beta
+
+
+def shared(labels, weights):
+    """Return the common neighbours of each two clusters, from one third cluster after the other."""
+    J = jaccard(labels)
+    of = [u for u, part in enumerate(blocks(labels)) for _ in part]
+    T = len(J)
+    np.fill_diagonal(J, 1.0)
+    found = np.zeros((T, T))
+    for a in range(T):
+        for b in range(T):
+            terms = [weights[of[k]] * min(J[a, k], J[b, k]) for k in range(T)]
+            found[a, b] = math.fsum(terms)
+    found /= found.max()
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def stacked(labels, alpha, beta):
+    """Return the ties of objects, then of clusters, to clusters."""
+    weights = agreement(labels, beta)
+    rows = [
+        [
+            alpha * weights[u] * (i in cluster)
+            for u, part in enumerate(blocks(labels))
+            for cluster in part
+        ]
+        for i in range(len(labels))
+    ]
+    return np.vstack([rows, shared(labels, weights)])
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"), [(E1, (1.0, 1.0, 0.474771)), (E2, (1.0, 0.889249, 0.476535))]
+)
+def test_crowd_agreement_of_the_worked_examples(labels, expected):
+    np.testing.assert_allclose(crowd_weights(Ensemble(labels), 1.0), expected, atol=1e-6)
+    np.testing.assert_allclose(agreement(labels, 1.0), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_common_neighbours_are_those_of_the_sets(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 4, (20, 5))
+    weights = rng.random(5) if seed % 2 else np.ones(5)
+    found = common_neighbours(Ensemble(labels, weights=weights))
+    np.testing.assert_allclose(found, shared(labels, weights), atol=1e-12)
+    assert (found == found.T).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("method", ["single", "average", "complete"])
+def test_weac_is_linkage_of_the_weighted_coassociation(seed, method):
+    labels = np.random.default_rng(seed).integers(0, 3, (25, 6))
+    weights = agreement(labels, 2.0)
+    S = sum(w * (column[:, None] == column) for w, column in zip(weights, labels.T, strict=True))
+    D = np.maximum(1 - S / weights.sum(), 0)
+    np.fill_diagonal(D, 0.0)
+    model = WEAC(4, linkage=method).fit(labels)
+    np.testing.assert_allclose(model.weights_, weights, atol=1e-12)
+    expected = linkage(squareform(D, checks=False), method)[:, 2]
+    np.testing.assert_allclose(np.sort(model.linkage_matrix_[:, 2]), np.sort(expected), atol=1e-6)
+
+
+def test_weac_without_agreement_is_eac():
+    labels = np.random.default_rng(5).integers(0, 4, (60, 8))
+    plain = EAC(5).fit(labels)
+    model = WEAC(5, beta=0.0).fit(labels)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_array_equal(model.linkage_matrix_, plain.linkage_matrix_)
+
+
+@pytest.mark.parametrize("labels", [E1, E2, planted(1, 40, 6)[0]])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 2.0), (3.0, 0.0)])
+def test_gpmgla_is_the_cut_of_objects_and_tied_clusters(labels, alpha, beta):
+    labels = np.asarray(labels)
+    A = stacked(labels, alpha, beta)
+    x, y = A.sum(axis=1), A.sum(axis=0)
+    U, values, _ = np.linalg.svd(A / np.sqrt(x)[:, None] / np.sqrt(y), full_matrices=False)
+    model = GPMGLA(3, alpha=alpha, beta=beta, random_state=0).fit(labels)
+    np.testing.assert_allclose(model.singular_values_, values[:3], atol=1e-9)
+    rows = (U / np.sqrt(x)[:, None] * values)[: len(labels), :3]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    expected = KMeans(3, n_init=50, random_state=0).fit(rows)
+    inertia = sum(
+        ((rows[model.labels_ == k] - rows[model.labels_ == k].mean(axis=0)) ** 2).sum()
+        for k in range(model.n_clusters_)
+    )
+    assert inertia <= expected.inertia_ * (1 + 1e-9) + 1e-12
+
+
+def test_gpmgla_of_heavy_objects_is_the_cut_without_tied_clusters():
+    """With alpha without bound clusters that are tied to clusters weigh nothing: HBGF's spectrum."""
+    labels = planted(2, 60, 8)[0]
+    B = np.hstack([column[:, None] == np.unique(column) for column in labels.T]).astype(float)
+    values = np.linalg.svd(B / np.sqrt(B.sum(1))[:, None] / np.sqrt(B.sum(0)), compute_uv=False)
+    model = GPMGLA(3, alpha=1e9, beta=0.0, random_state=0).fit(labels)
+    np.testing.assert_allclose(model.singular_values_, values[:3], atol=1e-6)
+
+
+@pytest.mark.parametrize("model", [WEAC(3), GPMGLA(3, random_state=0)])
+def test_partitions_without_weight_are_as_if_absent(model):
+    labels, truth = planted(3, 90, 7)
+    more = np.column_stack([labels, np.random.default_rng(0).integers(0, 9, (90, 2))])
+    weights = np.arange(1.0, 8.0)
+    absent = model.fit(Ensemble(labels, weights=weights))
+    expected, counted = absent.labels_, absent.weights_
+    assert adjusted_rand_index(truth, expected) > 0.9
+    present = model.fit(Ensemble(more, weights=[*weights, 0.0, 0.0]))
+    np.testing.assert_array_equal(present.labels_, expected)
+    np.testing.assert_allclose(present.weights_, [*counted, 0.0, 0.0])
+
+
+def test_what_is_refused():
+    with pytest.raises(ParameterError, match="The 'beta' parameter of WEAC must be"):
+        WEAC(2, beta=-1.0).fit(E1)
+    with pytest.raises(ParameterError, match="The 'alpha' parameter of GPMGLA must be"):
+        GPMGLA(2, alpha=0.0).fit(E1)
+    soft = Ensemble.from_memberships([np.eye(2)[[0, 0, 1, 1]]] * 2)
+    for model in (WEAC(2), GPMGLA(2)):
+        with pytest.raises(UnsupportedEnsembleError):
+            model.fit(soft)
