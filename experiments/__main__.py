@@ -23,6 +23,7 @@ NAMES = (
     "fca2016.figures",
     "leaderboard.board",
     "usenc2020.members",
+    "usenc2020.graphs",
     "usenc2020.scale",
     "default.suite",
     "default.number",

@@ -114,6 +114,8 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     },
     "CEHM": ("CEHM", {}),
     "CEHM certain": ("CEHM", {"theta": 0.4}),
+    "CEs2": ("CEs2", {}),
+    "CEs2 quadratic": ("CEs2", {"determinacy": "quadratic"}),
     "PositionalVoting Borda": ("PositionalVoting", {"random_state": 0}),
     "PositionalVoting Condorcet": ("PositionalVoting", {"count": "condorcet", "random_state": 0}),
     "AddRemAdd": ("AddRemAdd", {"random_state": 0}),

@@ -17,7 +17,7 @@ from experiments.pcc2013 import planted
 from experiments.robust2013 import random_partitions
 from experiments.scale import fitted_on
 from experiments.selection import number
-from experiments.usenc2020 import members, scale
+from experiments.usenc2020 import graphs, members, scale
 
 import conclust
 from conclust.datasets import Dataset, available
@@ -89,6 +89,17 @@ def test_members_of_each_kind_are_combined(tmp_path, capsys):
     assert float(rows["CC", "kmeans", "KCC"]["NMI"]) < 0.5
     assert float(rows["iris", "both", "PCC"]["ARI"]) > 0.5
     assert "members, CPU s" in capsys.readouterr().out
+
+
+def test_members_of_shared_graphs_are_combined(tmp_path, capsys):
+    graphs.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
+    rows = rows_of(tmp_path / "graphs.csv")
+    assert [row["graphs"] for row in rows] == ["20", "4", "2", "1"]
+    assert all(float(row["AutoConsensus"]) > 0.5 for row in rows)
+    # Members of one graph resemble each other more.
+    assert float(rows[0]["alike"]) < float(rows[-1]["alike"]) <= 1
+    assert len(rows_of(tmp_path / "graphs_seconds.csv")) == 4
+    assert "1 graphs: AutoConsensus" in capsys.readouterr().out
 
 
 def test_shapes_of_many_points_are_clustered(tmp_path, capsys):

@@ -13,6 +13,7 @@ __all__ = ["Entry", "entries"]
 
 # Settings by which one class is several methods of the literature, or another answer to the question.
 _SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
+    "CEs2": ({"determinacy": "quadratic"},),
     "CumulativeVoting": ({"scheme": "lwcv"},),
     "EAC": ({"linkage": "single"},),
     "ECPCS": ({"consensus": "hierarchical"},),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -13,7 +14,7 @@ __all__ = ["draw"]
 
 _BEST, _OTHER = "#0072B2", "#D9D9D9"
 _SHOWN = 0.6  # of the best mean NMI: lower ones are named below the axis
-_LINES = 32  # of a column of the key
+_COLUMNS = 2  # of the key
 
 
 def draw(ranked: list[Row], path: Path) -> None:
@@ -35,14 +36,15 @@ def draw(ranked: list[Row], path: Path) -> None:
         1, 2, figsize=(13, 6.2), width_ratios=(3, 2.7), layout="constrained"
     )
     key.axis("off")
+    lines = ceil(len(there) / _COLUMNS)
     ax.plot([r["CPU s"] for r in best], [r["NMI"] for r in best], color=_BEST, zorder=1)
     for number, row in enumerate(there, 1):
         name, at = row["method"], (row["CPU s"], row["NMI"])
-        column, line = divmod(number - 1, _LINES)
+        column, line = divmod(number - 1, lines)
         said = f"{number}  {name}  {row['NMI']:.3f}" + (" (below)" if row["NMI"] < low else "")
         key.text(
             0.46 * column,
-            1 - line / _LINES,
+            1 - line / lines,
             said,
             fontsize=7,
             va="top",

@@ -13,6 +13,7 @@ _HOMES = {
     "BaumEagon": "conclust.consensus.probabilistic",
     "BayesianEnsemble": "conclust.consensus.mixture",
     "CEHM": "conclust.consensus.voting",
+    "CEs2": "conclust.consensus.linkage",
     "CSPA": "conclust.consensus.graph",
     "ConsensusClustering": "conclust.pipeline",
     "CumulativeVoting": "conclust.consensus.voting",

@@ -36,6 +36,7 @@ from conclust.consensus.label_vectors import (
 from conclust.consensus.linkage import EAC as EAC
 from conclust.consensus.linkage import LWEA as LWEA
 from conclust.consensus.linkage import WEAC as WEAC
+from conclust.consensus.linkage import CEs2 as CEs2
 from conclust.consensus.linkage import MultiEAC as MultiEAC
 from conclust.consensus.linkage import WeightedEAC as WeightedEAC
 from conclust.consensus.links import ECPCS as ECPCS
@@ -107,6 +108,7 @@ __all__ = [
     "AutoConsensus",
     "BaumEagon",
     "BayesianEnsemble",
+    "CEs2",
     "ConsensusClustering",
     "CumulativeVoting",
     "DyadicAspect",

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs
 
-from conclust import Ensemble, _spreadsheets
+from conclust import Ensemble, EnsembleGenerator, _spreadsheets
 from conclust.cli import consensus, main, outputs
 from conclust.exceptions import EvidenceWarning, ParameterError
 
@@ -141,6 +141,22 @@ def test_members_fitted_on_some_objects(iris, tmp_path, capsys):
     capsys.readouterr()
     assert cluster(iris, tmp_path / "d", "--fit-on", "60", "--generator", "multimetric") == 1
     assert "'fit_on' parameter" in capsys.readouterr().err
+
+
+def test_members_share_graphs(iris, tmp_path, capsys):
+    spectral = ("--generator", "kmeans+spectral", "--partitions", "8", "-k", "3")
+    assert cluster(iris, tmp_path / "a", *spectral, "--graphs", "1") == 0
+    made = json.loads((tmp_path / "a/result.json").read_text())["settings"]["generator"]
+    assert made["n_graphs"] == 1
+    ensemble = Ensemble.load(tmp_path / "a/ensemble.npz")
+    expected = EnsembleGenerator(
+        ["kmeans", "spectral"], 8, n_graphs=1, scale="minmax", random_state=0
+    ).fit_transform(load_iris().data)
+    np.testing.assert_array_equal(ensemble.labels, expected)
+    assert main(["predict", str(tmp_path / "a"), str(iris), "--out", str(tmp_path / "p")]) == 0
+    capsys.readouterr()
+    assert cluster(iris, tmp_path / "b", "--graphs", "1") == 1
+    assert "'n_graphs' parameter" in capsys.readouterr().err
 
 
 def test_mixed_ensemble_and_cache(tmp_path, out, capsys):

@@ -69,6 +69,7 @@ def _expected_failures(generator):
         EnsembleGenerator(n_partitions=3),
         EnsembleGenerator("mixed", n_clusters=[1, 2]),
         EnsembleGenerator("spectral", 2, n_clusters=[1, 2]),
+        EnsembleGenerator("spectral", 4, n_clusters=[1, 2], n_graphs=2),
         EnsembleGenerator("multimetric", 2, n_clusters=[1, 2]),
         EnsembleGenerator(MiniBatchKMeans(n_init=1), 2, n_clusters=range(1, 3), scale="standard"),
         EnsembleGenerator(DBSCAN(), 1, scale="minmax"),

@@ -349,6 +349,16 @@ def test_points_are_looked_at_in_the_scale_of_the_clustering():
     assert cells(tables(found, "clusters")[0], "no_gap") == ["none", "none"]
 
 
+def test_how_members_were_made_is_told(blobs):
+    generator = EnsembleGenerator("spectral", 6, n_graphs=2, feature_fraction=0.5, fit_on=50)
+    model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(blobs)
+    said = (
+        "spectral clustering on landmarks with random numbers of clusters (50 % of the features each, each "
+        "fitted on 50 objects at most, on 2 graphs of landmarks)"
+    )
+    assert said in str(account(model, X=blobs))
+
+
 def test_gaps_in_the_points_are_no_obstacle(model, blobs):
     X = blobs.copy()
     X[3, 1] = np.nan

@@ -97,6 +97,7 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
         sample_fraction=arguments.sample_fraction,
         feature_fraction=arguments.feature_fraction,
         fit_on=arguments.fit_on,
+        n_graphs=arguments.graphs,
         scale=scale(arguments),
         random_state=arguments.seed,
         n_jobs=jobs(arguments),

@@ -178,6 +178,13 @@ def _add_cluster(commands: Any) -> None:
         "[50000 where there are more than 200000 objects, else all]",
     )
     group.add_argument(
+        "--graphs",
+        type=whole(1),
+        metavar="G",
+        help="let spectral clusterings share G graphs of landmarks: less time, and clusterings differ less "
+        "[each has its own]",
+    )
+    group.add_argument(
         "--scale",
         choices=("minmax", "standard", "none"),
         default="minmax",

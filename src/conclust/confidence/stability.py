@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,14 +12,11 @@ from conclust._threads import thread_count
 from conclust._validation import check_option
 from conclust.ensemble import DistinctRows, Ensemble, as_ensemble
 from conclust.evidence import coassociation_blocks, frequencies
+from conclust.evidence.stability import Determinacy, stability_of_rows
 from conclust.similarity.mutual import quadratic_forms
 
 __all__ = ["SampleStability", "object_ambiguity", "sample_stability"]
 
-Determinacy: TypeAlias = Literal["linear", "quadratic"]
-
-# Shares that are not whole numbers of partitions are counted in so many steps.
-_STEPS = 1000
 # Clusters up to which a table of all pairs of them is made: 128 MB.
 _TABLE = 4000
 
@@ -80,12 +76,13 @@ def sample_stability(
 
     See Also
     --------
+    conclust.CEs2 : the clusters of the core, which the halo joins.
     object_ambiguity : without comparing all pairs, and without a threshold.
 
     Notes
     -----
-    The sample stability of [1]_, of which the paper makes a clustering (CEs2-L, CEs2-Q): single linkage of the
-    core, which the halo joins. `EAC` of the core, given as ``labels[stability.core]``, is that with any linkage.
+    The sample stability of [1]_, of which :class:`conclust.CEs2` makes a clustering. Other methods find clusters
+    of the core when they are given ``labels[stability.core]``.
 
     Both thresholds are Otsu's: where the variance between two groups is largest, halfway between the values
     that it parts. Pairs that no partition observed are left out. Shares of incomplete, weighted or soft
@@ -109,25 +106,14 @@ def sample_stability(
     members = as_ensemble(ensemble)
     observed = members.observed
     start = (members if observed.all() else members.observed_only()).distinct_rows(noise="apart")
-    counts = _shares_of_rows(start, n_jobs)
-    levels = np.linspace(0.0, 1.0, counts.shape[1])
-    threshold = _parting(levels, start.masses @ counts)
-    # Where all shares are equal each side has no length.
-    side = np.where(levels < threshold, threshold, 1.0 - threshold)
-    clear = np.divide(np.abs(levels - threshold), side, out=np.ones_like(levels), where=side > 0)
-    known = counts.sum(axis=1)
-    sums = counts @ (clear**2 if determinacy == "quadratic" else clear)
-    raw = np.divide(sums, known, out=np.zeros_like(sums), where=known > 0)
-    low, high = float(raw.min()), float(raw.max())
-    scaled = (raw - low) / (high - low) if high - low > 1e-12 else np.ones_like(raw)
-    core = scaled >= _parting(scaled, start.masses)
+    found = stability_of_rows(start, determinacy, n_jobs)
     place = np.cumsum(observed) - 1
     row = np.where(observed, start.inverse[place], 0)
     return SampleStability(
-        np.where(observed, scaled[row], np.nan),
-        np.where(observed, raw[row], np.nan),
-        threshold,
-        observed & core[row],
+        np.where(observed, found.stability[row], np.nan),
+        np.where(observed, found.determinacy[row], np.nan),
+        found.threshold,
+        observed & found.core[row],
     )
 
 
@@ -213,26 +199,6 @@ def _square_sums(rows: Ensemble, W: sp.csr_array) -> NDArray[np.float64]:
     return found
 
 
-def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float64]:
-    """Return how many other objects each row has at each share from 0 to 1 (n_rows, steps + 1)."""
-    rows = start.ensemble
-    whole = not rows.is_soft and not rows.has_missing and rows.weights is None
-    steps = rows.n_partitions if whole else _STEPS
-    masses = start.masses
-    counts = np.zeros((len(start), steps + 1))
-    for block in coassociation_blocks(rows, n_jobs=n_jobs):
-        shares = frequencies(block.counts, block.copresence)
-        levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
-        weights = np.where(np.isnan(shares), 0.0, masses)
-        # Of its own objects a row has one less: an object is no pair with itself.
-        own = np.arange(len(block.rows))
-        weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
-        levels += (own * (steps + 1))[:, None]
-        found = np.bincount(levels.ravel(), weights.ravel(), minlength=len(own) * (steps + 1))
-        counts[block.rows.start : block.rows.stop] = found.reshape(len(own), -1)
-    return counts
-
-
 def _mean_ambiguity(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float64]:
     """Return the mean of 4 p (1 - p) over the other objects that some partition observed with the row's."""
     found = np.empty(len(start))
@@ -247,20 +213,3 @@ def _mean_ambiguity(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float
         some = slice(block.rows.start, block.rows.stop)
         found[some] = np.divide(4.0 * sums, total, out=np.full(len(own), np.nan), where=total > 0)
     return found
-
-
-def _parting(values: NDArray[np.float64], masses: NDArray[np.float64]) -> float:
-    """Return Otsu's threshold: halfway between the values that it parts; the value where there is one."""
-    order = np.argsort(values, kind="stable")
-    order = order[masses[order] > 0]
-    at, weight = values[order], masses[order]
-    if not len(at) or at[-1] - at[0] <= 1e-12:
-        return float(at[0]) if len(at) else 0.0
-    below = np.cumsum(weight)[:-1]
-    above = weight.sum() - below
-    sums = np.cumsum(weight * at)
-    gap = sums[:-1] / below - (sums[-1] - sums[:-1]) / above
-    between = below * above * gap**2
-    between[np.diff(at) <= 1e-12] = 0.0  # equal values are not parted
-    best = int(np.argmax(between >= between.max() * (1.0 - 1e-12)))
-    return float(0.5 * (at[best] + at[best + 1]))

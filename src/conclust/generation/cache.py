@@ -135,8 +135,9 @@ class MemberCache:
     scale: str | None
     n: int
 
-    def description(self, task: Task, asked: int | None) -> dict[str, Any]:
-        """Return all that determines a member, as JSON can hold it."""
+    def description(self, task: Task, place: int) -> dict[str, Any]:
+        """Return all that determines a member, as JSON can hold it; `place`: which one of the run."""
+        asked = task.n_clusters[place]
         told: dict[str, Any] = {
             "points": self.digest,
             "scale": self.scale,
@@ -151,11 +152,13 @@ class MemberCache:
         }
         if task.n_fitted is not None:
             told["n_fitted"] = task.n_fitted
+        if task.n_clusters.count(asked) > 1:
+            told["place_in_the_run"] = place
         return told
 
-    def key(self, task: Task, asked: int | None) -> str:
-        """Return the name of a member's files."""
-        return _hash(self.description(task, asked))
+    def key(self, task: Task, place: int) -> str:
+        """Return the name of the files of a member, that of this place in the run."""
+        return _hash(self.description(task, place))
 
     def _path(self, key: str, kind: str) -> Path:
         return self.folder / f"{key}{kind}"
@@ -234,7 +237,7 @@ class MemberCache:
         except FileNotFoundError as error:
             raise FileFormatError(f"{path} is not there.") from error
 
-    def write(self, key: str, task: Task, asked: int | None, member: Labelled) -> None:
+    def write(self, key: str, task: Task, place: int, member: Labelled) -> None:
         """Keep a member: payloads first, the JSON that makes them count last."""
         highest = np.min_scalar_type(-max(1, member.n_clusters) - 1)  # a signed type
         payloads = {".npy": member.labels.astype(highest)}
@@ -250,7 +253,7 @@ class MemberCache:
         entry = {
             "format": _FORMAT,
             "key": key,
-            "member": self.description(task, asked),
+            "member": self.description(task, place),
             "n_clusters_found": member.n_clusters,
             "model": None if member.model is None else member.model.kind,
             "sha256": hashes,

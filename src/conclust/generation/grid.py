@@ -25,26 +25,31 @@ ALL_PAIRS: dict[str, Recipe] = {
 
 @dataclass(frozen=True)
 class Run:
-    """An algorithm and the numbers of clusters that it is run for, at once or each by itself."""
+    """An algorithm and the numbers of clusters that it is asked for.
+
+    ``times``: how often it is run; the runs take the numbers in turn. None: once for each number.
+    """
 
     recipe: Recipe
     numbers: tuple[int, ...]
-    at_once: bool
+    times: int | None = None
     subspace: float = 1.0
+
+    def parts(self) -> list[range]:
+        """Return which of the numbers each run is for."""
+        count = len(self.numbers)
+        times = count if self.times is None else min(self.times, count)
+        return [range(first, count, times) for first in range(times)]
 
 
 def plan_runs(sizes: Sizes, runs: Sequence[Run], root: np.random.SeedSequence) -> list[Task]:
     """Return the tasks of the runs, members in order of the runs and of their numbers."""
-    each = [
-        (run, numbers)
-        for run in runs
-        for numbers in ([run.numbers] if run.at_once else [(k,) for k in run.numbers])
-    ]
-    tasks, at = [], 0
-    for (run, numbers), seed in zip(each, spawn_seeds(root, len(each)), strict=True):
-        columns = range(at, at + len(numbers))
+    starts = np.cumsum([0, *(len(run.numbers) for run in runs)]).tolist()
+    each = [(run, at, part) for run, at in zip(runs, starts, strict=False) for part in run.parts()]
+    tasks = []
+    for (run, at, part), seed in zip(each, spawn_seeds(root, len(each)), strict=True):
+        columns, numbers = [at + i for i in part], [run.numbers[i] for i in part]
         tasks.append(sizes.task(run.recipe, columns, numbers, seed, run.subspace))
-        at += len(numbers)
     return tasks
 
 
@@ -77,8 +82,8 @@ def plan_mixed(
             "clusters)",
             n_partitions,
         )
-    runs = [Run(recipe, ks, at_once=True) for recipe in ALL_PAIRS.values()]
-    runs.append(Run(KMeansRecipe(), ks, at_once=False))
+    runs = [Run(recipe, ks, times=1) for recipe in ALL_PAIRS.values()]
+    runs.append(Run(KMeansRecipe(), ks))
     return Plan(tuple(plan_runs(sizes, runs, root)), total, label_type(sizes, ks), None)
 
 

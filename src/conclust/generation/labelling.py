@@ -13,7 +13,13 @@ from sklearn.utils import check_array
 
 from conclust._threads import thread_count
 from conclust.generation.crew import Crew
-from conclust.generation.models import Centers, Directions, Model, refuse_without_direction
+from conclust.generation.models import (
+    Centers,
+    Directions,
+    LandmarkCut,
+    Model,
+    refuse_without_direction,
+)
 from conclust.generation.nearest import CenterSets
 from conclust.generation.scaling import Scaler
 
@@ -64,11 +70,19 @@ class Labelling:
                 near,
             )
         self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
-        self._others = [
-            (u, model, columns[u])
-            for u, model in enumerate(models)
-            if not isinstance(model, Centers)
-        ]
+        # Cuts of one graph together: their ties are found once.
+        self._graphs: list[tuple[list[int], list[LandmarkCut], NDArray[np.int64] | None]] = []
+        for u, model in enumerate(models):
+            if isinstance(model, LandmarkCut):
+                self._add(u, model, columns[u])
+
+    def _add(self, u: int, model: LandmarkCut, columns: NDArray[np.int64] | None) -> None:
+        for members, cuts, _ in self._graphs:
+            if cuts[0].shares_ties(model):
+                members.append(u)
+                cuts.append(model)
+                return
+        self._graphs.append(([u], [model], columns))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -107,10 +121,18 @@ class Labelling:
             refuse_without_direction(points if own is None else points[:, own])
         if self._sets is not None:
             self._sets.label(points, labels, thread_count(effective_n_jobs(n_jobs), _OWNER))
-        if self._others:
+        if self._graphs:
+            # As many parts of the points as leave no worker idle.
+            parts = -(-effective_n_jobs(n_jobs) // len(self._graphs))
+            step = max(1, -(-len(points) // parts))
+            work = [
+                (slice(start, start + step), *graph)
+                for start in range(0, len(points), step)
+                for graph in self._graphs
+            ]
             with Crew(n_jobs, "threads", _OWNER) as crew:
-                for u, column in crew.run(partial(_label, points), self._others):
-                    labels[:, u] = column
+                for part, members, found in crew.run(partial(_label, points), work):
+                    labels[part, members] = found
         return labels
 
 
@@ -122,10 +144,27 @@ def scaled(points: NDArray[np.float64], scaler: Scaler | None) -> NDArray[np.flo
 def _label(
     points: NDArray[np.float64],
     stopped: Callable[[], bool],
-    u: int,
-    model: Model,
+    part: slice,
+    members: list[int],
+    cuts: list[LandmarkCut],
     columns: NDArray[np.int64] | None,
-) -> tuple[int, NDArray[np.int64]]:
-    if columns is not None:
-        points = np.ascontiguousarray(points[:, columns])
-    return u, model.label(points)
+) -> tuple[slice, list[int], NDArray[np.int64]]:
+    """Return the labels of some of the points by the cuts of a graph.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        The points.
+    stopped : callable
+        Whether the work was interrupted.
+    part : slice
+        Which points are to be labelled.
+    members : list of int
+        The members' columns of the labels.
+    cuts : list of LandmarkCut
+        The members.
+    columns : ndarray of int64 or None
+        The features that they see; None: all.
+    """
+    some = points[part] if columns is None else np.ascontiguousarray(points[part, columns])
+    return part, members, LandmarkCut.label_all(cuts, some)

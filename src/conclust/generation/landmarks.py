@@ -21,7 +21,7 @@ from conclust.generation.members import Found, KMeansRecipe, first_distinct
 from conclust.generation.models import LandmarkCut, Search, tie_weights
 from conclust.generation.nearest import nearest_center
 from conclust.generation.runs import some_objects
-from conclust.spectral import transfer_cut, unit_rows
+from conclust.spectral import ClusterSide, transfer_cut, unit_rows
 
 __all__ = ["LandmarkSpectralRecipe", "search_of"]
 
@@ -66,19 +66,27 @@ class LandmarkSpectralRecipe:
 
     If the graph has more connected components than the number of clusters, every grouping of components is
     a cut of 0: they are grouped by average linkage of their means.
+
+    ``n_columns``: how many columns of one embedding are found, for all members of a run; a member of k clusters
+    is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
+    k of them for each.
     """
 
     name: str = "spectral"
     n_landmarks: int = 1000
     n_nearest: int = 5
+    n_columns: int | None = None
 
     def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
-        return {
+        told: dict[str, Any] = {
             "method": self.name,
             "n_landmarks": self.n_landmarks,
             "n_nearest": self.n_nearest,
             "sigma": "mean",
         }
+        if self.n_columns is not None:
+            told["n_columns"] = self.n_columns
+        return told
 
     def run(  # noqa: D102
         self,
@@ -88,10 +96,11 @@ class LandmarkSpectralRecipe:
     ) -> list[Found]:
         landmarks = self._landmarks(points, rng)
         graph = self._graph(landmarks, points, rng)
+        shared = None if self.n_columns is None else transfer_cut(graph.ties, self.n_columns)
         found = []
         for k in n_clusters:
             if k is not None:
-                model = graph.cut(k, rng)
+                model = graph.cut(k, rng, shared)
                 found.append(Found(model.label_tied(graph.found, graph.weights), model))
         return found
 
@@ -132,19 +141,22 @@ class _Graph:
         shape = (n, len(self.search.points))
         return sp.csr_array((self.weights.ravel(), self.found.ravel(), starts), shape)
 
-    def cut(self, k: int, rng: np.random.Generator) -> LandmarkCut:
-        """Cut it into k parts."""
+    def cut(
+        self, k: int, rng: np.random.Generator, shared: ClusterSide | None = None
+    ) -> LandmarkCut:
+        """Cut it into k parts, by the k leading columns of an embedding that has more, if there is one."""
         n = len(self.found)
         sample = some_objects(n, min(n, _ENOUGH), rng)
         ties = self.ties
-        side = transfer_cut(ties, k)
-        if side.values[-1] > _ONE:
+        side = transfer_cut(ties, k) if shared is None else shared
+        values = side.values[:k]
+        if values[-1] > _ONE:
             parts = _components(ties)
             if parts.max() + 1 >= k:
                 # Every cut between components is 0: objects of one component stay together.
                 of_landmark = grouped_components(parts, self.search.points, k)
                 return self._model(np.eye(k)[of_landmark], np.eye(k))
-        loads = np.ascontiguousarray(side.loads * side.values)
+        loads = np.ascontiguousarray(side.loads[:, :k] * values)
         rows = ties[sample]
         rows.data /= np.repeat(self.weights[sample].sum(axis=1), np.diff(rows.indptr))
         return self._model(loads, centers_of_rows(unit_rows(rows @ loads), k, rng))

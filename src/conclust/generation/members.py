@@ -61,7 +61,8 @@ class Member:
     n_clusters : int
         The clusters found.
     seed : int
-        The member's own seed; it descends from the generator's ``random_state``.
+        The seed of the run that made the member: its own, or that of a tree or graph it shares with others. It
+        descends from the generator's ``random_state``.
     n_objects : int
         How many objects were drawn.
     n_fitted : int
@@ -127,7 +128,7 @@ class Recipe(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """One run of one algorithm. A tree is cut into several members, all others make one.
+    """One run of one algorithm. A tree, or a graph that is shared, is cut into several members; others make one.
 
     ``columns`` are the members' places in the ensemble, ``n_clusters`` the number asked of each. The member
     draws ``n_objects`` objects; ``n_fitted`` of them are what its algorithm sees. None: all of them.

@@ -5,7 +5,7 @@ The label of a point never depends, in any bit, on which other points it comes w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -255,11 +255,24 @@ class LandmarkCut:
         return int(self.search.points.shape[1])
 
     def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
-        labels = np.empty(len(points), dtype=np.int64)
+        return self.label_all([self], points)[:, 0]
+
+    @staticmethod
+    def label_all(cuts: Sequence[LandmarkCut], points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the clusters of points (n, n_cuts) by cuts of one graph: its ties are found once."""
+        labels = np.empty((len(points), len(cuts)), dtype=np.int64)
+        one = cuts[0]
         for block in _blocks(points):
-            found, squares = self.search.nearest(points[block], self.n_nearest)
-            labels[block] = self.label_tied(found, tie_weights(squares, self.sigma))
+            found, squares = one.search.nearest(points[block], one.n_nearest)
+            weights = tie_weights(squares, one.sigma)
+            for column, cut in enumerate(cuts):
+                labels[block, column] = cut.label_tied(found, weights)
         return labels
+
+    def shares_ties(self, other: LandmarkCut) -> bool:
+        """Tell whether points are tied to the same landmarks by the other, by the same weights."""
+        ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
+        return self.search is other.search and ties
 
     def label_tied(
         self, found: NDArray[np.int32], weights: NDArray[np.float64]

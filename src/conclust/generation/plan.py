@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any, NoReturn
 
@@ -98,6 +98,7 @@ def make_plan(
     n_fitted = None if fit_on is None else min(fit_on, n_objects)
     sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
     n_partitions = check_int(generator.n_partitions, "n_partitions", OWNER, none=True)
+    _check_graphs(generator)
     max_dense = check_int(generator.max_dense, "max_dense", OWNER)
     root = seed_sequence(generator.random_state, OWNER)
     choices = _choices(generator.n_clusters)
@@ -122,9 +123,27 @@ def make_plan(
                 "None where the method is a list of algorithms with their numbers of clusters"
             )
             refuse("n_clusters", OWNER, expected, generator.n_clusters)
-        cached = generator.cache_dir is not None
-        return _plan_pairs(pairs, points, sizes, n_partitions, cached, root)
+        return _plan_pairs(generator, pairs, points, sizes, root)
     return _plan_in_turn(generator, points, sizes, choices, n_partitions, root)
+
+
+def _check_graphs(generator: Any) -> None:
+    """Refuse a number of graphs where members make none, or must not share one."""
+    if check_int(generator.n_graphs, "n_graphs", OWNER, none=True) is None:
+        return
+    method = generator.method
+    listed = method if isinstance(method, list | tuple) else [method]
+    pairs = _pairs(method)
+    kinds = listed if pairs is None else [algorithm for algorithm, _ in pairs]
+    if not any(isinstance(kind, str) and kind == "spectral" for kind in kinds):
+        expected = "None where no member is by 'spectral': others make no graph of landmarks"
+        refuse("n_graphs", OWNER, expected, generator.n_graphs)
+    if _fraction(generator.sample_fraction, "sample_fraction") < 1.0:
+        expected = (
+            "1.0 with n_graphs, as the members of a graph would all leave out the same objects (fit_on= lets "
+            "them see some and label all)"
+        )
+        refuse("sample_fraction", OWNER, expected, generator.sample_fraction)
 
 
 def _fraction(value: Any, name: str) -> float:
@@ -217,13 +236,22 @@ class _Entry:
     """What makes a member when its turn comes.
 
     ``choices`` None: it keeps the number of clusters that it has. ``random``: two members differ, even
-    of all objects and features. ``subspace``: see `_Kind`.
+    of all objects and features. ``subspace``: see `_Kind`. ``shares``: members may share what a run makes.
     """
 
     recipe: Recipe
     choices: Sequence[int] | None
     random: bool
     subspace: float = 1.0
+    shares: bool = False
+
+
+def _sharing(entry: _Entry) -> _Entry:
+    """Return an entry whose members share graphs of landmarks, if it makes any."""
+    if not isinstance(entry.recipe, LandmarkSpectralRecipe) or entry.choices is None:
+        return entry
+    recipe = replace(entry.recipe, n_columns=extent(entry.choices)[1])
+    return replace(entry, recipe=recipe, shares=True)
 
 
 def _pairs(method: Any) -> list[tuple[Any, Sequence[int]]] | None:
@@ -252,43 +280,45 @@ def _is_dense(method: Any) -> bool:
 
 
 def _plan_pairs(
+    generator: Any,
     pairs: list[tuple[Any, Sequence[int]]],
     points: NDArray[np.float64],
     sizes: Sizes,
-    n_partitions: int | None,
-    cached: bool,
     root: np.random.SeedSequence,
 ) -> Plan:
     """Plan algorithms that are each run for their own numbers of clusters.
 
     Parameters
     ----------
+    generator : EnsembleGenerator
+        Its parameters.
     pairs : list of (algorithm, sequence of int)
         What makes members, and a member for each number.
     points : ndarray of shape (n_samples, n_features)
         The data.
     sizes : Sizes
         Objects and features, of the data and of a member.
-    n_partitions : int or None
-        As many as the pairs make, or None.
-    cached : bool
-        Whether members are kept.
     root : SeedSequence
         Source of all seeds.
     """
+    n_partitions, n_graphs = generator.n_partitions, generator.n_graphs
+    cached = generator.cache_dir is not None
     runs = []
     for algorithm, asked in pairs:
         check_choices(asked, sizes)
         ks = tuple(asked)
         if _is_dense(algorithm):
-            runs.append(Run(ALL_PAIRS[algorithm], ks, at_once=True))
+            runs.append(Run(ALL_PAIRS[algorithm], ks, times=1))
             continue
         entry = _entry(algorithm, ks, points, sizes, cached)
+        if n_graphs is not None:
+            entry = _sharing(entry)
         if entry.choices is None:
             name = entry.recipe.name
             expected = f"a list without numbers of clusters for {name}, which has no such parameter"
             refuse("method", OWNER, expected, (name, ks))
-        runs.append(Run(entry.recipe, ks, at_once=False, subspace=entry.subspace))
+        times = n_graphs if entry.shares else None
+        runs.append(Run(entry.recipe, ks, times, entry.subspace))
     total = sum(len(run.numbers) for run in runs)
     if n_partitions not in (None, total):
         expected = f"None or {total}, the numbers of clusters that the method lists"
@@ -332,6 +362,9 @@ def _plan_in_turn(
     check_choices(choices, sizes)
     cached = generator.cache_dir is not None
     entries = [_entry(method, choices, points, sizes, cached) for method in methods]
+    n_graphs = generator.n_graphs
+    if n_graphs is not None:
+        entries = [_sharing(entry) for entry in entries]
     if choices is not None and all(entry.choices is None for entry in entries):
         names = ", ".join(sorted({entry.recipe.name for entry in entries}))
         refuse("n_clusters", OWNER, f"None with {names}, which has no such parameter", choices)
@@ -346,16 +379,34 @@ def _plan_in_turn(
                 "features (feature_fraction) or numbers of clusters (n_clusters), or ask for "
                 f"n_partitions={len(entries)}."
             )
-    tasks = []
-    for u, seed in enumerate(spawn_seeds(root, total)):
-        entry = entries[u % len(entries)]
-        asked = None if entry.choices is None else _pick(entry.choices, seed)
-        tasks.append(sizes.task(entry.recipe, [u], [asked], seed, entry.subspace))
+    tasks, seeds = [], spawn_seeds(root, total)
+    for columns in _runs_in_turn(entries, total, n_graphs):
+        entry = entries[columns[0] % len(entries)]
+        some = entry.choices
+        asked = [None if some is None else _pick(some, seeds[u]) for u in columns]
+        tasks.append(sizes.task(entry.recipe, columns, asked, seeds[columns[0]], entry.subspace))
     if named:
         most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
         return Plan(tuple(tasks), total, label_type(sizes, [most]), "threads")
     # Whether clusterers of others find noise, and how many clusters, is not known before.
     return Plan(tuple(tasks), total, np.dtype(np.int32), None)
+
+
+def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int | None) -> list[list[int]]:
+    """Return the members that each run makes: one, or those that a graph is the turn of."""
+    runs: list[list[int]] = []
+    graphs: list[list[int]] = []
+    turn = 0
+    for u in range(total):
+        if n_graphs is None or not entries[u % len(entries)].shares:
+            runs.append([u])
+            continue
+        if turn < n_graphs:
+            graphs.append([])
+            runs.append(graphs[-1])
+        graphs[turn % n_graphs].append(u)
+        turn += 1
+    return runs
 
 
 def _default_partitions(methods: list[Any], named: bool, several: bool) -> int:

@@ -132,7 +132,7 @@ def _run_task(
     """
     if cache is None:
         return i, _compute(task, points, sample), CacheReport()
-    keys = [cache.key(task, k) for k in task.n_clusters]
+    keys = [cache.key(task, place) for place in range(len(task.n_clusters))]
     members, report = cache.read_all(keys, task.n_fitted)
     if all(member is not None for member in members):
         return i, [member for member in members if member is not None], report
@@ -147,9 +147,9 @@ def _run_task(
         # All members of the task, also the ones in the cache: a member must not depend on which others
         # were found there.
         made = _compute(task, points, sample)
-        for key, asked, member, there in zip(keys, task.n_clusters, made, members, strict=True):
+        for place, (key, member, there) in enumerate(zip(keys, made, members, strict=True)):
             if there is None:
-                cache.write(key, task, asked, member)
+                cache.write(key, task, place, member)
     return i, made, report
 
 

@@ -1,5 +1,6 @@
 """Consensus by agglomerative linkage on accumulated evidence."""
 
+from conclust.consensus.linkage.ces2 import CEs2
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.linkage.eac import EAC
 from conclust.consensus.linkage.lwea import LWEA
@@ -10,6 +11,7 @@ __all__ = [
     "EAC",
     "LWEA",
     "WEAC",
+    "CEs2",
     "MultiEAC",
     "WeightedEAC",
     "cluster_stability",

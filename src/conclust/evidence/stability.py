@@ -1,0 +1,89 @@
+"""How stable the place of each object is: how far its pairs are from being undecided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.ensemble import DistinctRows, Ensemble
+from conclust.evidence.dense import coassociation_blocks, frequencies
+
+__all__ = ["Determinacy", "RowStability", "otsu_threshold", "stability_of_rows", "steps_of"]
+
+Determinacy: TypeAlias = Literal["linear", "quadratic"]
+
+# Shares that are not whole numbers of partitions are counted in so many steps.
+_STEPS = 1000
+
+
+@dataclass(frozen=True)
+class RowStability:
+    """The stability of distinct rows of labels; see `conclust.confidence.SampleStability`."""
+
+    stability: NDArray[np.float64]
+    determinacy: NDArray[np.float64]
+    threshold: float
+    core: NDArray[np.bool_]
+
+
+def stability_of_rows(
+    start: DistinctRows, determinacy: Determinacy, n_jobs: int | None
+) -> RowStability:
+    """Return how stable each row of labels is; rows count by their masses."""
+    counts = _shares_of_rows(start, n_jobs)
+    levels = np.linspace(0.0, 1.0, counts.shape[1])
+    threshold = otsu_threshold(levels, start.masses @ counts)
+    # Where all shares are equal each side has no length.
+    side = np.where(levels < threshold, threshold, 1.0 - threshold)
+    clear = np.divide(np.abs(levels - threshold), side, out=np.ones_like(levels), where=side > 0)
+    known = counts.sum(axis=1)
+    sums = counts @ (clear**2 if determinacy == "quadratic" else clear)
+    raw = np.divide(sums, known, out=np.zeros_like(sums), where=known > 0)
+    low, high = float(raw.min()), float(raw.max())
+    scaled = (raw - low) / (high - low) if high - low > 1e-12 else np.ones_like(raw)
+    return RowStability(scaled, raw, threshold, scaled >= otsu_threshold(scaled, start.masses))
+
+
+def steps_of(rows: Ensemble, otherwise: int) -> int:
+    """Return how many steps shares of the partitions go by: as many as partitions where all count alike."""
+    whole = not rows.is_soft and not rows.has_missing and rows.weights is None
+    return rows.n_partitions if whole else otherwise
+
+
+def otsu_threshold(values: NDArray[np.float64], masses: NDArray[np.float64]) -> float:
+    """Return Otsu's threshold: halfway between the values that it parts; the value where there is one."""
+    order = np.argsort(values, kind="stable")
+    order = order[masses[order] > 0]
+    at, weight = values[order], masses[order]
+    if not len(at) or at[-1] - at[0] <= 1e-12:
+        return float(at[0]) if len(at) else 0.0
+    below = np.cumsum(weight)[:-1]
+    above = weight.sum() - below
+    sums = np.cumsum(weight * at)
+    gap = sums[:-1] / below - (sums[-1] - sums[:-1]) / above
+    between = below * above * gap**2
+    between[np.diff(at) <= 1e-12] = 0.0  # equal values are not parted
+    best = int(np.argmax(between >= between.max() * (1.0 - 1e-12)))
+    return float(0.5 * (at[best] + at[best + 1]))
+
+
+def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float64]:
+    """Return how many other objects each row has at each share from 0 to 1 (n_rows, steps + 1)."""
+    rows = start.ensemble
+    steps = steps_of(rows, _STEPS)
+    masses = start.masses
+    counts = np.zeros((len(start), steps + 1))
+    for block in coassociation_blocks(rows, n_jobs=n_jobs):
+        shares = frequencies(block.counts, block.copresence)
+        levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
+        weights = np.where(np.isnan(shares), 0.0, masses)
+        # Of its own objects a row has one less: an object is no pair with itself.
+        own = np.arange(len(block.rows))
+        weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
+        levels += (own * (steps + 1))[:, None]
+        found = np.bincount(levels.ravel(), weights.ravel(), minlength=len(own) * (steps + 1))
+        counts[block.rows.start : block.rows.stop] = found.reshape(len(own), -1)
+    return counts

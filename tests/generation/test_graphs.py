@@ -1,0 +1,245 @@
+"""Members that share graphs of landmarks: k-means on the leading columns of one embedding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+from tests.generation.test_landmarks import rng
+from tests.naive import landmarks as naive
+
+from conclust import ConsensusClustering, EnsembleGenerator
+from conclust.exceptions import ParameterError
+from conclust.generation.cache import MemberCache
+from conclust.generation.landmarks import LandmarkSpectralRecipe
+from conclust.generation.members import Task
+
+IRIS = load_iris().data
+
+
+def generated(*args, **kwargs):
+    generator = EnsembleGenerator(*args, **{"random_state": 0, **kwargs})
+    return generator, generator.fit_transform(IRIS)
+
+
+def dense_rows(model, X, k):
+    """The leading k columns of the bipartite graph's singular vectors, of a dense SVD."""
+    found, squares = model.search.nearest(X, model.n_nearest)
+    exact = cdist(X, model.search.points, "sqeuclidean")
+    np.testing.assert_allclose(np.take_along_axis(exact, found.astype(int), 1), squares, atol=1e-9)
+    A = np.zeros_like(exact)
+    np.put_along_axis(A, found.astype(int), np.exp(-squares / (2 * model.sigma**2)), 1)
+    rows, columns = A.sum(axis=1), A.sum(axis=0)
+    root = np.where(columns > 0, 1 / np.sqrt(np.where(columns > 0, columns, 1)), 0)
+    U, values, _ = np.linalg.svd(A / np.sqrt(rows)[:, None] * root, full_matrices=False)
+    places = (U * values / np.sqrt(rows)[:, None])[:, :k]
+    return places / np.linalg.norm(places, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("k", [3, 5, 8])
+def test_members_are_k_means_of_the_leading_columns_of_a_dense_svd(k):
+    X, y = make_blobs(400, 3, centers=8, cluster_std=1.2, center_box=(-7, 7), random_state=1)
+    generator = EnsembleGenerator("spectral", 24, n_clusters=[3, 5, 8], n_graphs=1, random_state=0)
+    labels = generator.fit_transform(X)
+    mine = [u for u, member in enumerate(generator.members_) if member.model.loads.shape[1] == k]
+    assert mine
+    rows = dense_rows(generator.members_[0].model, X, k)
+    twin = KMeans(k, n_init=20, random_state=0).fit(rows)
+    # From one start each: the best of them is as good as the twin, and is the twin.
+    spread = [
+        sum(
+            ((rows[labels[:, u] == c] - rows[labels[:, u] == c].mean(0)) ** 2).sum()
+            for c in range(k)
+        )
+        for u in mine
+    ]
+    best = mine[int(np.argmin(spread))]
+    assert min(spread) <= twin.inertia_ * (1 + 1e-6)
+    assert adjusted_rand_score(labels[:, best], twin.labels_) == 1
+    assert adjusted_rand_score(labels[:, best], y) > (0.8 if k == 8 else 0.3)
+
+
+def test_one_member_of_all_columns_is_that_of_its_own_graph():
+    X, _ = make_blobs(300, 2, centers=6, cluster_std=1.5, random_state=0)
+    own, shared = LandmarkSpectralRecipe(), LandmarkSpectralRecipe(n_columns=6)
+    (a,), (b,) = (recipe.run(X, [6], rng(3)) for recipe in (own, shared))
+    np.testing.assert_array_equal(a.labels, b.labels)
+    np.testing.assert_array_equal(a.model.loads, b.model.loads)
+
+
+def test_the_embedding_of_fewer_clusters_is_the_leading_columns_of_that_of_more():
+    generator, _ = generated("spectral", 8, n_clusters=range(2, 10), n_graphs=1)
+    models = sorted((m.model for m in generator.members_), key=lambda model: model.loads.shape[1])
+    assert len({model.loads.shape[1] for model in models}) > 2
+    for model in models:
+        np.testing.assert_array_equal(models[-1].loads[:, : model.loads.shape[1]], model.loads)
+        assert model.search is models[0].search
+    # Up to a rotation where values are equal, as those of components are: products of rows are the same.
+    rows, found = dense_rows(models[0], IRIS, 4), models[0]
+    ties = naive.ties(IRIS, found.search.points, found.search, found.n_nearest)
+    mine = ties @ models[-1].loads[:, :4]
+    mine /= np.linalg.norm(mine, axis=1, keepdims=True)
+    np.testing.assert_allclose(mine @ mine.T, rows @ rows.T, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_graphs", [1, 3, 20, 50])
+def test_members_take_graphs_in_turn(n_graphs):
+    generator, labels = generated("spectral", n_graphs=n_graphs)
+    assert labels.shape == (150, 20)
+    graphs = [id(member.model.search) for member in generator.members_]
+    count = min(n_graphs, 20)
+    assert len(set(graphs)) == count
+    assert graphs == [graphs[u % count] for u in range(20)]
+    # Members of a graph differ by their number of clusters and start.
+    assert len({column.tobytes() for column in labels.T}) > 10
+    np.testing.assert_array_equal(generator.transform(IRIS), labels)
+
+
+@pytest.mark.parametrize("n_graphs", [1, 2, 3])
+def test_the_result_depends_on_the_seed_only(n_graphs):
+    for more in ({}, {"fit_on": 90}, {"feature_fraction": 0.5}):
+        _, labels = generated("spectral", 7, n_graphs=n_graphs, **more)
+        for n_jobs in (2, 4):
+            other, again = generated("spectral", 7, n_graphs=n_graphs, n_jobs=n_jobs, **more)
+            np.testing.assert_array_equal(again, labels)
+            np.testing.assert_array_equal(other.transform(IRIS), labels)
+        _, fewer = generated("spectral", 4, n_graphs=n_graphs, **more)
+        np.testing.assert_array_equal(fewer, labels[:, :4])
+        _, different = generated("spectral", 7, n_graphs=n_graphs, random_state=1, **more)
+        assert (different != labels).any()
+
+
+def test_numbers_of_clusters_are_those_without_sharing():
+    a, _ = generated("spectral", 9, n_clusters=range(2, 6))
+    b, _ = generated("spectral", 9, n_clusters=range(2, 6), n_graphs=2)
+    assert [m.n_clusters for m in a.members_] == [m.n_clusters for m in b.members_]
+
+
+def test_in_a_list_only_spectral_members_share():
+    kinds = ["kmeans", "spectral", "spectral"]
+    own, without = generated(kinds, 9)
+    shared, labels = generated(kinds, 9, n_graphs=2)
+    assert [member.method for member in shared.members_] == kinds * 3
+    near = [0, 3, 6]
+    np.testing.assert_array_equal(labels[:, near], without[:, near])
+    graphs = [id(shared.members_[u].model.search) for u in (1, 2, 4, 5, 7, 8)]
+    assert graphs == graphs[:2] * 3
+    assert len(set(graphs)) == 2
+    assert len({id(own.members_[u].model.search) for u in (1, 2, 4, 5, 7, 8)}) == 6
+
+
+def test_in_a_list_of_pairs_each_entry_has_its_graphs():
+    pairs = [("kmeans", [2, 3]), ("spectral", [3, 4, 5, 4, 3]), ("average", [2, 6])]
+    generator, labels = generated(pairs, n_graphs=2)
+    assert [member.n_clusters for member in generator.members_] == [2, 3, 3, 4, 5, 4, 3, 2, 6]
+    graphs = [id(member.model.search) for member in generator.members_[2:7]]
+    assert graphs == [graphs[0], graphs[1], graphs[0], graphs[1], graphs[0]]
+    assert graphs[0] != graphs[1]
+    _, without = generated(pairs)
+    # K-means comes first, and from the same seeds.
+    np.testing.assert_array_equal(labels[:, :2], without[:, :2])
+
+
+def test_more_components_than_clusters_are_joined_by_their_means():
+    centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
+    X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
+    new, of_new = make_blobs(100, centers=centers, cluster_std=3.0, random_state=1)
+    generator = EnsembleGenerator([("spectral", [1, 2, 4, 2, 6])], n_graphs=1, random_state=0).fit(
+        X
+    )
+    labels, placed = generator.transform(X), generator.transform(new)
+    for u, expected in enumerate((np.zeros(4), np.array([0, 0, 1, 1]), np.arange(4))):
+        both = np.concatenate([labels[:, u], placed[:, u]])
+        assert adjusted_rand_score(expected[np.concatenate([y, of_new])], both) == 1
+    np.testing.assert_array_equal(labels[:, 1], labels[:, 3])
+    # Six clusters are within the four components.
+    assert all(len(np.unique(y[labels[:, 4] == c])) == 1 for c in range(6))
+
+
+def test_few_and_equal_points():
+    assert EnsembleGenerator("spectral", n_graphs=1).fit_transform([[0.0], [1.0]]).shape == (2, 20)
+    ones = EnsembleGenerator("spectral", 3, n_graphs=2).fit_transform(np.ones((5, 2)))
+    assert (ones == 0).all()
+    X = np.repeat([[0.0], [1.0], [5.0]], 10, axis=0)
+    labels = EnsembleGenerator(
+        "spectral", 4, n_clusters=3, n_graphs=1, random_state=0
+    ).fit_transform(X)
+    for column in labels.T:
+        assert adjusted_rand_score(column, X[:, 0]) == 1
+
+
+def test_new_points_are_labelled_and_predicted():
+    X, y = make_moons(1500, noise=0.05, random_state=0)
+    generator = EnsembleGenerator("spectral", n_clusters=range(5, 20), n_graphs=2)
+    model = ConsensusClustering("pcc", generator, n_clusters=2, random_state=0).fit(X[:1000])
+    np.testing.assert_array_equal(model.predict(X[:1000]), model.labels_)
+    assert adjusted_rand_score(y[1000:], model.predict(X[1000:])) > 0.95
+
+
+def test_fitted_on_some_all_are_labelled():
+    X, _ = make_moons(2000, noise=0.05, random_state=0)
+    generator = EnsembleGenerator("spectral", 6, n_graphs=2, fit_on=500, random_state=0)
+    labels = generator.fit_transform(X)
+    assert labels.shape == (2000, 6)
+    assert {member.n_fitted for member in generator.members_} == {500}
+    np.testing.assert_array_equal(generator.transform(X), labels)
+    one_by_one = EnsembleGenerator(
+        "spectral", 6, n_graphs=2, fit_on=500, random_state=0, n_jobs=3
+    ).fit(X)
+    np.testing.assert_array_equal(
+        np.vstack(list(one_by_one.transform_blocks([X[:7], X[7:]]))), labels
+    )
+
+
+def test_each_of_the_members_is_kept_and_found_again(tmp_path):
+    # Several of one graph are asked for the same number of clusters: they are not each other.
+    given = {"n_clusters": 4, "n_graphs": 1, "cache_dir": tmp_path}
+    first, labels = generated("spectral", 5, **given)
+    assert first.n_cached_ == 0
+    again, found = generated("spectral", 5, **given)
+    assert again.n_cached_ == 5
+    np.testing.assert_array_equal(found, labels)
+    np.testing.assert_array_equal(again.transform(IRIS), labels)
+    _, without = generated("spectral", 5, n_clusters=4, n_graphs=1)
+    np.testing.assert_array_equal(without, labels)
+
+
+def test_the_name_of_a_kept_member_tells_all_that_it_depends_on():
+    cache = MemberCache.__new__(MemberCache)
+    object.__setattr__(cache, "digest", "of the points")
+    object.__setattr__(cache, "scale", None)
+    recipe = LandmarkSpectralRecipe(n_columns=5)
+    task = Task(recipe, (0, 1, 2), (4, 4, 5), 7, 150, 4)
+    keys = [cache.key(task, place) for place in range(3)]
+    keys.append(cache.key(replace(task, recipe=replace(recipe, n_columns=6)), 2))
+    assert len(set(keys)) == 4
+    # What was kept before graphs could be shared is found as before.
+    told = cache.description(Task(LandmarkSpectralRecipe(), (0,), (4,), 7, 150, 4), 0)
+    assert not {"place_in_the_run", "n_columns"} & {*told, *told["recipe"]}
+
+
+@pytest.mark.parametrize(
+    "method", ["kmeans", "mixed", "multimetric", ["kmeans", "spherical"], [("kmeans", 3)]]
+)
+def test_others_make_no_graphs_to_share(method):
+    message = (
+        "'n_graphs' parameter of EnsembleGenerator must be None where no member is by 'spectral'"
+    )
+    with pytest.raises(ParameterError, match=message):
+        EnsembleGenerator(method, n_graphs=2).fit(IRIS)
+
+
+def test_a_graph_must_not_leave_out_the_same_objects_of_all_its_members():
+    with pytest.raises(
+        ParameterError, match=r"'sample_fraction' .* must be 1\.0 with n_graphs.*fit_on"
+    ):
+        EnsembleGenerator("spectral", n_graphs=2, sample_fraction=0.5).fit(IRIS)
+    with pytest.raises(
+        ParameterError, match="'n_graphs' parameter of EnsembleGenerator must be an int"
+    ):
+        EnsembleGenerator("spectral", n_graphs=0).fit(IRIS)
