@@ -30,109 +30,145 @@ double sum_of(const double* x, std::size_t width) {
     return (parts[0] + parts[1]) + (parts[2] + parts[3]);
 }
 
-// Moves a guess inside; without one, the uniform membership.
-void start(const Ground& ground, bool guessed, const double* guess, double* y) {
-    const double even = 1.0 / static_cast<double>(ground.k);
-    for (std::size_t c = 0; c < ground.k; ++c) {
-        y[c] = guessed ? (1.0 - interior) * guess[c] + interior * even : even;
+// One object after the other, in memory that they share.
+class Placer {
+  public:
+    Placer(const FactoredInput& in, const LandmarkTable& table, const Ground& ground,
+           const References& references, double tol);
+    Placer(const Placer&) = delete;  // the column points into the vectors
+    Placer& operator=(const Placer&) = delete;
+
+    // Writes the membership of object i to y (k) and adds it to `placed`.
+    void place(std::size_t i, double mass, double* y, Placed& placed);
+
+  private:
+    const FactoredInput& in_;
+    const LandmarkTable& table_;
+    const Ground& ground_;
+    const References& references_;
+    double tol_;
+    std::vector<double> memory_;
+    std::vector<double> guess_;
+    ClusterScratch clusters_;
+    ActiveSet quadratic_;
+    PairColumn column_;
+    Row row_;
+    Observers observers_;
+    bool counted_ = false;
+
+    void count(std::size_t i);
+    void solve();
+    bool near_reference();
+    void from_anywhere(bool guessed);
+};
+
+Placer::Placer(const FactoredInput& in, const LandmarkTable& table, const Ground& ground,
+               const References& references, double tol)
+    : in_(in),
+      table_(table),
+      ground_(ground),
+      references_(references),
+      tol_(tol),
+      memory_(6 * ground.width, 0.0),
+      guess_(ground.stride),
+      clusters_(ground.k, 1),
+      quadratic_(ground.k),
+      row_(in),
+      observers_(in) {
+    column_.parameter = table.a;
+    clusters_.lend(0, column_);
+    column_.length = ground.width;
+    column_.ld = ground.width;
+    column_.yt = ground.prototypes.data();
+    double* at = memory_.data();
+    for (double** part : {&column_.c, &column_.N, &column_.a, &column_.w, &column_.h, &column_.da}) {
+        *part = at;
+        at += ground.width;
     }
 }
 
-// Descends from a start anywhere: quadratics with line searches.
-void descend(PairColumn& column, Divergence divergence) {
-    column.active = true;  // the work leaves columns that are at their end inactive
-    pair_work(PairWork::curved, &column, 1, divergence, nullptr);
-    for (int round = 0; round < most_descents && column.gap > column.enough; ++round) {
-        column.moved = false;
-        pair_work(PairWork::finish, &column, 1, divergence, nullptr);
-        if (!column.moved) {
+// The counts of object i with the landmarks of each prototype.
+void Placer::count(std::size_t i) {
+    read_row(in_, ground_.column_weights.data(), i, row_);
+    ground_.sums.add(row_.columns.data(), row_.unit ? nullptr : row_.weighted.data(), row_.n_clusters,
+                     column_.c);
+    // Whom all partitions observed is counted with the same objects.
+    if (!counted_ || !in_.labels.complete || in_.labels.soft) {
+        read_observers(in_, i, observers_);
+        const double* weights = observers_.weights.data();
+        const bool unit = std::all_of(weights, weights + observers_.n_groups,
+                                      [](double weight) { return weight == 1.0; });
+        ground_.present.add(observers_.groups.data(), unit ? nullptr : weights, observers_.n_groups,
+                            column_.N);
+        column_.degree = sum_of(column_.N, ground_.width);
+        column_.enough = tol_ * column_.degree;
+        counted_ = true;
+    }
+    for (std::size_t g = 0; g < ground_.width; ++g) {
+        // Sums of posteriors can pass the number of observers by a rounding error.
+        column_.c[g] = std::min(column_.c[g], column_.N[g]);
+    }
+}
+
+// Newton steps from the reference that looks like the object. False if they do not get there.
+bool Placer::near_reference() {
+    const std::size_t square = ground_.stride * ground_.stride;
+    const std::size_t r = references_.nearest(ground_, guess_.data(), column_.a);
+    std::copy_n(references_.y.data() + r * ground_.stride, ground_.stride, column_.y);
+    const double share = column_.degree / references_.degree;
+    const double* H = references_.H.data() + r * square;
+    for (std::size_t e = 0; e < square; ++e) {
+        column_.H[e] = share * H[e];
+    }
+    column_.active = true;
+    return newton(column_, table_.divergence, quadratic_);
+}
+
+// Quadratics with line searches, from the guess moved inside, or from the uniform membership.
+void Placer::from_anywhere(bool guessed) {
+    const double even = 1.0 / static_cast<double>(ground_.k);
+    for (std::size_t c = 0; c < ground_.k; ++c) {
+        column_.y[c] = guessed ? (1.0 - interior) * guess_[c] + interior * even : even;
+    }
+    column_.active = true;  // the work leaves columns that are at their end inactive
+    pair_work(PairWork::curved, &column_, 1, table_.divergence, nullptr);
+    for (int round = 0; round < most_descents && column_.gap > column_.enough; ++round) {
+        column_.moved = false;
+        pair_work(PairWork::finish, &column_, 1, table_.divergence, nullptr);
+        if (!column_.moved) {
             break;
         }
-        column.active = true;
-        pair_work(PairWork::curved, &column, 1, divergence, nullptr);
+        column_.active = true;
+        pair_work(PairWork::curved, &column_, 1, table_.divergence, nullptr);
     }
-    column.active = true;
+    column_.active = true;
 }
 
-Placed place_block(const FactoredInput& in, const LandmarkTable& table, const Ground& ground,
-                   const References& references, std::size_t begin, std::size_t end, double tol,
-                   const double* masses, double* Y) {
-    const std::size_t width = ground.width;
-    const std::size_t square = ground.stride * ground.stride;
-    std::vector<double> memory(6 * width, 0.0);
-    std::vector<double> first(ground.stride);
-    ClusterScratch clusters(ground.k, 1);
-    ActiveSet quadratic(ground.k);
-    PairColumn column;
-    column.parameter = table.a;
-    clusters.lend(0, column);
-    column.length = width;
-    column.ld = width;
-    column.yt = ground.prototypes.data();
-    double* at = memory.data();
-    for (double** part : {&column.c, &column.N, &column.a, &column.w, &column.h, &column.da}) {
-        *part = at;
-        at += width;
+void Placer::solve() {
+    const bool guessed = guess(ground_, column_.c, guess_.data());
+    if (!guessed || references_.count == 0 || !near_reference()) {
+        from_anywhere(guessed);
     }
-    Row row(in);
-    Observers observers(in);
-    Placed placed{0.0, 0.0};
-    // Whom all partitions observed is counted with the same objects.
-    const bool alike = in.labels.complete && !in.labels.soft;
-    for (std::size_t i = begin; i < end; ++i) {
-        double* own = Y + i * table.k;
-        read_row(in, ground.column_weights.data(), i, row);
-        ground.sums.add(row.columns.data(), row.unit ? nullptr : row.weighted.data(), row.n_clusters,
-                        column.c);
-        if (!alike || i == begin) {
-            read_observers(in, i, observers);
-            const double* weights = observers.weights.data();
-            const bool unit = std::all_of(weights, weights + observers.n_groups,
-                                          [](double weight) { return weight == 1.0; });
-            ground.present.add(observers.groups.data(), unit ? nullptr : weights, observers.n_groups,
-                               column.N);
-            column.degree = sum_of(column.N, width);
-        }
-        const double degree = column.degree;
-        if (!(degree > 0.0)) {
-            std::fill_n(own, table.k, 1.0 / static_cast<double>(table.k));
-            continue;
-        }
-        for (std::size_t g = 0; g < width; ++g) {
-            // Sums of posteriors can pass the number of observers by a rounding error.
-            column.c[g] = std::min(column.c[g], column.N[g]);
-        }
-        column.enough = tol * degree;
-        const bool guessed = guess(ground, column.c, first.data());
-        bool there = false;
-        if (guessed && references.count > 0) {
-            const std::size_t r = references.nearest(ground, first.data(), column.a);
-            std::copy_n(references.y.data() + r * ground.stride, ground.stride, column.y);
-            const double share = degree / references.degree;
-            const double* H = references.H.data() + r * square;
-            for (std::size_t e = 0; e < square; ++e) {
-                column.H[e] = share * H[e];
-            }
-            column.active = true;
-            there = newton(column, table.divergence, quadratic);
-        }
-        if (!there) {
-            start(ground, guessed, first.data(), column.y);
-            descend(column, table.divergence);
-        }
-        placed.residual = std::max(placed.residual, column.gap / degree);
-        pair_work(PairWork::value, &column, 1, table.divergence, nullptr);
-        placed.loss += masses[i] * column.value;
-        double total = 0.0;
-        for (std::size_t c = 0; c < ground.k; ++c) {
-            total += column.y[c];
-        }
-        std::fill_n(own, table.k, 0.0);
-        for (std::size_t c = 0; c < ground.k; ++c) {
-            own[ground.kept[c]] = column.y[c] / total;
-        }
+}
+
+void Placer::place(std::size_t i, double mass, double* y, Placed& placed) {
+    count(i);
+    if (!(column_.degree > 0.0)) {
+        std::fill_n(y, table_.k, 1.0 / static_cast<double>(table_.k));
+        return;
     }
-    return placed;
+    solve();
+    placed.residual = std::max(placed.residual, column_.gap / column_.degree);
+    pair_work(PairWork::value, &column_, 1, table_.divergence, nullptr);
+    placed.loss += mass * column_.value;
+    double total = 0.0;
+    for (std::size_t c = 0; c < ground_.k; ++c) {
+        total += column_.y[c];
+    }
+    std::fill_n(y, table_.k, 0.0);
+    for (std::size_t c = 0; c < ground_.k; ++c) {
+        y[ground_.kept[c]] = column_.y[c] / total;
+    }
 }
 
 }  // namespace
@@ -142,7 +178,7 @@ Placed place_objects(const FactoredInput& input, const LandmarkTable& table, dou
     const Ground ground(input, table);
     const References references(input, table, ground);
     const std::size_t blocks = (input.labels.n + block - 1) / block;
-    std::vector<Placed> parts(blocks);
+    std::vector<Placed> parts(blocks, Placed{0.0, 0.0});
     const auto n_blocks = static_cast<std::ptrdiff_t>(blocks);
     Interruption interruption;
 #pragma omp parallel for num_threads(threads) schedule(dynamic) default(none) shared( \
@@ -153,8 +189,10 @@ Placed place_objects(const FactoredInput& input, const LandmarkTable& table, dou
         }
         const std::size_t begin = static_cast<std::size_t>(b) * block;
         const std::size_t end = std::min(input.labels.n, begin + block);
-        parts[static_cast<std::size_t>(b)] =
-            place_block(input, table, ground, references, begin, end, tol, masses.data(), Y.data());
+        Placer placer(input, table, ground, references, tol);
+        for (std::size_t i = begin; i < end; ++i) {
+            placer.place(i, masses[i], Y.data() + i * table.k, parts[static_cast<std::size_t>(b)]);
+        }
     }
     (void)threads;
     interruption.pass_on();
