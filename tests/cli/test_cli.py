@@ -16,7 +16,8 @@ import pytest
 from sklearn.datasets import load_iris, make_blobs
 
 from conclust import Ensemble, EnsembleGenerator, _spreadsheets
-from conclust.cli import consensus, main, outputs
+from conclust.cli import consensus, main, outputs, refusals
+from conclust.cli.refusals import with_option
 from conclust.exceptions import EvidenceWarning, ParameterError
 
 COMBINED = ["labels.csv", "memberships.csv", "ensemble.npz", "result.json"]
@@ -387,8 +388,25 @@ def test_debug_adds_the_traceback(tmp_path, out, capsys):
 def test_parameters_that_the_data_refuse_exit_with_1(matrix, out, capsys):
     arguments = ["combine", str(matrix), "--method", "eac", "--clusters", "9", "--out", str(out)]
     assert main(arguments) == 1
-    assert "'n_clusters'" in capsys.readouterr().err
+    assert "'n_clusters' parameter of EAC (-k) must be" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_refusals_name_the_option_beside_the_parameter(iris, out, capsys):
+    assert cluster(iris, out, "--graphs", "3") == 1
+    assert "'n_graphs' parameter of EnsembleGenerator (--graphs) must be" in capsys.readouterr().err
+    assert (
+        with_option("The 'beta' parameter of WEAC must be")
+        == "The 'beta' parameter of WEAC must be"
+    )
+    assert with_option("a file") == "a file"
+
+
+@pytest.mark.parametrize("option", [*refusals._GENERATOR.values(), *refusals._METHOD.values()])
+def test_the_options_that_refusals_name_are_there(option, capsys):
+    with pytest.raises(SystemExit):
+        main(["cluster", "--help"])
+    assert f"{option} " in capsys.readouterr().out
 
 
 def fail_with(error):

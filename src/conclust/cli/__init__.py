@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from conclust.cli.parser import build_parser
+from conclust.cli.refusals import with_option
 from conclust.cli.talk import STREAM, Voice, speaking
 from conclust.exceptions import ConclustError
 
@@ -68,7 +69,7 @@ def _run(arguments: Any) -> int:
         with _plain_warnings(arguments.quiet):
             arguments.run(arguments)
     except ConclustError as error:
-        return _fail(arguments, EXIT_FAILURE, str(error))
+        return _fail(arguments, EXIT_FAILURE, with_option(str(error)))
     except KeyboardInterrupt:
         text = f"interrupted; {_kept(arguments)}"
         return _fail(arguments, EXIT_INTERRUPTED, text)
