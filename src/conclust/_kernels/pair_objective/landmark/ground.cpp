@@ -29,6 +29,16 @@ double dot(const double* x, const double* y, std::size_t width) {
     return sum_of_lanes(even + odd);
 }
 
+CONCLUST_CLONES
+double total_of(const double* x, std::size_t width) {
+    Pack even = spread(0.0), odd = even;
+    for (std::size_t g = 0; g < width; g += 2 * pack_lanes) {
+        even += load(x + g);
+        odd += load(x + g + pack_lanes);
+    }
+    return sum_of_lanes(even + odd);
+}
+
 // out_r = half the squared length of guess r - y, but for y's own.
 CONCLUST_CLONES
 void distances(const double* guesses, const double* norms, const double* y, std::size_t k,
@@ -62,6 +72,8 @@ std::vector<std::size_t> kept_of(const LandmarkTable& table) {
 }
 
 }  // namespace
+
+double row_sum(const double* x, std::size_t width) { return total_of(x, width); }
 
 Ground::Ground(const FactoredInput& in, const LandmarkTable& table)
     : kept(kept_of(table)),

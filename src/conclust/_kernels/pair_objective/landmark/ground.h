@@ -46,6 +46,9 @@ struct References {
     std::size_t nearest(const Ground& ground, const double* guess, double* scratch) const;
 };
 
+// The sum of `width` numbers, a multiple of 8, in eight lanes.
+double row_sum(const double* x, std::size_t width);
+
 // y = the mean membership of the landmarks that an object is together with. False if it is with none.
 bool guess(const Ground& ground, const double* c, double* y);
 

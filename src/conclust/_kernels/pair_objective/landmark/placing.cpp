@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "base/clones.h"
 #include "base/interrupt.h"
-#include "base/pack.h"
 #include "pair_objective/landmark/ground.h"
 #include "pair_objective/landmark/newton.h"
 #include "pair_objective/pairwise/column.h"
@@ -16,19 +14,6 @@ namespace {
 constexpr std::size_t block = 128;      // objects, between two looks of a thread for work
 constexpr double interior = 0.02;       // share of the uniform membership in a start
 constexpr int most_descents = 20;
-
-// Sums over `width` numbers, a multiple of 8, in eight lanes.
-CONCLUST_CLONES
-double sum_of(const double* x, std::size_t width) {
-    Pack even = spread(0.0), odd = even;
-    for (std::size_t g = 0; g < width; g += 2 * pack_lanes) {
-        even += load(x + g);
-        odd += load(x + g + pack_lanes);
-    }
-    double parts[pack_lanes];
-    store(parts, even + odd);
-    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
-}
 
 // One object after the other, in memory that they share.
 class Placer {
@@ -100,7 +85,7 @@ void Placer::count(std::size_t i) {
                                       [](double weight) { return weight == 1.0; });
         ground_.present.add(observers_.groups.data(), unit ? nullptr : weights, observers_.n_groups,
                             column_.N);
-        column_.degree = sum_of(column_.N, ground_.width);
+        column_.degree = row_sum(column_.N, ground_.width);
         column_.enough = tol_ * column_.degree;
         counted_ = true;
     }
