@@ -30,7 +30,7 @@ from conclust.exceptions import (
 
 EXEMPT = exemptions()
 # What does without a matrix where it is too large: average linkage from rows of similarities, and walks.
-WITHOUT_MATRIX = ("LWEA", "LCE", "ECPCS", "MDEC", "PTGP")
+WITHOUT_MATRIX = ("LWEA", "WEAC", "LCE", "ECPCS", "MDEC", "PTGP")
 
 
 def planted(seed=0, n=90, m=15, k=3, flip=0.1):
@@ -578,9 +578,7 @@ def test_too_large_for_all_pairs_names_a_way_out(form):
     # PTA's similarities are of all pairs, whatever the linkage.
     tree = parameters.get("linkage") == "single" and name != "PTA"
     # Average linkage, its default, of complete labels.
-    tree |= (
-        name in ("EAC", "WeightedEAC", "WEAC") and parameters.get("linkage", "average") == "average"
-    )
+    tree |= name in ("EAC", "WeightedEAC") and parameters.get("linkage", "average") == "average"
     if without or tree or "pairs" in parameters:
         assert same(estimator.fit(labels).labels_, fit(form, labels, 3).labels_)
         return

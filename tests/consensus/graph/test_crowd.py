@@ -14,7 +14,7 @@ from tests.naive.similarity import blocks
 
 from conclust import EAC, GPMGLA, WEAC, Ensemble
 from conclust.consensus.linkage.weac import crowd_weights
-from conclust.exceptions import ParameterError, UnsupportedEnsembleError
+from conclust.exceptions import DenseLimitError, ParameterError, UnsupportedEnsembleError
 from conclust.metrics import adjusted_rand_index
 from conclust.similarity import common_neighbours
 
@@ -97,7 +97,19 @@ def test_weac_without_agreement_is_eac():
     plain = EAC(5).fit(labels)
     model = WEAC(5, beta=0.0).fit(labels)
     np.testing.assert_array_equal(model.labels_, plain.labels_)
-    np.testing.assert_array_equal(model.linkage_matrix_, plain.linkage_matrix_)
+    heights = [np.sort(found.linkage_matrix_[:, 2]) for found in (model, plain)]
+    np.testing.assert_allclose(*heights, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["single", "average"])
+def test_weac_of_many_rows_needs_no_matrix(method):
+    labels = np.random.default_rng(2).integers(0, 5, (300, 9))
+    model = WEAC(6, linkage=method).fit(labels)
+    by_rows = WEAC(6, linkage=method, max_dense=50).fit(labels)
+    heights = [np.sort(found.linkage_matrix_[:, 2]) for found in (model, by_rows)]
+    np.testing.assert_allclose(*heights, atol=1e-9)
+    with pytest.raises(DenseLimitError, match="WEAC with linkage='complete'"):
+        WEAC(6, linkage="complete", max_dense=50).fit(labels)
 
 
 @pytest.mark.parametrize("labels", [E1, E2, planted(1, 40, 6)[0]])

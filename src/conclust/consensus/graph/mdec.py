@@ -168,7 +168,7 @@ class MDEC(ConsensusClusterer):
         self.certainty_ = cluster_certainty(ensemble, self.theta)
         if self.consensus == "hierarchical":
             tree = certain_tree(
-                ensemble, self.certainty_, normalized=False, max_dense=self.max_dense, tell=True
+                ensemble, self.certainty_, normalized=False, max_dense=self.max_dense, owner="MDEC"
             )
             self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
             return tree.cut(self.n_clusters)

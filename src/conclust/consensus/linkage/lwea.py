@@ -173,7 +173,7 @@ class LWEA(ConsensusClusterer):
             normalized=self.normalized,
             linkage=self.linkage,
             max_dense=self.max_dense,
-            tell=True,
+            owner="LWEA",
         )
         self.linkage_matrix_ = tree.matrix
         self.lifetimes_ = tree.lifetimes()
@@ -187,7 +187,7 @@ def certain_tree(
     normalized: bool,
     linkage: Linkage = "average",
     max_dense: int = 20000,
-    tell: bool = False,
+    owner: str | None = None,
     n_jobs: int | None = None,
 ) -> ClusterTree:
     """Agglomerate on 1 - S, in which clusters count by their certainty.
@@ -204,8 +204,8 @@ def certain_tree(
         How clusters are merged.
     max_dense : int, default=20000
         Most distinct rows for which a matrix of all pairs is made.
-    tell : bool, default=False
-        Whether to warn of pairs that no partition observed.
+    owner : str, default=None
+        Who is refused, and warns of pairs that no partition observed. None: nobody is warned.
     n_jobs : int, default=None
         Threads.
 
@@ -224,15 +224,15 @@ def certain_tree(
     if normalized and pairs.own.max() > 0:
         pairs = pairs.scaled(1.0 / float(pairs.own.max()))
     if by_rows(pairs, linkage, max_dense):
-        if tell:
+        if owner is not None:
             warn_of_unobserved(ensemble, max_dense)
-        return cluster_tree(pairs, linkage, max_dense=max_dense, owner="LWEA")
-    pairs.check_dense(linkage, max_dense, "LWEA")
+        return cluster_tree(pairs, linkage, max_dense=max_dense, owner=owner or "linkage")
+    pairs.check_dense(linkage, max_dense, owner or "linkage")
     with one_library_thread():
         D, unobserved = cluster_dissimilarities(
             ensemble, pairs.scale * certainty, None, pairs.start, n_jobs=n_jobs
         )
-    if unobserved and tell:
+    if unobserved and owner is not None:
         warn(
             f"Of {unobserved} pairs of objects no partition observed both: without evidence they count as "
             "dissimilarity 1.",
