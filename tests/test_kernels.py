@@ -16,6 +16,7 @@ FOLDERS = {
     "kmeans": 2,
     "evidence": 2,
     "evidence/bitsliced": 2,
+    "evidence/nearest": 3,
     "pair_objective": 2,
     "pair_objective/factored": 3,
     "pair_objective/greedy": 3,

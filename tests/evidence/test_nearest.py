@@ -9,7 +9,16 @@ from conclust import Ensemble
 from conclust.evidence import SparseEvidence, evidence, nearest_pairs
 from conclust.exceptions import ParameterError, UnsupportedEnsembleError
 
-SHAPES = [(30, 5, 3), (60, 9, 4), (40, 70, 3), (120, 4, 90), (400, 12, 350)]
+# The last ones are counted with all objects at once where nothing is missing.
+SHAPES = [
+    (30, 5, 3),
+    (60, 9, 4),
+    (40, 70, 3),
+    (120, 4, 90),
+    (400, 12, 350),
+    (323, 20, 3),
+    (259, 256, 2),
+]
 
 
 @pytest.mark.parametrize(("missing", "noise"), [(0.0, 0.0), (0.3, 0.0), (0.0, 0.2), (0.2, 0.1)])

@@ -39,6 +39,7 @@ NB_MODULE(_core, m) {
     bind_kmeans(m);
     bind_evidence(m);
     bind_bitsliced(m);
+    bind_nearest(m);
     bind_simplex(m);
     bind_pair_objective(m);
     bind_factored(m);

@@ -53,7 +53,8 @@ def nearest_pairs(
     -----
     The pairs favour agreement: they are no sample, as :func:`sample_pairs` draws one. No matrix of all
     pairs is made: an object is compared with those in its smallest clusters until the clusters that are
-    left cannot make anybody else as similar.
+    left cannot make anybody else as similar. Where that would be most of them, complete labels without weights
+    are counted with all objects, eight partitions at once.
 
     Examples
     --------

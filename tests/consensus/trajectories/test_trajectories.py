@@ -7,6 +7,7 @@ import pytest
 import scipy.cluster.hierarchy as hierarchy
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2, planted, random_labels
@@ -15,7 +16,7 @@ from tests.naive.graph import singular_triplets
 
 from conclust import EAC, HBGF, PTA, PTGP, Ensemble
 from conclust._kernels import walk_step
-from conclust.consensus.trajectories.walks import walks_of
+from conclust.consensus.trajectories.walks import _bipartite, walks_of
 from conclust.exceptions import DenseLimitError, EvidenceWarning, UnsupportedEnsembleError
 from conclust.spectral import bipartite_spectrum, spectrum_of_products
 
@@ -299,6 +300,18 @@ def test_soft_members_are_refused_by_name(kind):
     soft = Ensemble.from_memberships([np.full((30, 2), 0.5)])
     with pytest.raises(UnsupportedEnsembleError, match=f"{kind.__name__} takes no soft members"):
         kind(2).fit(soft)
+
+
+def test_bipartite_parts_are_those_whose_copies_stay_apart():
+    """In the graph with two copies of each vertex, and edges between copies only."""
+    rng = np.random.default_rng(0)
+    for share in np.repeat([0.02, 0.05, 0.1, 0.3], 30):
+        n = int(rng.integers(1, 25))
+        upper = np.triu(rng.random((n, n)) < share, 1)
+        P = sp.csr_array((upper | upper.T).astype(float))
+        double = sp.block_array([[None, P], [P, None]], format="csr")
+        number = connected_components(double, directed=False)[1]
+        np.testing.assert_array_equal(_bipartite(P), number[:n] != number[n:])
 
 
 # -- spectra

@@ -31,6 +31,7 @@ void bind_labels(nb::module_& m);
 void bind_kmeans(nb::module_& m);
 void bind_evidence(nb::module_& m);
 void bind_bitsliced(nb::module_& m);
+void bind_nearest(nb::module_& m);
 void bind_simplex(nb::module_& m);
 void bind_pair_objective(nb::module_& m);
 void bind_factored(nb::module_& m);

@@ -1,13 +1,11 @@
 #include "base/bindings.h"
 
 #include "evidence/contingency.h"
-#include "evidence/nearest.h"
 #include "evidence/pair_table.h"
 #include "evidence/pairs.h"
 #include "evidence/squared_evidence.h"
 #include "labels/bound.h"
 
-using conclust::NearestPairs;
 using conclust::PairSample;
 
 namespace {
@@ -86,20 +84,6 @@ void bind_pairs(nb::module_& m) {
             nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("n_threads"));
 }
 
-void bind_nearest(nb::module_& m) {
-    nb::class_<NearestPairs> cls(m, "NearestPairs");
-    cls.def("__init__", [](NearestPairs* self, const BoundLabels& labels, std::size_t k, int n_threads) {
-        const nb::gil_scoped_release release;
-        new (self) NearestPairs(labels.view, k, n_threads);
-    }, nb::arg("labels"), nb::arg("k"), nb::arg("n_threads"));
-    cls.def_prop_ro("n_entries", &NearestPairs::n_entries);
-    cls.def("read",
-            [](const NearestPairs& self, Vector<std::int64_t> indptr, Vector<std::int32_t> indices) {
-        const nb::gil_scoped_release release;
-        self.read(span_of(indptr), span_of(indices));
-    }, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert());
-}
-
 template <class Count>
 void bind_squares(nb::module_& m) {
     m.def("squared_evidence", [](Matrix<const Count> c, Matrix<const Count> N, std::size_t first) {
@@ -136,7 +120,6 @@ void bind_pair_table(nb::module_& m) {
 void bind_evidence(nb::module_& m) {
     bind_contingency(m);
     bind_pairs(m);
-    bind_nearest(m);
     bind_pair_table(m);
     bind_squared_evidence(m);
 }

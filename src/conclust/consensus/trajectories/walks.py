@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from conclust._kernels import walk_gram_step, walk_step
 from conclust._progress import stage, tracked
@@ -236,13 +236,26 @@ def _ordered(start: DistinctRows) -> DistinctRows:
 
 
 def _bipartite(P: sp.csr_array) -> NDArray[np.bool_]:
-    """Return which vertices are in a component without a cycle of odd length.
+    """Return which vertices are in a component without a cycle of odd length; the pattern of P is symmetric.
 
-    In the graph with two copies of each vertex and edges between copies, these copies are apart.
+    Such a cycle has an edge whose ends are equally far, or both evenly or both oddly far, from a vertex.
     """
-    double = sp.block_array([[None, P], [P, None]], format="csr")
-    number = connected_components(double, directed=False)[1]
-    return np.asarray(number[: P.shape[0]] != number[P.shape[0] :])
+    n = P.shape[0]
+    number = connected_components(P, directed=False)[1]
+    _, first = np.unique(number, return_index=True)
+    # A vertex more, from which one of each component is reached first.
+    starts = np.append(P.indptr, P.nnz + len(first))
+    ends = np.concatenate([P.indices, first.astype(P.indices.dtype)])
+    rooted = sp.csr_array((np.ones(len(ends)), ends, starts), shape=(n + 1, n + 1))
+    order, before = breadth_first_order(rooted, n)
+    odd = np.zeros(n + 1, dtype=np.bool_)
+    for vertex, last in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
+        odd[vertex] = not odd[last]
+    rows = np.repeat(np.arange(n), np.diff(P.indptr))
+    alike = odd[rows] == odd[P.indices]
+    found = np.ones(len(first), dtype=np.bool_)
+    found[number[rows[alike]]] = False
+    return found[number]
 
 
 def _inverse_roots(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,19 @@
+#include "base/bindings.h"
+#include "evidence/nearest/nearest.h"
+#include "labels/bound.h"
+
+using conclust::NearestPairs;
+
+void bind_nearest(nb::module_& m) {
+    nb::class_<NearestPairs> cls(m, "NearestPairs");
+    cls.def("__init__", [](NearestPairs* self, const BoundLabels& labels, std::size_t k, int n_threads) {
+        const nb::gil_scoped_release release;
+        new (self) NearestPairs(labels.view, k, n_threads);
+    }, nb::arg("labels"), nb::arg("k"), nb::arg("n_threads"));
+    cls.def_prop_ro("n_entries", &NearestPairs::n_entries);
+    cls.def("read",
+            [](const NearestPairs& self, Vector<std::int64_t> indptr, Vector<std::int32_t> indices) {
+        const nb::gil_scoped_release release;
+        self.read(span_of(indptr), span_of(indices));
+    }, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert());
+}
