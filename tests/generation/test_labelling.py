@@ -205,3 +205,13 @@ def test_labelling_is_a_function_of_a_block_that_travels():
     assert sent(X[:0]).shape == (0, 2)
     with pytest.raises(ValueError, match="NaN"):
         sent(np.full((2, 4), np.nan))
+
+
+def test_a_kind_of_model_without_a_way_is_refused():
+    """Its column would be left as the memory was."""
+
+    class Other:
+        kind = "other"
+
+    with pytest.raises(TypeError, match="a model of the kind 'other'"):
+        Labelling([Centers(np.eye(2)), Other()], [None, None], 2, np.uint8)

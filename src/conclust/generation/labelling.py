@@ -29,7 +29,7 @@ _OWNER = "EnsembleGenerator"
 
 
 class Labelling:
-    """Labels blocks of points by many members: those with centres at once, the others one by one.
+    """Labels blocks of points by many members: those with centres at once, cuts of one graph together.
 
     It is a function of a block, ``labelling(block)``, that can be pickled and keeps nothing.
 
@@ -75,6 +75,10 @@ class Labelling:
         for u, model in enumerate(models):
             if isinstance(model, LandmarkCut):
                 self._add(u, model, columns[u])
+            elif not isinstance(model, Centers):
+                raise TypeError(
+                    f"Nothing here labels points by a model of the kind {model.kind!r}."
+                )
 
     def _add(self, u: int, model: LandmarkCut, columns: NDArray[np.int64] | None) -> None:
         for members, cuts, _ in self._graphs:
