@@ -20,7 +20,13 @@ from conclust.exceptions import InputError
 from conclust.similarity import cluster_certainty
 from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
 
-__all__ = ["agreement_weights", "certainty_weights", "points_of", "validity_weights"]
+__all__ = [
+    "agreement_weights",
+    "certainty_weights",
+    "crowd_weights",
+    "points_of",
+    "validity_weights",
+]
 
 _INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
 
@@ -75,6 +81,18 @@ def agreement_weights(
         return _unit(quality)
     top = float(quality.max())
     return quality / top if top > 0 else np.ones_like(quality)
+
+
+def crowd_weights(ensemble: Ensemble, beta: float) -> NDArray[np.float64]:
+    """Return the crowd agreement of each partition to the power beta, times its weight (n_partitions,)."""
+    if ensemble.weights is None:
+        return np.asarray(agreement_weights(ensemble, average="max") ** beta)
+    # Those without weight are not in the crowd.
+    weights = np.zeros(ensemble.n_partitions)
+    crowd = np.flatnonzero(ensemble.weights > 0)
+    some = agreement_weights(ensemble.subset(partitions=crowd), average="max") ** beta
+    weights[crowd] = some * ensemble.weights[crowd]
+    return weights
 
 
 def certainty_weights(

@@ -13,10 +13,10 @@ from tests.naive.measures import nmi
 from tests.naive.similarity import blocks
 
 from conclust import EAC, GPMGLA, WEAC, Ensemble
-from conclust.consensus.linkage.weac import crowd_weights
 from conclust.exceptions import DenseLimitError, ParameterError, UnsupportedEnsembleError
 from conclust.metrics import adjusted_rand_index
 from conclust.similarity import common_neighbours
+from conclust.weighting.weights import crowd_weights
 
 
 def agreement(labels, beta):

@@ -14,10 +14,10 @@ from conclust._validation import check_int, check_real
 from conclust.bipartite import Edges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, part_objects
-from conclust.consensus.linkage.weac import crowd_weights
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import common_neighbours
 from conclust.spectral import ClusterSide, numbered_components, transfer_cut_of_products
+from conclust.weighting.weights import crowd_weights
 
 __all__ = ["GPMGLA"]
 

@@ -12,21 +12,9 @@ from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import Linkage
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
-from conclust.weighting import agreement_weights
+from conclust.weighting.weights import crowd_weights
 
-__all__ = ["WEAC", "crowd_weights"]
-
-
-def crowd_weights(ensemble: Ensemble, beta: float) -> NDArray[np.float64]:
-    """Return the crowd agreement of each partition to the power beta, times its weight (n_partitions,)."""
-    if ensemble.weights is None:
-        return np.asarray(agreement_weights(ensemble, average="max") ** beta)
-    # Those without weight are not in the crowd.
-    weights = np.zeros(ensemble.n_partitions)
-    crowd = np.flatnonzero(ensemble.weights > 0)
-    some = agreement_weights(ensemble.subset(partitions=crowd), average="max") ** beta
-    weights[crowd] = some * ensemble.weights[crowd]
-    return weights
+__all__ = ["WEAC"]
 
 
 class WEAC(ConsensusClusterer):
