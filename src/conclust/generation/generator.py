@@ -28,11 +28,10 @@ from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_bloc
 from conclust.generation.running import Progress, run_tasks
 from conclust.generation.sampled import (
     Shares,
-    fitted_scaler,
     in_order_of_appearance,
     label_all,
 )
-from conclust.generation.scaling import Scale, Scaler, scaler_of, warn_of_spread
+from conclust.generation.scaling import Scale, Scaler, fitted_scaling
 
 __all__ = ["EnsembleGenerator"]
 
@@ -93,10 +92,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         How many graphs of landmarks the "spectral" members share; they take them in turn. Each graph is embedded
         once, and a member of K clusters is k-means on the K leading columns (FSEC [5]_): a fraction of the time,
         for members that differ less. None: each has its own graph. Needs ``sample_fraction=1``.
-    scale : {"minmax", "standard"} or None, default=None
-        Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; or as they are, with a
-        ``ScaleWarning`` where their spreads differ so much that the widest decide alone. Scale
-        where columns have different units; the command line scales by "minmax" unless told not to.
+    scale : {"auto", "minmax", "standard"} or None, default="auto"
+        Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; None: as they are. "auto":
+        to mean 0 and variance 1 where their spreads differ in kind, as those of different units do, else as
+        they are (pixels, coordinates, expression, principal components): see the notes. ``scale_`` has what was
+        done. A clusterer of your own, which may have parameters in the unit of X, gets the columns as they are,
+        with a ``ScaleWarning`` where their spreads differ in kind.
     max_dense : int, default=20000
         Most objects for which "mixed" and its algorithms may allocate matrices of n x n.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
@@ -116,6 +117,10 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     ----------
     members_ : list of Member
         How each partition was made: method, clusters found, seed, features, centres.
+    scale_ : {"minmax", "standard"} or None
+        How the columns were scaled.
+    scale_reason_ : str
+        The same in a sentence, with the reason where ``scale="auto"``.
     scaler_ : MinMaxScaler, StandardScaler or None
         The fitted scaling.
     n_cached_ : int
@@ -139,6 +144,13 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     objects (up to 254 clusters), int8 with -1 for objects that were not drawn (up to 127 clusters):
     ensembles use both as they are, without a copy. All others are int32, with -2 for noise. The clusters of
     each partition are numbered by first appearance.
+
+    ``scale="auto"`` standardises if at least a tenth of the columns that vary are narrow (a standard deviation and
+    a range below a twentieth of the largest ones), while fewer than ten columns decide the squared distances
+    (effective number: squared sum of the variances over the sum of their squares). Where more decide, narrow columns are
+    quiet ones of the same kind, such as the margin of images. Columns that all have a mean of 0 are principal components,
+    and stay. `experiments/default` has the sets by which this was settled. Cosines ("spherical") are of the points as
+    they are.
 
     With ``fit_on`` the cost of the members no longer grows with the objects; what grows is one product of the
     points with the centres of all members, which never leaves the registers. ``fit_transform`` holds the
@@ -211,7 +223,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         feature_fraction: float = 1.0,
         fit_on: int | None = None,
         n_graphs: int | None = None,
-        scale: Scale = None,
+        scale: Scale = "auto",
         max_dense: int = 20_000,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
@@ -416,17 +428,13 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raw = read_points(self, as_whole(X), ensure_min_samples=2)
         else:
             raw = rows.block(0, rows.n)
-        if self.scale is None and not _scales_itself(self.method):
-            names = getattr(self, "feature_names_in_", None)
-            warn_of_spread(raw, names)
-        scaler = scaler_of(self.scale)
-        self.scaler_ = None if scaler is None else scaler.fit(raw)
+        self._fit_scaling([raw])
         points = scaled(raw, self.scaler_)
         plan = make_plan(self, points)
         n = len(points)
         cache = None
         if self.cache_dir is not None:
-            cache = open_cache(self.cache_dir, points_digest(raw), self.scale, n)
+            cache = open_cache(self.cache_dir, points_digest(raw), self.scale_, n)
 
         self._dtype = plan.label_type
         members: dict[int, Member] = {}
@@ -454,15 +462,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self, rows: Rows, fit_on: int, wanted: list[NDArray[Any]] | None
     ) -> None:
         """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
-        some = rows.some()
-        if self.scale is None and not _scales_itself(self.method):
-            warn_of_spread(some, getattr(self, "feature_names_in_", None))
-        self.scaler_ = fitted_scaler(self.scale, rows)
-        plan = make_plan(self, scaled(some, self.scaler_), rows.n, fit_on)
+        self._fit_scaling(block for _, block in rows.blocks())
+        plan = make_plan(self, scaled(rows.some(), self.scaler_), rows.n, fit_on)
         cache = None
         if self.cache_dir is not None:
             digest = blocks_digest(rows.shape, (block for _, block in rows.blocks()))
-            cache = open_cache(self.cache_dir, digest, self.scale, rows.n)
+            cache = open_cache(self.cache_dir, digest, self.scale_, rows.n)
         members: dict[int, Member] = {}
 
         def keep(task: Task, results: Sequence[Labelled]) -> None:
@@ -485,6 +490,19 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
             )
         self._warn_of_fewer(plan)
+
+    def _fit_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
+        """Fit the scaling of the points."""
+        kinds = _algorithms(self.method)
+        # Cosines are of the points as they are; pipelines may scale.
+        kept = any(hasattr(kind, "steps") or kind == "spherical" for kind in kinds)
+        scale: Scale = None if self.scale == "auto" and kept else self.scale
+        names = getattr(self, "feature_names_in_", None)
+        fixed = not all(isinstance(kind, str) for kind in kinds)
+        self.scale_, self.scaler_, self.scale_reason_ = fitted_scaling(
+            scale, blocks, names, fixed=fixed
+        )
+        say(self.scale_reason_)
 
     def _run(
         self,
@@ -564,10 +582,10 @@ def _is_named(method: Any) -> bool:
     return all(isinstance(entry, str) for entry in listed)
 
 
-def _scales_itself(method: Any) -> bool:
-    """Tell whether clusterers of the user's may scale by themselves, as pipelines do."""
+def _algorithms(method: Any) -> list[Any]:
+    """Return the algorithms that `method` lists, alone or in pairs with their numbers of clusters."""
     listed = method if isinstance(method, list | tuple) else [method]
-    return any(hasattr(clusterer, "steps") for clusterer in listed)
+    return [entry[0] if isinstance(entry, list | tuple) else entry for entry in listed]
 
 
 def _describe(task: Task, result: Labelled, d: int) -> Member:
