@@ -413,7 +413,7 @@ def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
     cells = [[values[i] for i in order.tolist()] for values in cells]
     blocks = [
         _text(text),
-        table("The clusterings, the least alike to the consensus first", columns, cells, first=10),
+        table("Clusterings, least similar to the consensus first", columns, cells, first=10),
         gallery.of_partitions(found),
     ]
     return _section("partitions", "How good the clusterings are", blocks)
