@@ -21,8 +21,8 @@ _SHRINKAGE = 0.1
 class BorderGeometry:
     """The axes and regions of all borders between pieces, and the points as these see them.
 
-    For the border (p, q) a point x is at the place t = (x - m_p)'(m_q - m_p) / |m_q - m_p|^2, after
-    whitening: 0 at the centre m_p, 1 at m_q. Its region is where, for each other centre c with u the
+    For the border (p, q) a point x is at the place t = (x - m_p)'a / a'a, a = m_q - m_p, after whitening:
+    0 at the centre m_p, 1 at m_q. Its region is where, for each other centre c with u the
     point of the segment that is nearest to it, x is on u's side of the plane through the middle of c and
     u that is perpendicular to c - u.
 
