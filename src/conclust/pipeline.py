@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 import conclust
-from conclust._progress import fitting
+from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._validation import check_column_names, check_int, refuse
 from conclust.agreement import anmi
@@ -203,26 +203,33 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             if isinstance(consensus, ConsensusClusterer):
                 # Before the members are made, which takes longest.
                 consensus._check_number(_num_samples(X))
-            ensemble = Ensemble(generator.fit_transform(X))
+            with step("generate", generator):
+                ensemble = Ensemble(generator.fit_transform(X))
             self._n_made = ensemble.n_partitions
             self.ensemble_ = _with_further(ensemble, partitions, self.n_features_in_)
             self.generator_ = generator
             if self.n_clusters == _AUTO:
-                self.selection_ = self._select(X, seeds[3])
+                with step("choose"):
+                    self.selection_ = self._select(X, seeds[3])
                 consensus.set_params(n_clusters=self.selection_.n_clusters)
-            self.consensus_ = self._fitted(consensus)
+            with step("combine", self.ensemble_):
+                self.consensus_ = self._fitted(consensus)
         return self
 
     def _select(self, X: Any, seed: int) -> Selection:
         """Choose the number of clusters by resamples of the points, in the scale of the generator."""
         from conclust.selection import choose
 
-        given = {}
-        if isinstance(self.generator_, EnsembleGenerator):
-            given = {"scale": self.generator_.scale_, "n_jobs": self.generator_.n_jobs}
-            if self.random_state is not None:
-                given["cache_dir"] = self.generator_.cache_dir
-        return choose(X, random_state=seed, verbose=self.verbose, **{"scale": None, **given})
+        made, ours = self.generator_, isinstance(self.generator_, EnsembleGenerator)
+        return choose(
+            X,
+            scale=made.scale_ if ours else None,
+            n_jobs=made.n_jobs if ours else None,
+            # Without a seed no later fit could ask for the same references.
+            cache_dir=made.cache_dir if ours and self.random_state is not None else None,
+            random_state=seed,
+            verbose=self.verbose,
+        )
 
     def _fitted(self, consensus: Any) -> Any:
         """Return the consensus, fitted to the ensemble."""

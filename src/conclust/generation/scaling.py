@@ -63,8 +63,8 @@ class _Spread(NamedTuple):
     def differs(self) -> bool:
         """Whether the spreads differ in kind, as those of different units do."""
         n_narrow = int(np.count_nonzero(self.narrow))
-        many = n_narrow > 0 and n_narrow >= _SHARE * np.count_nonzero(self.varying)
-        return many and self.deciding < _DECIDING and not self.centred
+        many = n_narrow > 0 and n_narrow >= _SHARE * int(np.count_nonzero(self.varying))
+        return bool(many) and self.deciding < _DECIDING and not self.centred
 
     def sentence(self, names: Sequence[str] | None) -> str:
         """Name the widest and the narrowest column, with their deviations."""
@@ -116,9 +116,10 @@ def fitted_scaling(
     """
     if scale == "auto":
         standard, extent = StandardScaler(), MinMaxScaler()
-        for block in blocks:
-            standard.partial_fit(block)
-            extent.partial_fit(block)
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of very large values
+            for block in blocks:
+                standard.partial_fit(block)
+                extent.partial_fit(block)
         spread = _spread(standard, extent)
         if not spread.differs:
             return Scaling(None, None, "Columns not scaled: their spreads are of one kind.")
