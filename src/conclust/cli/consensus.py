@@ -156,13 +156,18 @@ def _clustered(
             with talk.during("choosing the number of clusters"):
                 yield
         else:
+            weights = subjects[0].weights
+            if weights is not None:
+                talk.step(
+                    f"Each column of categories counts for {weights[-1]:g} clusterings (--category-weight)."
+                )
             with _combining(talk, choice, subjects[0], len(points.category_names)):
                 yield
         clock.lap(step)
 
     with recorded_warnings() as told, warnings.catch_warnings(), watching(watcher):
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
-        pipeline.fit(filled.X, partitions=_partitions(arguments, talk, points, filled))
+        pipeline.fit(filled.X, partitions=_partitions(arguments, points, filled))
     ensemble = _spread_ensemble(pipeline, points, filled)
     source = {
         "file": plain(arguments.points),
@@ -186,7 +191,7 @@ def _clustered(
 
 
 def _partitions(
-    arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled
+    arguments: argparse.Namespace, points: Points, filled: Filled
 ) -> NDArray[Any] | Ensemble | None:
     """Return the columns of categories of the objects that are clustered, with their weight if it was given."""
     if points.categories is None:
@@ -194,11 +199,7 @@ def _partitions(
     categories: NDArray[Any] = points.categories[filled.complete]
     weight = arguments.category_weight
     if weight is None:
-        talk.step(
-            "Each column of categories counts as much as a column of numbers (--category-weight)."
-        )
         return categories
-    talk.step(f"Each column of categories counts for {weight:g} clusterings (--category-weight).")
     return Ensemble(categories, weights=np.full(categories.shape[1], weight))
 
 
@@ -362,7 +363,6 @@ def _finish(
             "objects_without_evidence": int(np.count_nonzero(labels < 0)),
             "mean_confidence": None if sure is None else sure.mean,
             "mean_confidence_by_chance": None if sure is None else float(sure.by_chance.mean()),
-            "reason": getattr(model, "reason_", None),
             "supports": [asdict(support) for support in getattr(model, "supports_", [])],
             **_figures(model),
             "selection": None if found is None else selection_record(found),
@@ -431,7 +431,7 @@ def _facts(ensemble: Ensemble) -> dict[str, Any]:
 
 def _figures(model: Any) -> dict[str, Any]:
     """Return the method's figures on its own work, where it has any."""
-    names = ("objective", "kkt_residual", "n_iter", "converged", "solver")
+    names = ("reason", "objective", "kkt_residual", "n_iter", "converged", "solver")
     found = {name: getattr(model, f"{name}_", None) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -485,7 +485,7 @@ def _summary(
         if model.n_clusters is None and model.n_clusters_ == 1:
             lines.append("If there are clusters all the same, give their number with -k.")
         if arguments.command == "cluster" and model.n_clusters is None:
-            lines.append("There is no p-value: -k auto computes one.")
+            lines.append("No p-value was computed: -k auto does.")
     unplaced = int(np.count_nonzero(labels < 0))
     if unplaced:
         lines.append(f"{count(unplaced, 'object')} in no clustering at all: label -1.")
