@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels._core_kmeans import *  # noqa: F403
+from conclust._kernels._core_neighbours import *  # noqa: F403
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
