@@ -79,7 +79,7 @@ class CommunityGraph:
         sources = np.repeat(np.arange(len(masses)), np.diff(starts))
         if (masses > 1).any():
             weights = weights * (0.5 * (masses[sources] + masses[ends]))
-        degrees = np.bincount(sources, weights, len(masses))
+        degrees = np.bincount(sources, weights, len(masses)).astype(np.float64)
         total = float(degrees.sum())
         loads = degrees if quality == "modularity" else masses.astype(np.float64)
         weight = float(loads.sum())

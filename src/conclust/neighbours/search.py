@@ -15,7 +15,16 @@ from conclust._validation import check_int, check_option
 from conclust.exceptions import InputError
 from conclust.neighbours.cells import Cells, cells_of
 
-__all__ = ["Metric", "Neighbours", "PointIndex", "find_neighbours", "unit_rows"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "Neighbours",
+    "PointIndex",
+    "comparable",
+    "find_neighbours",
+    "neighbours_of",
+    "unit_rows",
+]
 
 Metric: TypeAlias = Literal["euclidean", "cosine"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -98,11 +107,17 @@ def find_neighbours(
     owner = "find_neighbours"
     k = check_int(k, "k", owner) or 1
     threads = thread_count(n_jobs, owner)
-    points = comparable(X, metric, owner)
+    return neighbours_of(comparable(X, metric, owner), k, threads)[0]
+
+
+def neighbours_of(
+    points: NDArray[np.float64], k: int, threads: int = 1
+) -> tuple[Neighbours, PointIndex]:
+    """Return the k nearest neighbours of each distinct one of comparable points, and what found them."""
     rows = EqualRows.of(points)
-    distinct = np.ascontiguousarray(points[rows.first])
-    found, squares = PointIndex(distinct).neighbours(k, threads)
-    return Neighbours(rows, found, squares)
+    index = PointIndex(np.ascontiguousarray(points[rows.first]))
+    found, squares = index.neighbours(k, threads)
+    return Neighbours(rows, found, squares), index
 
 
 def comparable(X: ArrayLike, metric: Metric, owner: str) -> NDArray[np.float64]:
@@ -196,6 +211,25 @@ class PointIndex:
         threads: int,
         form: str,
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the k points nearest to each query, and their squared distances.
+
+        Parameters
+        ----------
+        queries : ndarray of shape (q, n_features)
+            The queries, cell by cell, scaled as the points.
+        excluded : ndarray of int32 of shape (q,)
+            The point that is no neighbour of each query; -1: none.
+        groups : ndarray of int64
+            Where the queries of each cell begin.
+        lists : tuple of ndarray
+            The cells that the queries of each cell are compared with (`Cells.lists`).
+        k : int
+            How many.
+        threads : int
+            How many work on it.
+        form : str
+            The form of the kernel.
+        """
         found = np.empty((len(queries), k), dtype=np.int32)
         squares = np.empty((len(queries), k))
         cells = self._cells
