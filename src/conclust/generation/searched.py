@@ -33,7 +33,7 @@ _OWNER = "EnsembleGenerator"
 
 def sizes_of_neighbourhoods(n: int) -> NDArray[np.int64]:
     """Return the numbers of neighbours that members of n points choose from: a geometric grid."""
-    largest = int(min(_MOST_NEIGHBOURS, max(_FEW_NEIGHBOURS, 1.5 * sqrt(n)), n - 1))
+    largest = max(1, int(min(_MOST_NEIGHBOURS, max(_FEW_NEIGHBOURS, 1.5 * sqrt(n)), n - 1)))
     lowest = min(_FEW_NEIGHBOURS, largest)
     return np.unique(np.rint(np.geomspace(lowest, largest, _GRID)).astype(np.int64))
 

@@ -349,6 +349,12 @@ std::size_t find_communities(const WeightedGraph& given, double rate, std::uint6
         }
         communities = split_components(base, labels);
     }
+    // Moves of whole parts may have made moves of single nodes worthwhile.
+    Labels current(labels.begin(), labels.end());
+    while (search.move_nodes(base, current)) {
+        communities = split_components(base, current);
+        std::copy(current.begin(), current.end(), labels.begin());
+    }
     return communities;
 }
 

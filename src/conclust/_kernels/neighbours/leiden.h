@@ -6,8 +6,9 @@
 //
 // A round moves single nodes, from a queue in random order, to the neighbouring community with the largest gain
 // (the lowest number of equal gains) until no move gains; refines each community from single nodes by merging
-// those that are well connected to it; and goes on with the refined communities as nodes. Every random number
-// is a function of the seed, and every sum has one order: the result does not depend on the machine.
+// those that are well connected to it; and goes on with the refined communities as nodes. At the end single nodes
+// move once more, until no move gains. Every random number is a function of the seed, and every sum has one order:
+// the result does not depend on the machine.
 #pragma once
 
 #include <cstddef>
