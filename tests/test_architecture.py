@@ -52,6 +52,7 @@ FLOORS = {
     "simplex": (2, 0),
     "similarity": (2, 0),
     "bipartite": (2, 0),
+    "borders": (2, 0),
     "spectral": (2, 1),
     "matching": (2, 1),
     "membership": (2, 1),
