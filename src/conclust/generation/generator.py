@@ -149,8 +149,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     nor labels. `conclust.generation.array_api` has the two steps for arrays on a graphics card.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory
-    of about 300 bytes an object. Where the graph has more connected components than clusters are asked
-    for, components are joined by average linkage of their means. With :class:`conclust.HBGF`
+    of about 300 bytes an object. Where the graph has several connected components, weak ties
+    connect each to the nearest. With :class:`conclust.HBGF`
     (``joint=False``) as the consensus this is U-SENC [2]_, which draws n_clusters from range(20, 61).
 
     With `n_graphs` a further member of a graph costs O(n K^2). Members of one graph see the same features, and

@@ -68,7 +68,23 @@ def plan_mixed(
     root: np.random.SeedSequence,
     init: Init,
 ) -> Plan:
-    """Plan six algorithms, each for the same numbers of clusters."""
+    """Plan six algorithms, each for the same numbers of clusters.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+        The data.
+    sizes : Sizes
+        Objects and features, of the data and of a member.
+    choices : sequence of int or None
+        The numbers of clusters. None: 2 to a cube root.
+    n_partitions : int or None
+        The number of members, if it is given.
+    root : SeedSequence
+        Source of all seeds.
+    init : {"k-means++", "random"}
+        Starts of k-means.
+    """
     if choices is None:
         wide = _few_choices(sizes.n)
         seeds = spawn_seeds(root, len(ALL_PAIRS) + len(wide))
