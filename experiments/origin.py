@@ -21,6 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 _RUN = re.compile(r"python -m experiments\.([\w.]+)")
 _PACKAGES = {"conclust": "src/conclust", "experiments": "experiments", "tools": "tools"}
 _KERNELS = "src/conclust/_kernels/"
+# How results are written, kept and drawn decides no number.
+_NO_SOURCES = frozenset(
+    f"experiments/{name}.py" for name in ("drawing", "kept", "origin", "output")
+)
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Homes of the names that ``from conclust import NAME`` finds.
 _HOMES = "src/conclust/__init__.py"
@@ -45,12 +49,12 @@ class Tree:
     def sources(self, experiment: str) -> dict[str, str]:
         """Return the files that an experiment depends on, each with the digest of its code.
 
-        Comments, docstrings and layout do not count. Of the kernels all count.
+        Comments, docstrings and layout do not count, nor what writes, keeps and draws results. Of the kernels all count.
         """
         todo, found = [f"experiments/{experiment.replace('.', '/')}.py"], set[str]()
         while todo:
             path = todo.pop()
-            if path not in found and path in self.paths:
+            if path not in found and path in self.paths and path not in _NO_SOURCES:
                 found.add(path)
                 todo += self._imported(path)
         if any(path.startswith(_KERNELS) for path in found):

@@ -89,6 +89,7 @@ def test_sources_are_what_an_experiment_imports(project):
         ("src/conclust/method.py", '"""Other words."""\nfrom conclust.measure import m\nfrom conclust import _kernels\n', False),
         ("src/conclust/_kernels/a.cpp", "int a() {\n  return 1; }  // two\n", False),
         ("src/conclust/other.py", "o = 4\n", False),
+        ("experiments/output.py", "", False),
         ("experiments/one/result/table.md", "2\n", False),
     ],
 )  # fmt: skip

@@ -474,6 +474,8 @@ def test_a_constant_partition_is_chance():
     assert model.distances_[-1] == pytest.approx(1.0)
     constant = WeightedPCC(2, distance="corrected", random_state=0).fit([[0, 0], [0, 0], [0, 0]])
     assert constant.labels_.tolist() == [0, 0, 0]
+    # The distance is 0 and so is its expectation.
+    assert constant.distances_.tolist() == [1.0, 1.0]
 
 
 def test_correction_does_not_trust_random_partitions_of_many_clusters():
