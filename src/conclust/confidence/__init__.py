@@ -1,6 +1,7 @@
 """How sure a consensus is: of each object, cluster and partition, and beside how sure it would be of nothing."""
 
 from conclust.confidence.borders import BorderTests, border_tests
+from conclust.confidence.categories import ClusterCategories, cluster_categories
 from conclust.confidence.chance import ChanceConfidence, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, stability_over_k
 from conclust.confidence.dips import dip
@@ -15,6 +16,7 @@ from conclust.confidence.stability import SampleStability, object_ambiguity, sam
 __all__ = [
     "BorderTests",
     "ChanceConfidence",
+    "ClusterCategories",
     "ClusterConfidence",
     "ClusterFeatures",
     "ClusterGaps",
@@ -24,6 +26,7 @@ __all__ = [
     "SampleStability",
     "border_tests",
     "chance_confidence",
+    "cluster_categories",
     "cluster_confidence",
     "cluster_features",
     "cluster_gaps",
