@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from conclust import EnsembleGenerator
 from conclust.datasets import available, load
 
-__all__ = ["KINDS", "SETS", "PaperSet", "here", "members", "points"]
+__all__ = ["KINDS", "SETS", "PaperSet", "here", "members", "originals", "points"]
 
 KINDS = ("ensemble 1", "ensemble 2")
 PARTITIONS = 150
@@ -88,6 +88,11 @@ SETS = {
         "optdigits_1000", 10, 10, 50, (10, 12, 15, 20, 35, 50), "another sample of 1,000"
     ),
 }
+
+
+def originals(names: Sequence[str]) -> list[str]:
+    """Return those of the sets that are the papers' own, or a sample of theirs: no formula stands in."""
+    return [name for name in names if SETS[name].stand_in != _FORMULA]
 
 
 def here(names: Sequence[str]) -> list[str]:
