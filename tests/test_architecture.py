@@ -28,6 +28,7 @@ FLOORS = {
     "_random": (1, 2),
     "_spreadsheets": (1, 2),
     "_storage": (1, 2),
+    "_result_entries": (1, 2),
     "_threads": (1, 2),
     "_versions": (1, 2),
     "_warnings": (1, 2),
@@ -76,6 +77,7 @@ FLOORS = {
     "report": (5, 1),
     "sc": (5, 1),
     "cli": (5, 2),
+    "_entry": (5, 3),
 }
 
 MODULES = sorted(

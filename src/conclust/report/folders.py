@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._labels import canonical_labels
+from conclust._result_entries import checked_entries
 from conclust._spreadsheets import unguarded
 from conclust._storage import entry_of, open_regular, read_json
 from conclust._versions import RESULT_FORMAT
@@ -116,10 +117,7 @@ class Folder:
                 f"{path} is no complete result folder: it has no result.json, which is written last. Make "
                 "it again with 'conclust cluster', 'combine' or 'select'."
             )
-        content = read_json(path / "result.json")
-        if not isinstance(content, dict):
-            self.damaged("result.json")
-        self.content: dict[str, Any] = content
+        self.content = checked_entries(read_json(path / "result.json"), path / "result.json")
 
     def command(self) -> str:
         """Return the command that wrote the folder; refuse a command without a report."""
