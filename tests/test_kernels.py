@@ -28,6 +28,7 @@ FOLDERS = {
     "models": 3,
     "graph": 3,
     "neighbours": 4,
+    "borders": 3,
 }
 MOST_FILES = 13
 

@@ -52,4 +52,5 @@ NB_MODULE(_core, m) {
     bind_models(m);
     bind_graph(m);
     bind_neighbours(m);
+    bind_borders(m);
 }

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.consensus import folder_of, send, spread
-from conclust.cli.fill import fill
+from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_points
 from conclust.cli.outputs import (
     LabelTable,
@@ -58,6 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
         name = "standard input" if arguments.points == STREAM else arguments.points
         n_samples, n_columns = points.X.shape
         sizes = f"{count(n_samples, 'object')}, {count(n_columns, 'column')}"
+        if points.category_names:
+            sizes += f", {count(len(points.category_names), 'column')} of categories"
         talk.step(f"Read {name}: {sizes}" + "".join(f"; {note}" for note in points.notes) + ".")
         filled = fill(points.X, arguments.impute, points.names)
         if filled.note:
@@ -68,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"references; {scaling(arguments)}."
         )
         with recorded_warnings() as told, talk.during("choosing"):
-            found = _choose(arguments, talk, points, filled.X)
+            found = _choose(arguments, talk, points, filled)
         clock.lap("choose")
         labels = {k: spread(column, filled.complete) for k, column in found.labels.items()}
         chosen = spread(found.labels_, filled.complete)
@@ -86,10 +88,10 @@ def run(arguments: argparse.Namespace) -> None:
                     members = Ensemble(spread(members.labels, filled.complete))
                 members.save(folder.file("ensemble.npz"))
                 path = folder.file("features.csv")
-                write_features(path, filled.X, found.labels_, points.names, raw=arguments.raw)
+                write_features(path, points, filled, found.labels_, raw=arguments.raw)
                 gaps = gaps_record(filled.X, found.labels_, scale(arguments), arguments.seed)
             clock.lap("write")
-            content = _content(arguments, points, found, chosen, scores, told)
+            content = _content(arguments, points, filled, found, chosen, scores, told)
             content |= {"gaps": gaps, "seconds": clock.seconds()}
             write_result(folder.file("result.json"), content)
         else:
@@ -97,9 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
     talk.result(_summary(arguments, found, chosen, scores))
 
 
-def _choose(
-    arguments: argparse.Namespace, talk: Talk, points: Points, X: NDArray[np.float64]
-) -> Selection:
+def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:
+    X = filled.X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)  # told with the result
         if arguments.scale == "none":  # said here, where the columns have names
@@ -108,6 +109,8 @@ def _choose(
         return choose(
             X,
             arguments.k,
+            categories=points.complete_categories(filled.complete),
+            category_weight=arguments.category_weight or 1.0,
             n_resamples=arguments.resamples,
             sample_fraction=arguments.sample_fraction,
             null=None if arguments.null == "none" else arguments.null,
@@ -125,6 +128,7 @@ def _choose(
 def _content(
     arguments: argparse.Namespace,
     points: Points,
+    filled: Filled,
     found: Selection,
     chosen: NDArray[np.int64],
     scores: dict[str, float] | None,
@@ -138,6 +142,8 @@ def _content(
         The command line.
     points : Points
         What was read.
+    filled : Filled
+        What was clustered.
     found : Selection
         The answer.
     chosen : ndarray of shape (n_samples,)
@@ -153,6 +159,8 @@ def _content(
             "file": plain(arguments.points),
             "objects": len(points.X),
             "columns": list(points.names),
+            "categories": list(points.category_names),
+            "filled": filled.cells.sum(axis=0).tolist(),
         },
         "seed": arguments.seed,
         **selection_record(found),

@@ -23,7 +23,7 @@ from conclust.generation.cache import MemberCache, blocks_digest, open_cache, po
 from conclust.generation.communities import NeighbourRecipe
 from conclust.generation.finished import describe, labelling_of, type_for
 from conclust.generation.labelling import Labelling, over_chunks, scaled
-from conclust.generation.members import Labelled, Member, Task
+from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.neighbour_options import read_graph
 from conclust.generation.plan import METHODS, Plan, fitted_on, make_plan, refuse_method
 from conclust.generation.points import read_points
@@ -53,7 +53,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     method : str, clusterer or list, default="kmeans"
         How the members are made.
 
-        - "kmeans": k-means from randomly chosen points, one start, n_clusters drawn uniformly.
+        - "kmeans": k-means from one start (`init`), n_clusters drawn uniformly.
         - "spherical": k-means with the cosine as similarity [4]_, one random start, n_clusters drawn uniformly:
           for texts. Rows of zeros, which have no direction, are refused by ``fit``.
         - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points: objects
@@ -63,11 +63,11 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         - "multimetric": spectral clustering under a metric drawn for each member (MDEC [3]_), for many
           features: half of the features, 5 to 20 nearest neighbours and the width of the kernel are
           drawn; n_clusters drawn uniformly. Up to 100,000 objects; knows no new points.
-        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, with the number
+        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, with the number
           of neighbours and the resolution drawn for each member. Groups need not be round, and the
           members are the cheapest of all. With `n_clusters` each member searches the resolution that leads to
           about the number drawn (within 5 %, where there is one).
-        - "density": single linkage of the mutual reachability [7]_ of nearest neighbours, without noise; the
+        - "density": single linkage of the mutual reachability [8]_ of nearest neighbours, without noise; the
           core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to the square root of
           n_samples) and their least size are drawn.
         - "mixed": single, average, ward and centroid linkage (Euclidean), spectral clustering and
@@ -119,6 +119,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         the mean weight of a pair of objects.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance of the neighbours, for "graph" and "density" members.
+    init : {"k-means++", "random"}, default="k-means++"
+        Where the "kmeans" members start: at points chosen by greedy k-means++ [6]_, which are far apart, so that
+        small clusters beside a large one have centres of their own; or at distinct points chosen at random.
     scale : {"minmax", "standard"} or None, default=None
         Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; or as they are, with a
         ``ScaleWarning`` where their spreads differ so much that the widest decide alone. Scale
@@ -173,8 +176,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     nor labels. `conclust.generation.array_api` has the two steps for arrays on a graphics card.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory
-    of about 300 bytes an object. Where the graph has more connected components than clusters are asked
-    for, components are joined by average linkage of their means. With :class:`conclust.HBGF`
+    of about 300 bytes an object. Where the graph has several connected components, weak ties
+    connect each to the nearest. With :class:`conclust.HBGF`
     (``joint=False``) as the consensus this is U-SENC [2]_, which draws n_clusters from range(20, 61).
 
     All members by "graph" and "density" of a fit share one search of neighbours, exact up to 50,000 points. Equal
@@ -212,9 +215,11 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
        Machine Learning 42, 2001.
     .. [5] R. Zhang, S. Hang, Z. Sun, F. Nie, R. Wang and X. Li, "Anchor-based fast spectral ensemble
        clustering", Information Fusion 113, 2025.
-    .. [6] V. A. Traag, L. Waltman and N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
+    .. [6] D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", Proceedings of the 18th
+       Annual ACM-SIAM Symposium on Discrete Algorithms, 2007.
+    .. [7] V. A. Traag, L. Waltman and N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
        communities", Scientific Reports 9, 5233, 2019.
-    .. [7] R. J. G. B. Campello, D. Moulavi and J. Sander, "Density-based clustering based on hierarchical density
+    .. [8] R. J. G. B. Campello, D. Moulavi and J. Sander, "Density-based clustering based on hierarchical density
        estimates", PAKDD 2013.
 
     Examples
@@ -256,6 +261,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         weights: Weights = "jaccard",
         quality: Quality = "modularity",
         metric: Metric = "euclidean",
+        init: Init = "k-means++",
         scale: Scale = None,
         max_dense: int = 20_000,
         random_state: RandomStateLike = None,
@@ -275,6 +281,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.weights = weights
         self.quality = quality
         self.metric = metric
+        self.init = init
         self.scale = scale
         self.max_dense = max_dense
         self.random_state = random_state

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import seed_sequence, spawn_seeds
-from conclust._validation import check_int, check_real, is_it, refuse
+from conclust._validation import check_int, check_option, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
 from conclust.generation.communities import DensityRecipe, GraphRecipe, NeighbourRecipe
@@ -20,6 +20,7 @@ from conclust.generation.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
 from conclust.generation.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
+    Init,
     KMeansRecipe,
     Recipe,
     Task,
@@ -38,6 +39,7 @@ __all__ = ["METHODS", "Plan", "fitted_on", "make_plan", "refuse_method"]
 
 METHODS = ("kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density")
 _DEFAULT_PARTITIONS = 100
+_INIT = "k-means++"
 # Objects above which members are fitted on some, unless told otherwise, and how many these are.
 _LARGE = 200_000
 _FIT_ON = 50_000
@@ -110,6 +112,7 @@ def make_plan(
     n_partitions = check_int(generator.n_partitions, "n_partitions", OWNER, none=True)
     _check_graphs(generator)
     check_neighbour_options(generator, _kinds_of(generator.method), given)
+    _check_init(generator)
     max_dense = check_int(generator.max_dense, "max_dense", OWNER)
     root = seed_sequence(generator.random_state, OWNER)
     choices = _choices(generator.n_clusters)
@@ -127,7 +130,7 @@ def make_plan(
             )
     if mixed:
         check_choices(choices, sizes)
-        return plan_mixed(points, sizes, choices, n_partitions, root)
+        return plan_mixed(points, sizes, choices, n_partitions, root, generator.init)
     # Members by neighbours see the same objects, drawn by the seed of the first member.
     recipes = neighbour_recipes(generator, spawn_seeds(root, 1)[0], given)
     if pairs is not None:
@@ -162,6 +165,19 @@ def _kinds_of(method: Any) -> list[Any]:
     if pairs is not None:
         return [algorithm for algorithm, _ in pairs]
     return list(method) if isinstance(method, list | tuple) else [method]
+
+
+def _check_init(generator: Any) -> None:
+    """Refuse starts of k-means where no member has them."""
+    check_option(generator.init, "init", OWNER, Init)
+    kinds = _kinds_of(generator.method)
+    if generator.init != _INIT and not any(
+        isinstance(kind, str) and kind in ("kmeans", "mixed") for kind in kinds
+    ):
+        expected = (
+            f"{_INIT!r} where no member is by 'kmeans' or 'mixed': others have no such starts"
+        )
+        refuse("init", OWNER, expected, generator.init)
 
 
 def _fraction(value: Any, name: str) -> float:
@@ -267,6 +283,13 @@ class _Entry:
     shares: bool = False
 
 
+def _starting(entry: _Entry, init: Init) -> _Entry:
+    """Return an entry whose k-means starts as `init` says, if it is by k-means."""
+    if type(entry.recipe) is not KMeansRecipe:
+        return entry
+    return replace(entry, recipe=replace(entry.recipe, init=init))
+
+
 def _sharing(entry: _Entry) -> _Entry:
     """Return an entry whose members share graphs of landmarks, if it makes any."""
     if not isinstance(entry.recipe, LandmarkSpectralRecipe) or entry.choices is None:
@@ -334,7 +357,7 @@ def _plan_pairs(
         if _is_dense(algorithm):
             runs.append(Run(ALL_PAIRS[algorithm], ks, times=1))
             continue
-        entry = _entry(algorithm, ks, points, sizes, cached, recipes)
+        entry = _starting(_entry(algorithm, ks, points, sizes, cached, recipes), generator.init)
         if n_graphs is not None:
             entry = _sharing(entry)
         if entry.choices is None:
@@ -390,6 +413,7 @@ def _plan_in_turn(
     check_choices(choices, sizes)
     cached = generator.cache_dir is not None
     entries = [_entry(method, choices, points, sizes, cached, recipes) for method in methods]
+    entries = [_starting(entry, generator.init) for entry in entries]
     n_graphs = generator.n_graphs
     if n_graphs is not None:
         entries = [_sharing(entry) for entry in entries]

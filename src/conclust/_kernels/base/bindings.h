@@ -44,3 +44,4 @@ void bind_search(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_neighbours(nb::module_& m);
+void bind_borders(nb::module_& m);
