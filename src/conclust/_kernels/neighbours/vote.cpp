@@ -19,7 +19,8 @@ void vote(std::span<const std::int32_t> found, std::span<const double> squares, 
         for (std::size_t u = 0; u < members; ++u) {
             std::size_t distinct = 0;
             for (std::size_t m = 0; m < voters; ++m) {
-                const std::int32_t label = labels[static_cast<std::size_t>(found[i * k + m]) * members + u];
+                const std::int32_t label =
+                    labels[static_cast<std::size_t>(found[i * k + m]) * members + u];
                 std::size_t place = 0;
                 while (place < distinct && voted[place] != label) {
                     ++place;
