@@ -80,7 +80,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Number of clusters, or upper bound of it, as the consensus takes it; goes before the one
         that an estimator given as `consensus` has. "auto": the number of 2 to 10 that resampling the points
         shows, or one cluster if a p-value says so (:func:`conclust.selection.choose` with its
-        defaults, and the generator's scale, `n_jobs` and `cache_dir`). None: the consensus' own; the default consensus
+        defaults, and the generator's scale, `n_jobs` and `cache_dir`; further partitions are its categories). None: the consensus' own; the default consensus
         reads it from the ensemble.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         If given, seeds both parts; None leaves their own ``random_state`` alone.
@@ -221,8 +221,16 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         from conclust.selection import choose
 
         made, ours = self.generator_, isinstance(self.generator_, EnsembleGenerator)
+        categories, weight = None, 1.0
+        if self.ensemble_.n_partitions > self._n_made:
+            further = range(self._n_made, self.ensemble_.n_partitions)
+            part = self.ensemble_.subset(partitions=np.array(further))
+            categories = part.labels
+            weight = float(part.partition_weights.mean()) * self.n_features_in_ / self._n_made
         return choose(
             X,
+            categories=categories,
+            category_weight=weight,
             scale=made.scale_ if ours else None,
             n_jobs=made.n_jobs if ours else None,
             # Without a seed no later fit could ask for the same references.

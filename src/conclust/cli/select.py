@@ -60,6 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
         name = "standard input" if arguments.points == STREAM else arguments.points
         n_samples, n_columns = points.X.shape
         sizes = f"{count(n_samples, 'object')}, {count(n_columns, 'column')}"
+        if points.category_names:
+            sizes += f", {count(len(points.category_names), 'column')} of categories"
         talk.step(f"Read {name}: {sizes}" + "".join(f"; {note}" for note in points.notes) + ".")
         filled = fill(points.X, arguments.impute, points.names)
         if filled.note:
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"references."
         )
         with recorded_warnings() as told, talk.during("choosing"):
-            found = _choose(arguments, talk, filled.X)
+            found = _choose(arguments, talk, points, filled)
         clock.lap("choose")
         talk.step(scaling(found.settings["scale_reason"], points.names))
         labels = {k: spread(column, filled.complete, MISSING) for k, column in found.labels.items()}
@@ -106,12 +108,15 @@ def _scaled(X: NDArray[np.float64], found: Selection) -> NDArray[np.float64]:
     return scaled(X, None if scaler is None else scaler.fit(X))
 
 
-def _choose(arguments: argparse.Namespace, talk: Talk, X: NDArray[np.float64]) -> Selection:
+def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:
+    X = filled.X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)  # told with the result
         return choose(
             X,
             arguments.k,
+            categories=points.complete_categories(filled.complete),
+            category_weight=arguments.category_weight or 1.0,
             n_resamples=arguments.resamples,
             sample_fraction=arguments.sample_fraction,
             null=None if arguments.null == "none" else arguments.null,

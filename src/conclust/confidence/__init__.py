@@ -1,10 +1,12 @@
 """How sure a consensus is: of each object, cluster and partition, and beside how sure it would be of nothing."""
 
+from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.categories import ClusterCategories, cluster_categories
 from conclust.confidence.chance import ChanceConfidence, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, stability_over_k
+from conclust.confidence.dips import dip
 from conclust.confidence.features import ClusterFeatures, cluster_features
-from conclust.confidence.gaps import ClusterGaps, cluster_gaps, dip
+from conclust.confidence.gaps import ClusterGaps, cluster_gaps
 from conclust.confidence.items import company, item_consensus, member_agreement
 from conclust.confidence.objects import ObjectConfidence, confidences, object_confidence
 from conclust.confidence.partitions import PartitionConfidence, partition_confidence
@@ -12,6 +14,7 @@ from conclust.confidence.resampled import OtherMembers, other_members
 from conclust.confidence.stability import SampleStability, object_ambiguity, sample_stability
 
 __all__ = [
+    "BorderTests",
     "ChanceConfidence",
     "ClusterCategories",
     "ClusterConfidence",
@@ -21,6 +24,7 @@ __all__ = [
     "OtherMembers",
     "PartitionConfidence",
     "SampleStability",
+    "border_tests",
     "chance_confidence",
     "cluster_categories",
     "cluster_confidence",

@@ -18,6 +18,7 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import ParameterError
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale
+from conclust.selection.categories import beside, read_categories
 from conclust.selection.costly import costly_criteria
 from conclust.selection.criteria import error_of_mean, mean_of
 from conclust.selection.measuring import Design, Measured, measure
@@ -28,6 +29,7 @@ from conclust.selection.reference_cache import open_reference_cache
 from conclust.selection.resampling import check_clusterer, drawn_size
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
+from conclust.selection.shape import gap_doubts
 from conclust.selection.strength import prediction_strength
 from conclust.selection.tabling import assemble
 from conclust.selection.testing import OneClusterTest
@@ -43,6 +45,8 @@ def choose(
     X: ArrayLike,
     k: int | Sequence[int] | None = None,
     *,
+    categories: ArrayLike | None = None,
+    category_weight: float = 1.0,
     clusterer: Any = "kmeans",
     n_resamples: int = 50,
     sample_fraction: float = 0.8,
@@ -79,6 +83,14 @@ def choose(
     k : int, range or list of int, default=None
         The numbers of clusters to try, from 2 on, in any order. The p-value decides on one cluster.
         None: 2 to 10, as far as a resample draws objects.
+    categories : array-like of shape (n_samples, n_columns), default=None
+        Columns of categories beside the points: names or numbers; None, NaN and -1 are empty cells, which lie in
+        the middle of all categories. Two objects
+        of different categories are one distance apart in that column; all columns of indicators together
+        vary as much as a column of X. References permute each column by itself, and the p-value is then
+        of one Gaussian cloud with categories that depend on nothing.
+    category_weight : float, default=1.0
+        How many columns of X each column of categories counts for. Above 0.
     clusterer : "kmeans" or clusterer, default="kmeans"
         Clusters each resample. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
         native code. Or a scikit-learn clusterer with a parameter ``n_clusters``, at its own cost.
@@ -155,12 +167,13 @@ def choose(
     -----
     SelectionWarning
         Doubts about the number chosen: other criteria, a small or loose cluster, the largest K
-        tried. Also references that will take more than a minute.
+        tried, no gap between clusters. Also references that will take more than a minute.
 
     Notes
     -----
     A p-value of at most `alpha` says "more stable than one Gaussian", not "clusters": k-means cuts a flat
-    square into four stable quarters, and a skewed cloud into stable parts.
+    square into four stable quarters, and a skewed cloud into stable parts. Where no gap is seen between the
+    clusters (:func:`conclust.confidence.cluster_gaps`), ``doubts`` has a sentence on it.
 
     The table has for each K:
 
@@ -229,6 +242,7 @@ def choose(
     if not (sequential is None or isinstance(sequential, bool)):
         refuse("sequential", _OWNER, "a bool or None", sequential)
     fraction = check_real(sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
+    weight = check_real(category_weight, "category_weight", _OWNER, low=0.0, closed="neither")
     level = check_real(alpha, "alpha", _OWNER, high=1.0, closed="neither")
     ends = check_window(window, _OWNER)
     threads = thread_count(n_jobs, _OWNER)
@@ -250,23 +264,33 @@ def choose(
         )
     points, scaling = read(X, scale, _OWNER)
     n, p = points.shape
+    codes = read_categories(categories, n, _OWNER)
     ks = _numbers(k, clusterer, n, fraction)
     components = components_for(n, p, n_components, _OWNER)
     asked = Settings(
         ks, clusterer, n_resamples, fraction, null, n_references, ends, threads, cache_dir
     )
     root = seed_sequence(random_state, _OWNER)
-    draw_seed, test_seed, null_seed, design_seed, part_seed, split_seed = spawn_sequences(root, 6)
+    (
+        *(draw_seed, test_seed, null_seed, design_seed, part_seed, split_seed),
+        gap_seed,
+    ) = spawn_sequences(root, 7)
+
+    def placed(rows: Any = slice(None)) -> tuple[NDArray[np.float64], list[int] | None]:
+        """Return the scores of some objects, and the widths of their blocks where there are categories."""
+        numbers = scores_of(points[rows], components)
+        return (numbers, None) if codes is None else beside(numbers, codes[rows], p, weight)
+
     with one_library_thread():
-        scores = scores_of(points, components)
+        scores, widths = placed()
         ensembles = _resample(scores, asked, draw_seed, clock)
         tested, of_tested = scores, draw_seed
         if n > max_test and null is not None:
-            part = some_objects(n, max_test, generator(part_seed))
-            tested, of_tested = scores_of(points[part], components), test_seed
+            tested, widths = placed(some_objects(n, max_test, generator(part_seed)))
+            of_tested = test_seed
         if sequential is None and null is not None:
             sequential = tested.size >= _COSTLY or not asked.fast
-        verdict = _test(tested, asked, (of_tested, null_seed), bool(sequential), clock)
+        verdict = _test(tested, widths, asked, (of_tested, null_seed), bool(sequential), clock)
         design = Design.draw(
             n, max_dense=max_dense, n_pairs=n_pairs, window=ends, n_jobs=threads, seed=design_seed
         )
@@ -275,6 +299,7 @@ def choose(
         "clusterer": clusterer if isinstance(clusterer, str) else repr(clusterer),
         "n_samples": n,
         "n_features": p,
+        **({} if codes is None else {"n_categories": codes.shape[1], "category_weight": weight}),
         "n_components": scores.shape[1],
         "reduced": components is not None,
         "scale": scaling.scale,
@@ -294,7 +319,14 @@ def choose(
         "random_state": repeating(root),
     }
     why_no_p = "no null was asked for (null=None)"
-    return assemble(measured, ensembles, settings, verdict=verdict, why_no_p=why_no_p)
+    return assemble(
+        measured,
+        ensembles,
+        settings,
+        verdict=verdict,
+        why_no_p=why_no_p,
+        more_doubts=lambda labels: gap_doubts(scores, labels, gap_seed, threads),
+    )
 
 
 def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]:
@@ -325,12 +357,29 @@ def _resample(
 
 def _test(
     tested: NDArray[np.float64],
+    widths: list[int] | None,
     asked: Settings,
     seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
     sequential: bool,
     clock: _Clock,
 ) -> Verdict | None:
-    """Compare the points with references, where there is a null; `seeds`: of the draws, of the references."""
+    """Compare the points with references, where there is a null.
+
+    Parameters
+    ----------
+    tested : ndarray of shape (n_tested, r)
+        Scores of the points, or of some.
+    widths : list of int or None
+        Columns of each block of the scores, where there are categories.
+    asked : Settings
+        How they are resampled.
+    seeds : (SeedSequence, SeedSequence)
+        Of the draws, of the references.
+    sequential : bool
+        Whether references are drawn one after the other.
+    clock : _Clock
+        Reports progress.
+    """
     if asked.null is None:
         return None
     of_draws, of_references = seeds
@@ -339,8 +388,9 @@ def _test(
         tested,
         asked.resamples(len(tested), of_draws),
         seed=of_references,
-        cache=open_reference_cache(asked, tested, of_draws, of_references),
+        cache=open_reference_cache(asked, tested, of_draws, of_references, widths),
         report=clock.report,
+        widths=widths,
     )
     return test.verdict(sequential=sequential)
 
