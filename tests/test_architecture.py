@@ -28,6 +28,7 @@ FLOORS = {
     "_random": (1, 2),
     "_spreadsheets": (1, 2),
     "_storage": (1, 2),
+    "_result_entries": (1, 2),
     "_threads": (1, 2),
     "_versions": (1, 2),
     "_warnings": (1, 2),
@@ -53,6 +54,7 @@ FLOORS = {
     "simplex": (2, 0),
     "similarity": (2, 0),
     "bipartite": (2, 0),
+    "borders": (2, 0),
     "spectral": (2, 1),
     "matching": (2, 1),
     "membership": (2, 1),
@@ -77,6 +79,7 @@ FLOORS = {
     "report": (5, 1),
     "sc": (5, 1),
     "cli": (5, 2),
+    "_entry": (5, 3),
 }
 
 MODULES = sorted(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._labels import MISSING
+from conclust._validation import shown
 from conclust.exceptions import InputError
 
 __all__ = ["read_communities"]
@@ -62,7 +63,7 @@ def _labels_of(run: Any, u: int) -> dict[Hashable, int]:
     for k, community in enumerate(communities):
         if isinstance(community, str | bytes) or not isinstance(community, Iterable):
             raise InputError(
-                f"{_EXPECTED} Got {community!r} as community {k} of run {u}. If this is one run, give it as a "
+                f"{_EXPECTED} Got {shown(community)} as community {k} of run {u}. If this is one run, give it as a "
                 "list of one."
             )
         for node in community:

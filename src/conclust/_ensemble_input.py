@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._validation import shown
 from conclust.exceptions import InputError
 
 __all__ = ["read_index", "read_weights", "within_range"]
@@ -25,7 +26,7 @@ def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | Non
         array = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"The weights of an ensemble must be numbers. Got {weights!r} instead."
+            f"The weights of an ensemble must be numbers. Got {shown(weights)} instead."
         ) from error
     if array.shape != (m,):
         raise InputError(
@@ -75,6 +76,6 @@ def read_index(chosen: ArrayLike | None, n: int, what: str) -> NDArray[np.int64]
         or (index.size and not (-n <= index.min() and index.max() < n))
     ):
         raise InputError(
-            f"The {what!r} to keep must be a vector of indices below {n}, or {n} bools. Got {chosen!r} instead."
+            f"The {what!r} to keep must be a vector of indices below {n}, or {n} bools. Got {shown(chosen)} instead."
         )
     return index.astype(np.int64) % n

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import Relabeller, continues_canonical, count_reserved
 from conclust._label_view import label_view
+from conclust._validation import shown
 from conclust.exceptions import InputError
 
 __all__ = [
@@ -463,7 +464,7 @@ def _hashable(values: list[Any], partition: int) -> list[Any]:
             hash(value)
         except TypeError as error:  # also a tuple that holds a list, and a signalling NaN
             raise InputError(
-                f"Labels must be whole numbers or names. Got {value!r} in partition {partition} "
+                f"Labels must be whole numbers or names. Got {shown(value)} in partition {partition} "
                 "instead; argument must be a string or a number."
             ) from error
     return values
@@ -487,11 +488,11 @@ def _name_of(value: Any, partition: int, missing: Missing) -> Any:
         if value in (np.inf, -np.inf) or value != int(value) or value < 0:
             raise InputError(
                 f"Labels must be whole numbers from 0 on, or names; -1 is missing and -2 is noise. "
-                f"Got {value!r} in partition {partition} instead."
+                f"Got {shown(value)} in partition {partition} instead."
             )
         if value > _LARGEST:
             raise InputError(
-                f"Labels must fit in int64. Got {value!r} in partition {partition} instead: use "
+                f"Labels must fit in int64. Got {shown(value)} in partition {partition} instead: use "
                 "strings as names."
             )
         return int(value)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._labels import MISSING, CodedLabels, code_type, missing_code
+from conclust._validation import shown
 from conclust.exceptions import InputError
 
 __all__ = ["ROW_SUM_TOLERANCE", "code_memberships", "read_memberships"]
@@ -22,7 +23,7 @@ def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
     if not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
         raise InputError(
             "Ensemble.from_memberships needs a sequence of membership matrices, one a partition. Got "
-            f"{memberships!r} instead."
+            f"{shown(memberships)} instead."
         )
     return [_as_numbers(P, u) for u, P in enumerate(memberships)]
 

@@ -94,7 +94,9 @@ def thread_count(n_jobs: Any, owner: str = "this function") -> int:
     processors = _processors()
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        wanted = min(int(limit), processors) if limit.isdecimal() else processors
+        limit = limit.lstrip("0") or limit[:1]
+        few = limit.isdecimal() and len(limit) < 10  # Python reads at most 4,300 digits
+        wanted = min(int(limit), processors) if few else processors
     else:
         wanted = within_machine(n_jobs, owner)
         wanted = wanted if wanted > 0 else processors + 1 + wanted

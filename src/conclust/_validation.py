@@ -25,13 +25,26 @@ __all__ = [
     "is_it",
     "missing_extra",
     "refuse",
+    "shown",
 ]
+
+_LONGEST = 200  # characters of a value in a message
 
 
 def refuse(name: str, owner: str, expected: str, got: object, advice: str = "") -> NoReturn:
     """Raise the parameter error: the parameter, the expected values, the value given, the way on."""
-    sentence = f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead."
+    sentence = f"The {name!r} parameter of {owner} must be {expected}. Got {shown(got)} instead."
     raise ParameterError(f"{sentence} {advice}".rstrip())
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: its `repr`, of a long one the beginning."""
+    try:
+        text = repr(value)
+    except ValueError:  # an int of more digits than Python writes, alone or in a container
+        kind = type(value).__name__
+        return f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {kind}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 @overload

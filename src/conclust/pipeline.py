@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 import conclust
 from conclust._progress import fitting
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._validation import check_column_names, check_int, refuse
+from conclust._validation import check_column_names, check_int, refuse, shown
 from conclust.agreement import anmi
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
@@ -259,7 +259,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             raise ParameterError(
                 f"The 'n_clusters' parameter of {_OWNER} must be None with "
                 f"{type(consensus).__name__}, which finds by itself how many clusters there are. "
-                f"Got {self.n_clusters!r} instead."
+                f"Got {shown(self.n_clusters)} instead."
             )
         return consensus.set_params(n_clusters=k)
 
@@ -445,7 +445,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         if "random_state" not in self.generator_.get_params(deep=False):
             raise ParameterError(
                 f"The 'generator' parameter of {_OWNER} must have a 'random_state' for score, which "
-                f"draws members held out with another seed. Got {self.generator_!r} instead."
+                f"draws members held out with another seed. Got {shown(self.generator_)} instead."
             )
         other = clone(self.generator_).set_params(random_state=self._held_out_seed)
         return anmi(found, other.fit_transform(X))

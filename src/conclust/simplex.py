@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._kernels import project_rows
+from conclust._validation import shown
 from conclust.exceptions import InputError
 
 __all__ = ["project_simplex"]
@@ -59,7 +60,7 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
     prices = np.ones(k) if scale is None else np.array(scale, dtype=np.float64)
     if prices.shape != (k,) or not ((prices > 0) & np.isfinite(prices)).all():
         raise InputError(
-            f"The scale of project_simplex must be {k} positive numbers. Got {scale!r} instead."
+            f"The scale of project_simplex must be {k} positive numbers. Got {shown(scale)} instead."
         )
     if not np.isfinite(rows).all():
         top = rows.max(axis=1)  # NaN passes through max

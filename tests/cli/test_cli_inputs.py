@@ -440,7 +440,7 @@ def test_parquet(tmp_path):
     parquet.write_table(pa.table({"t": pa.array([1, 2], pa.timestamp("s"))}), path)
     refused(InputError, lambda: read_points(path, AUTO), "of type timestamp")
     path.write_bytes(path.read_bytes()[:-10])
-    refused(FileFormatError, lambda: read_points(path, AUTO), "no sound Parquet file")
+    refused(FileFormatError, lambda: read_points(path, AUTO), "not a valid Parquet file")
 
 
 def test_parquet_that_unpacks_to_more_than_the_memory(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._kernels._core_borders import *  # noqa: F403
 from conclust._kernels._core_kmeans import *  # noqa: F403
 
 Floats = NDArray[np.float64]

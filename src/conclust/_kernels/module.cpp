@@ -51,4 +51,5 @@ NB_MODULE(_core, m) {
     bind_search(m);
     bind_models(m);
     bind_graph(m);
+    bind_borders(m);
 }

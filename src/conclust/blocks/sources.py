@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 
 from conclust._storage import read_json, read_npy
 from conclust._validation import missing_extra
-from conclust.exceptions import FileFormatError, InputError
+from conclust.exceptions import ConclustError, FileFormatError, InputError
 
 __all__ = ["Source", "open_source"]
 
 _KINDS = "an NPY file (.npy), a Zarr array (.zarr), a Parquet file or a folder of Parquet files"
+_LONGEST = 300  # characters of another library's message
 
 
 class Source(Protocol):
@@ -112,7 +114,8 @@ class Reopened:
     @classmethod
     def of(cls, path: Path, opens: Callable[[Path], Any]) -> Reopened:
         """Open a file to see its shape."""
-        shape = opens(path).shape
+        with _reading(path):
+            shape = opens(path).shape
         if len(shape) != 2:
             raise InputError(
                 f"Expected a 2D array of labels (n_samples, n_partitions) in {path}, got {len(shape)}D: "
@@ -123,7 +126,24 @@ class Reopened:
     def rows(self, begin: int, end: int) -> NDArray[Any]:
         """Return the labels of the objects from `begin` to before `end`."""
         # Opened anew: what was read of a mapped file counts as memory until it is closed.
-        return np.asarray(self.opens(self.path)[begin:end])
+        with _reading(self.path):
+            return np.asarray(self.opens(self.path)[begin:end])
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Refuse a damaged file in the library's words: readers of Zarr and Parquet raise errors of many types."""
+    try:
+        yield
+    except (ConclustError, MemoryError):
+        raise
+    except Exception as error:
+        if (
+            isinstance(error, OSError) and error.errno is not None
+        ):  # of the disk, not of the content
+            raise
+        what = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+        raise FileFormatError(f"{path} is damaged, or not of its format ({what}).") from error
 
 
 def _npy(path: Path) -> Any:
@@ -178,7 +198,8 @@ class ParquetFiles:
         parquet = _parquet(parts[0])
         groups, n = [], 0
         for part in parts:
-            file = parquet.ParquetFile(part)
+            with _reading(part):
+                file = parquet.ParquetFile(part)
             there = [name for name in file.schema_arrow.names if not name.startswith("__index_")]
             if columns is None:
                 columns = there
@@ -197,12 +218,14 @@ class ParquetFiles:
         pieces = []
         for (path, group, first), last in zip(self.groups, ends, strict=True):
             if first < end and last > begin:
-                file = _parquet(path).ParquetFile(path)
-                table = file.read_row_group(group, columns=list(self.columns))
+                with _reading(path):
+                    file = _parquet(path).ParquetFile(path)
+                    table = file.read_row_group(group, columns=list(self.columns))
                 pieces.append(
                     table.slice(max(0, begin - first), min(end, last) - max(begin, first))
                 )
-        read = [[_column(piece.column(name)) for name in self.columns] for piece in pieces]
+        with _reading(self.groups[0][0]):
+            read = [[_column(piece.column(name)) for name in self.columns] for piece in pieces]
         return _stacked([np.concatenate(same) for same in zip(*read, strict=True)])
 
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from conclust.cli.parser import build_parser
-from conclust.cli.refusals import with_option
+from conclust.cli.refusals import refuse_own_input, with_option
 from conclust.cli.talk import STREAM, Voice, speaking
 from conclust.exceptions import ConclustError
 
@@ -66,6 +66,7 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
 
 def _run(arguments: Any) -> int:
     try:
+        refuse_own_input(arguments)
         with _plain_warnings(arguments.quiet):
             arguments.run(arguments)
     except ConclustError as error:
@@ -111,9 +112,15 @@ def _told(arguments: Any, out: Voice) -> int:
     """Return the exit code of a command that has done its work, whatever became of its words."""
     if out.failure is None or isinstance(out.failure, BrokenPipeError | ValueError):
         return 0
-    written = f"The results are complete in {arguments.out}. " if hasattr(arguments, "out") else ""
     why = _describe(out.failure) if isinstance(out.failure, OSError) else f"{out.failure}."
-    return _fail(arguments, EXIT_FAILURE, f"{written}What was to be printed is lost: {why}")
+    path = getattr(arguments, "out", None)
+    if path == STREAM:
+        lost = "The table could not be written to standard output, or not all of it"
+    elif path is not None:
+        lost = f"The results are complete in {path}. What was to be printed is lost"
+    else:
+        lost = "What was to be printed is lost"
+    return _fail(arguments, EXIT_FAILURE, f"{lost}: {why}")
 
 
 class _Terminated(BaseException):
@@ -126,11 +133,8 @@ def _terminable(*, ending: bool) -> Iterator[None]:
 
     A process that ends afterwards ignores them to its end, another gets its handlers back.
     """
-    stopped = False
 
     def stop(number: int, frame: object) -> None:
-        nonlocal stopped
-        stopped = True
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
@@ -142,11 +146,17 @@ def _terminable(*, ending: bool) -> Iterator[None]:
         yield
         return
     try:
-        if before[signal.SIGINT] is signal.default_int_handler:  # not where a shell ignores it
+        ours = ending and before[signal.SIGINT] not in (None, signal.SIG_IGN)
+        if (
+            ours or before[signal.SIGINT] is signal.default_int_handler
+        ):  # not where a shell ignores it
             signal.signal(signal.SIGINT, stop)
         yield
     finally:
-        for number, handler in () if stopped and ending else before.items():
+        if ending:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number, handler in () if ending else before.items():
             if handler is not None:  # None: set by another language, and not to be set again here
                 signal.signal(number, handler)
 

@@ -128,6 +128,7 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
         "objects": len(points.X),
         "columns": list(points.names),
         "categories": list(points.category_names),
+        "filled": filled.cells.sum(axis=0).tolist(),
     }
     labeller = Labeller.of(
         generator,
@@ -251,7 +252,8 @@ def _finish(
     model = choice.estimator(
         seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
     )
-    talk.step(f"Combining {count(ensemble.n_partitions, 'clustering')} ({name}).")
+    n_categories = 0 if work.points is None else len(work.points.category_names)
+    talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
     talk.detail(f"  time of {name}: {choice.method.cost}")
     with recorded_warnings() as told, talk.during(f"combining ({name})"):
         model.fit(ensemble)
@@ -284,7 +286,7 @@ def _finish(
         if work.points is not None and work.filled is not None and model.n_clusters_ > 1:
             X, held = work.filled.X, labels[work.filled.complete]
             path = folder.file("features.csv")
-            write_features(path, X, held, work.points.names, raw=arguments.raw)
+            write_features(path, work.points, work.filled, held, raw=arguments.raw)
             gaps = gaps_record(X, held, scale(arguments), arguments.seed)
         clock.lap("write")
         content = {
@@ -311,7 +313,8 @@ def _finish(
     else:
         send(labels, table, arguments.out)
     chosen = [] if found is None else [found.reason, *found.doubts]
-    return "\n".join([*chosen, _summary(arguments, choice, model, ensemble, sizes, sure, scores)])
+    summary = _summary(arguments, choice, model, ensemble, sizes, sure, scores, n_categories)
+    return "\n".join([*chosen, summary])
 
 
 def send(labels: NDArray[np.int64], table: LabelTable, path: Path) -> None:
@@ -322,6 +325,12 @@ def send(labels: NDArray[np.int64], table: LabelTable, path: Path) -> None:
     content = io.BytesIO()
     send_labels(content, labels, table)
     send_table(content.getvalue())
+
+
+def _members(ensemble: Ensemble, n_categories: int) -> str:
+    """Return how many clusterings there are, and how many columns of categories among the partitions."""
+    made = count(ensemble.n_partitions - n_categories, "clustering")
+    return f"{made} and {count(n_categories, 'column')} of categories" if n_categories else made
 
 
 def _facts(ensemble: Ensemble) -> dict[str, Any]:
@@ -351,6 +360,7 @@ def _summary(
     sizes: NDArray[np.int64],
     sure: ChanceConfidence | None,
     scores: dict[str, float] | None,
+    n_categories: int,
 ) -> str:
     """Return the lines that the command prints about a result.
 
@@ -370,10 +380,12 @@ def _summary(
         Confidence beside chance, of methods with memberships.
     scores : dict or None
         Agreement with known classes, if they were given.
+    n_categories : int
+        Columns of categories among the partitions.
     """
     lines = [
         f"{count(len(sizes), 'cluster')} of {count(ensemble.n_samples, 'object')}, from "
-        f"{count(ensemble.n_partitions, 'clustering')}. {sizes_line(sizes)}"
+        f"{_members(ensemble, n_categories)}. {sizes_line(sizes)}"
     ]
     bound = choice.parameters.get("n_clusters")
     if choice.method.n_clusters == "upper bound" and bound is not None and len(sizes) < bound:

@@ -189,9 +189,11 @@ class CsvRows:
     def _read_lines(self) -> Iterator[str]:
         while True:
             try:
-                line = self._file.readline(_MAX_LINE + 1)
-            except UnicodeDecodeError:
-                self._refuse(f"is not in UTF-8: line {_undecodable(self.path)}. Save it as UTF-8")
+                try:
+                    line = self._file.readline(_MAX_LINE + 1)
+                except UnicodeDecodeError:
+                    number = _undecodable(self.path)  # which may be cut off after this line
+                    self._refuse(f"is not in UTF-8: line {number}. Save it as UTF-8")
             except UNPACKING_ERRORS as error:
                 self._refuse(f"is damaged or cut off: it does not unpack ({error})")
             if not line:

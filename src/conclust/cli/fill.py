@@ -11,8 +11,11 @@ from sklearn.impute import SimpleImputer
 
 from conclust.cli.talk import count
 from conclust.exceptions import InputError
+from conclust.report.result import IMPUTED
 
 __all__ = ["Filled", "fill"]
+
+_LISTED = 8  # columns that are named
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Filled:
         Which objects these are.
     values : ndarray of shape (n_columns,) or None
         What stands in empty cells.
+    cells : ndarray of bool of shape (n_complete, n_columns)
+        Which cells of `X` were filled.
     note : str
         What was done, for people; empty if nothing was.
     """
@@ -34,7 +39,13 @@ class Filled:
     X: NDArray[np.float64]
     complete: NDArray[np.bool_]
     values: NDArray[np.float64] | None
+    cells: NDArray[np.bool_]
     note: str
+
+    @property
+    def observed(self) -> NDArray[np.float64]:
+        """The points with NaN in the cells that were filled."""
+        return np.where(self.cells, np.nan, self.X) if self.cells.any() else self.X
 
 
 def fill(X: NDArray[np.float64], how: str | None, names: Sequence[str]) -> Filled:
@@ -47,7 +58,7 @@ def fill(X: NDArray[np.float64], how: str | None, names: Sequence[str]) -> Fille
     """
     every = np.ones(len(X), dtype=np.bool_)
     if how is None:
-        return Filled(X, every, None, "")
+        return Filled(X, every, None, np.zeros(X.shape, dtype=np.bool_), "")
     empty = np.isnan(X)
     gaps = int(np.count_nonzero(empty))
     bare = np.flatnonzero(empty.all(axis=0))
@@ -62,10 +73,17 @@ def fill(X: NDArray[np.float64], how: str | None, names: Sequence[str]) -> Fille
             )
         left_out = count(int(np.count_nonzero(~complete)), "object")
         note = f"{left_out} with empty cells left out (--impute drop)" if gaps else ""
-        return Filled(X[complete] if gaps else X, complete, None, note)
+        left = X[complete] if gaps else X
+        return Filled(left, complete, None, np.zeros(left.shape, dtype=np.bool_), note)
     imputer = SimpleImputer(strategy=how).fit(X)
-    note = f"{count(gaps, 'empty cell')} filled by the {how.replace('_', ' ')} value of the column"
-    if how in ("mean", "median"):
-        note = f"{count(gaps, 'empty cell')} filled by the {how} of the column"
+    note = f"{count(gaps, 'empty cell')} filled by the {IMPUTED[how]} of the column ({_by_column(empty, names)})"
     values = np.asarray(imputer.statistics_, dtype=np.float64)
-    return Filled(imputer.transform(X) if gaps else X, every, values, note if gaps else "")
+    return Filled(imputer.transform(X) if gaps else X, every, values, empty, note if gaps else "")
+
+
+def _by_column(empty: NDArray[np.bool_], names: Sequence[str]) -> str:
+    """Return the columns with empty cells, and how many of them; of many columns the first ones."""
+    cells = empty.sum(axis=0)
+    gaps = [f"{names[j]} {cells[j]:,}" for j in np.flatnonzero(cells).tolist()]
+    more = f" and {len(gaps) - _LISTED:,} more columns" if len(gaps) > _LISTED else ""
+    return ", ".join(gaps[:_LISTED]) + more

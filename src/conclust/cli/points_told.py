@@ -1,4 +1,4 @@
-"""The clusters found in the points of a file: their features, and the gaps between them."""
+"""The clusters found in the points of a file: their features and categories, and the gaps between them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._spreadsheets import guard_text
+from conclust.cli.fill import Filled
+from conclust.cli.inputs import Points
 from conclust.cli.outputs import write_numbers
 from conclust.cli.record import numbers_of
-from conclust.confidence import cluster_features, cluster_gaps
+from conclust.confidence import ClusterFeatures, cluster_categories, cluster_features, cluster_gaps
 from conclust.generation.scaling import Scale, scaler_of
 from conclust.report.result import MOST_GAPS
 
@@ -20,38 +22,59 @@ __all__ = ["gaps_record", "write_features"]
 
 
 def write_features(
-    path: Path,
-    X: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    names: Sequence[str],
-    *,
-    raw: bool,
+    path: Path, points: Points, filled: Filled, labels: NDArray[np.int64], *, raw: bool
 ) -> None:
-    """Write, for each cluster and feature, how far the cluster's values lie from the other objects'.
+    """Write, for each cluster and feature or category, how far the cluster is from the other objects.
+
+    Of a feature these are means over the cells that were not filled, of a category shares of the objects
+    that have one.
 
     Parameters
     ----------
     path : Path
         The file.
-    X : ndarray of shape (n_samples, n_features)
-        The points, in their own units.
-    labels : ndarray of shape (n_samples,)
+    points : Points
+        As they were read.
+    filled : Filled
+        The points that were clustered, in their own units.
+    labels : ndarray of shape (n_complete,)
         Their clusters.
-    names : sequence of str
-        Of the features.
     raw : bool
         Whether names are written as they are.
     """
-    found = cluster_features(X, labels)
+    found = cluster_features(filled.observed, labels)
     K, d = found.difference.shape
-    shown = list(names) if raw else [guard_text(name) for name in names]
-    columns = {
-        "feature": np.repeat(np.array(shown, dtype=object), K),
-        "cluster": np.tile(range(K), d),
+    gaps = np.array([filled.cells[labels == k].sum(axis=0) for k in range(K)])
+    rows = [_rows(points.names, [""] * d, found, gaps, raw=raw)]
+    if points.categories is not None:
+        shares = cluster_categories(points.categories[filled.complete], labels)
+        names = [points.category_names[j] for j in shares.column.tolist()]
+        none = np.zeros((K, len(names)), dtype=np.int64)
+        rows.append(_rows(names, list(map(str, shares.category)), shares.shares, none, raw=raw))
+    write_numbers(path, {name: np.concatenate([part[name] for part in rows]) for name in rows[0]})
+
+
+def _rows(
+    names: Sequence[str],
+    categories: Sequence[str],
+    found: ClusterFeatures,
+    filled: NDArray[np.int64],
+    *,
+    raw: bool,
+) -> dict[str, NDArray[Any]]:
+    """Return columns of features.csv: of each feature a row for each cluster."""
+    K, d = found.difference.shape
+
+    def repeated(texts: Sequence[str]) -> NDArray[Any]:
+        shown = list(texts) if raw else [guard_text(text) for text in texts]
+        return np.repeat(np.array(shown, dtype=object), K)
+
+    values = {
+        name: getattr(found, name).T.ravel()
+        for name in ("inside", "outside", "deviation", "difference")
     }
-    for name in ("inside", "outside", "deviation", "difference"):
-        columns[name] = getattr(found, name).T.ravel()
-    write_numbers(path, columns)
+    first = {"feature": repeated(names), "cluster": np.tile(range(K), d)}
+    return {**first, **values, "category": repeated(categories), "filled": filled.T.ravel()}
 
 
 def gaps_record(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conclust
+from conclust._result_entries import checked_entries
 from conclust._storage import entry_of, read_json
 from conclust.cli.asked import jobs
 from conclust.cli.choice import find
@@ -148,8 +149,8 @@ def _read_result(folder: Path) -> _Result:
             f"{folder} is no result folder: give one that 'conclust cluster' or 'conclust combine' has "
             "written."
         )
-    content = read_json(folder / "result.json")
-    kept = content.get("ensemble") if isinstance(content, dict) else None
+    content = checked_entries(read_json(folder / "result.json"), folder / "result.json")
+    kept = content.get("ensemble")
     if isinstance(kept, dict) and "blocks" in kept:
         raise InputError(
             f"{folder} was made of labels in blocks: it has labels.npy, and none of the clusterings of which the "

@@ -1,10 +1,29 @@
-"""Refusals of the library in the words of the command line. Imported by every command: light."""
+"""Refusals in the words of the command line. Imported by every command: light."""
 
 from __future__ import annotations
 
+import argparse
 import re
+from pathlib import Path
 
-__all__ = ["with_option"]
+from conclust.cli.talk import STREAM
+from conclust.exceptions import OutputExistsError
+
+__all__ = ["refuse_own_input", "with_option"]
+
+# The files that --force replaces or removes in a folder of results.
+_WRITTEN = (
+    "labels.csv",
+    "memberships.csv",
+    "partitions.csv",
+    "criteria.csv",
+    "ensemble.npz",
+    "generator.npz",
+    "features.csv",
+    "labels.npy",
+    "report.html",
+    "result.json",
+)
 
 # The options that give a generator its parameters; to methods parameters are given by --set, but for these.
 _GENERATOR = {
@@ -28,3 +47,33 @@ def with_option(refusal: str) -> str:
         return f"{found[0]} ({option})" if option else found[0]
 
     return _REFUSED.sub(named, refusal)
+
+
+def refuse_own_input(arguments: argparse.Namespace) -> None:
+    """Refuse --force where --out would replace a file that the command reads.
+
+    Raises
+    ------
+    OutputExistsError
+        An input is the file of --out, or one of the files that results have in its folder.
+    """
+    out = getattr(arguments, "out", None)
+    if out is None or out == STREAM or not getattr(arguments, "force", False):
+        return
+    written = [out / name for name in _WRITTEN] if out.is_dir() else [out]
+    result = getattr(arguments, "result", None)
+    inputs = [getattr(arguments, name, None) for name in ("points", "labels", "weights")]
+    if result is not None and not _same(result, out):  # the command refuses this one itself
+        inputs += [result / name for name in _WRITTEN if name != "report.html"]
+    for read in inputs:
+        for path in written:
+            if read is not None and read != STREAM and _same(read, path):
+                raise OutputExistsError(
+                    f"--out: {path} is an input of this command, which --force does not replace. Give another "
+                    "name with --out."
+                )
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one file or folder that is there."""
+    return one.exists() and other.exists() and one.samefile(other)

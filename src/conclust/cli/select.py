@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.consensus import folder_of, send, spread
-from conclust.cli.fill import fill
+from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_points
 from conclust.cli.outputs import (
     LabelTable,
@@ -86,10 +86,10 @@ def run(arguments: argparse.Namespace) -> None:
                     members = Ensemble(spread(members.labels, filled.complete))
                 members.save(folder.file("ensemble.npz"))
                 path = folder.file("features.csv")
-                write_features(path, filled.X, found.labels_, points.names, raw=arguments.raw)
+                write_features(path, points, filled, found.labels_, raw=arguments.raw)
                 gaps = gaps_record(filled.X, found.labels_, scale(arguments), arguments.seed)
             clock.lap("write")
-            content = _content(arguments, points, found, chosen, scores, told)
+            content = _content(arguments, points, filled, found, chosen, scores, told)
             content |= {"gaps": gaps, "seconds": clock.seconds()}
             write_result(folder.file("result.json"), content)
         else:
@@ -125,6 +125,7 @@ def _choose(
 def _content(
     arguments: argparse.Namespace,
     points: Points,
+    filled: Filled,
     found: Selection,
     chosen: NDArray[np.int64],
     scores: dict[str, float] | None,
@@ -138,6 +139,8 @@ def _content(
         The command line.
     points : Points
         What was read.
+    filled : Filled
+        What was clustered.
     found : Selection
         The answer.
     chosen : ndarray of shape (n_samples,)
@@ -153,6 +156,8 @@ def _content(
             "file": plain(arguments.points),
             "objects": len(points.X),
             "columns": list(points.names),
+            "categories": list(points.category_names),
+            "filled": filled.cells.sum(axis=0).tolist(),
         },
         "seed": arguments.seed,
         **selection_record(found),

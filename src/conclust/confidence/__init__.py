@@ -1,5 +1,6 @@
 """How sure a consensus is: of each object, cluster and partition, and beside how sure it would be of nothing."""
 
+from conclust.confidence.categories import ClusterCategories, cluster_categories
 from conclust.confidence.chance import ChanceConfidence, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, stability_over_k
 from conclust.confidence.features import ClusterFeatures, cluster_features
@@ -12,6 +13,7 @@ from conclust.confidence.stability import SampleStability, object_ambiguity, sam
 
 __all__ = [
     "ChanceConfidence",
+    "ClusterCategories",
     "ClusterConfidence",
     "ClusterFeatures",
     "ClusterGaps",
@@ -20,6 +22,7 @@ __all__ = [
     "PartitionConfidence",
     "SampleStability",
     "chance_confidence",
+    "cluster_categories",
     "cluster_confidence",
     "cluster_features",
     "cluster_gaps",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust.confidence.reading import read_features
 from conclust.contingency import read_labels
 
-__all__ = ["ClusterFeatures", "cluster_features"]
+__all__ = ["ClusterFeatures", "cluster_features", "standardised"]
 
 # Numbers of the points that are worked on at a time.
 _AT_ONCE = 1 << 22
@@ -111,13 +111,21 @@ def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
         columns = slice(first, first + step)
         found[:, :, columns] = _moments(np.asarray(points[:, columns], dtype=np.float64), codes, Z)
     inside, outside, deviation = found
+    difference = standardised(inside, outside, deviation)
+    return ClusterFeatures(inside, outside, deviation, difference)
+
+
+def standardised(
+    inside: NDArray[np.float64], outside: NDArray[np.float64], deviation: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return differences of two means in deviations about them: infinite where nothing varies about them."""
     apart = inside - outside
-    difference = np.full((K, d), np.nan)
+    difference = np.full(apart.shape, np.nan)
     same = np.abs(apart) <= _ROUNDING * np.maximum(np.abs(inside), np.abs(outside))
     difference[same & ~np.isnan(deviation)] = 0.0
     with np.errstate(divide="ignore"):
         np.divide(apart, deviation, out=difference, where=~same & ~np.isnan(deviation))
-    return ClusterFeatures(inside, outside, deviation, difference)
+    return difference
 
 
 def _moments(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conclust._kernels import BitSlices
 from conclust._threads import thread_count
-from conclust._validation import check_bool, check_int, refuse
+from conclust._validation import check_bool, check_int, refuse, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import DenseLimitError, InputError
 
@@ -544,7 +544,7 @@ def _bounds(rows: Rows, n: int) -> tuple[int, int]:
         begin, end, step = -1, -1, 1
     if step != 1 or not 0 <= begin < end <= n:
         raise InputError(
-            f"rows must be a slice or range of consecutive objects between 0 and {n}. Got {rows!r} "
+            f"rows must be a slice or range of consecutive objects between 0 and {n}. Got {shown(rows)} "
             "instead."
         )
     return begin, end

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from conclust.report.decision import count, p_text
 from conclust.report.names import shown
-from conclust.report.result import Reported
+from conclust.report.result import IMPUTED, Reported
 from conclust.selection.decision import numbers_tried
 
-__all__ = ["cited", "methods_text"]
+__all__ = ["cited", "listed", "methods_text"]
 
 _MONTI = (
     "S. Monti, P. Tamayo, J. Mesirov, T. Golub: Consensus clustering. Machine Learning 52, 2003. "
@@ -97,19 +98,40 @@ def _data(found: Reported) -> str:
     what = f"{count(found.n_samples, 'object')}"
     if record.features:
         what += f" with {count(record.features, 'feature')}"
+    if record.categories:
+        what += f" and {count(len(record.categories), 'column')} of categories ({listed(record.categories)})"
     where = f" of {shown(record.source)}" if record.source else ""
-    return f"{what[0].upper()}{what[1:]}{where}."
+    text = f"{what[0].upper()}{what[1:]}{where}."
+    filling = record.filling
+    if filling is not None:
+        cells = count(filling.cells, "empty cell")
+        gaps = listed([f"{name} {number:,}" for name, number in filling.columns])
+        was = "was" if filling.cells == 1 else "were"
+        text += f" {cells} {was} filled by the {IMPUTED[filling.how]} of the column ({gaps})."
+    return text
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Return names as a list; of many the first ones, and how many more there are."""
+    told = ", ".join(map(shown, names[:most]))
+    return told + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def _combined(found: Reported) -> str:
     record, judged = found.record, found.judged
     assert record.method is not None
-    m = 0 if judged is None else judged.members.n_partitions
+    m = 0 if judged is None else judged.members.n_partitions - len(record.categories)
     made = ""
     generator = _generator(record.settings)
     if generator is not None:
         made = f"They were clustered {m:,} times by {_described(generator)}; "
         start = "the clusterings were"
+        if record.categories:
+            made = made.replace("They were clustered", "Their features were clustered", 1)
+            start = "these clusterings and the columns of categories"
+            if record.category_weight is not None:
+                start += f", each of which counts for {record.category_weight:g} clusterings,"
+            start += " were"
     else:
         start = f"{count(m, 'clustering')} of them were"
     asked = ""

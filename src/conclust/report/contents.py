@@ -19,18 +19,18 @@ from conclust.confidence import (
     partition_confidence,
     stability_over_k,
 )
-from conclust.report.citing import cited, methods_text
+from conclust.report.citing import cited, listed, methods_text
 from conclust.report.decision import count, decision_of, p_text
+from conclust.report.differences import features_section
 from conclust.report.names import shown
 from conclust.report.pictures import Gallery
-from conclust.report.result import Reported
+from conclust.report.result import IMPUTED, Reported
 from conclust.report.tables import column, numbers, table
 from conclust.report.why import why_section
 
 __all__ = ["FORMAT", "contents"]
 
 FORMAT = 1
-_TOP_FEATURES = 8
 _MANY_CLUSTERS = 60
 _EXACT = 2**53  # whole numbers up to which a browser reads JSON exactly; seeds may be larger
 
@@ -66,7 +66,7 @@ def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str
         sections += [
             _clusters(found, clusters, sure, gallery),
             _objects(found, sure, max_objects, gallery),
-            _features(found),
+            features_section(found),
         ]
     if judged is not None:
         sections.append(_partitions(found, gallery))
@@ -94,12 +94,28 @@ def _facts(found: Reported, clusters: ClusterConfidence | None) -> list[dict[str
         )
         facts.append((f"p-value ({rest})", p.removeprefix("p = ").removeprefix("p "), how))
     if record.features:
-        facts.append(("Features", f"{record.features:,}", "Columns of the points."))
+        facts.append(("Features", f"{record.features:,}", "Columns of the points, of numbers."))
+    of_categories = 0
+    if record.categories:
+        n_columns = len(record.categories)
+        how = f"Columns of categories: {listed(record.categories)}."
+        if record.method is not None:
+            of_categories = n_columns
+            how += " Each joins the clusterings as one more partition."
+            if record.category_weight is not None:
+                how += f" It counts for {record.category_weight:g} clusterings."
+        facts.append(("Categories", f"{n_columns:,}", how))
+    if record.filling is not None:
+        gaps = listed([f"{name} {number:,}" for name, number in record.filling.columns])
+        how = f"Empty cells filled by the {IMPUTED[record.filling.how]} of the column: {gaps}."
+        facts.append(("Filled cells", f"{record.filling.cells:,}", how))
     if judged is not None:
         made = "Partitions of the objects that were combined."
         if record.method is None and found.selection is not None:
             made = "Clusterings of draws of the objects, with the number of clusters chosen."
-        facts.append(("Clusterings", f"{judged.members.n_partitions:,}", made))
+        elif of_categories:
+            made = "Partitions made of the features. The columns of categories were combined with them."
+        facts.append(("Clusterings", f"{judged.members.n_partitions - of_categories:,}", made))
     if clusters is not None:
         mean = float(np.average(clusters.confidence, weights=clusters.sizes))
         how = (
@@ -347,54 +363,18 @@ def _objects(
     return _section("objects", "Which objects are uncertain", blocks)
 
 
-def _features(found: Reported) -> dict[str, Any]:
-    """Return the section on features that tell the clusters apart, or why there are none."""
-    title = "What tells the clusters apart"
-    if found.features is None:
-        why = "The result was made of clusterings: there are no points, so no features to compare."
-        if found.record.command != "combine":
-            why = "There are no points here: give them as X (conclust.report.write(result, path, X=points))."
-        return _section("features", title, [_text(why)])
-    names, values = found.features.names, found.features.found
-    text = (
-        "The features in which each cluster lies farthest from the other objects: the difference of the "
-        "means, in standard deviations about them (Cohen's d). There are no p-values, on purpose: "
-        "clusters that were found in these features differ in them by construction, and testing them on "
-        "the same data is circular (Gao, Bien and Witten 2024)."
-    )
-    parts = []
-    for k in range(min(found.n_clusters, _MANY_CLUSTERS)):
-        top = values.largest(k, _TOP_FEATURES)
-        parts.append(
-            {
-                "cluster": k,
-                "rows": [
-                    {
-                        "feature": shown(names[j]),
-                        "difference": numbers(values.difference[k, [j]], 4)[0],
-                        "sign": int(np.sign(values.difference[k, j])),
-                        "inside": _brief(values.inside[k, j]),
-                        "outside": _brief(values.outside[k, j]),
-                    }
-                    for j in top.tolist()
-                ],
-            }
-        )
-    blocks = [_text(text), {"kind": "features", "of": len(names), "clusters": parts}]
-    return _section("features", title, blocks)
-
-
-def _brief(value: float) -> str:
-    return f"{value:.4g}"
-
-
 def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
     """Return how the clusterings stand to the consensus."""
     quality = partition_confidence(found.judged)
     many = found.n_clusters > 1
     counts = quality.n_clusters
+    categories = found.record.categories if found.record.method is not None else ()
+    n_made = len(counts) - len(categories)
+    what = count(n_made, "clustering")
+    if categories:
+        what += f" and {count(len(categories), 'column')} of categories,"
     text = (
-        f"{count(len(counts), 'clustering')} of {counts.min()} to {counts.max()} clusters. Mean diversity "
+        f"{what} of {counts.min()} to {counts.max()} clusters. Mean diversity "
         f"{_mean(quality.diversity)} (1 less the normalized mutual information of two of them)."
     )
     if many:
@@ -409,6 +389,10 @@ def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
         counts.tolist(),
         quality.seen.tolist(),
     ]
+    if categories:
+        how = "What it was made of: the features, or one column of categories."
+        columns.insert(1, column("source", "Made of", how, kind="name"))
+        cells.insert(1, ["features"] * n_made + [shown(name) for name in categories])
     if many:
         columns += [
             column("ari", "ARI", "Adjusted Rand index with the consensus.", digits=3),
@@ -429,7 +413,7 @@ def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
     cells = [[values[i] for i in order.tolist()] for values in cells]
     blocks = [
         _text(text),
-        table("The clusterings, the least alike to the consensus first", columns, cells, first=10),
+        table("Clusterings, least similar to the consensus first", columns, cells, first=10),
         gallery.of_partitions(found),
     ]
     return _section("partitions", "How good the clusterings are", blocks)

@@ -15,21 +15,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._labels import canonical_labels
+from conclust._result_entries import checked_entries
 from conclust._spreadsheets import unguarded
 from conclust._storage import entry_of, open_regular, read_json
 from conclust._versions import RESULT_FORMAT
-from conclust.confidence import ClusterFeatures, ClusterGaps
+from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.consensus.auto.number import Support
 from conclust.consensus.base import Method
 from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import ConclustError, FileFormatError, InputError
-from conclust.report.result import Features, Record, Reported, StoredSelection
+from conclust.report.result import (
+    IMPUTED,
+    Features,
+    Filling,
+    Record,
+    Reported,
+    StoredSelection,
+)
 
 __all__ = ["read_folder"]
 
 _COMMANDS = ("cluster", "combine", "select")
+_FEATURES = [
+    *("feature", "cluster", "inside", "outside", "deviation", "difference", "category", "filled"),
+]
 
 
 def read_folder(path: str | os.PathLike[str]) -> Reported:
@@ -106,10 +117,7 @@ class Folder:
                 f"{path} is no complete result folder: it has no result.json, which is written last. Make "
                 "it again with 'conclust cluster', 'combine' or 'select'."
             )
-        content = read_json(path / "result.json")
-        if not isinstance(content, dict):
-            self.damaged("result.json")
-        self.content: dict[str, Any] = content
+        self.content = checked_entries(read_json(path / "result.json"), path / "result.json")
 
     def command(self) -> str:
         """Return the command that wrote the folder; refuse a command without a report."""
@@ -234,13 +242,26 @@ class Folder:
         if not (self.path / "features.csv").exists():
             return None
         header, rows = self._table("features.csv")
-        wanted = ["feature", "cluster", "inside", "outside", "deviation", "difference"]
-        if header != wanted or len(rows) % n_clusters:
+        if header != _FEATURES or len(rows) % n_clusters:
             self.damaged("features.csv")
         values = [self._numbers("features.csv", rows, at, _number) for at in range(2, 6)]
         columns = [np.array(column).reshape(-1, n_clusters).T for column in values]
-        names = tuple(unguarded(row[0]) for row in rows[::n_clusters])
-        return Features(names, ClusterFeatures(*columns))
+        listed = [[unguarded(row[at]) for at in (0, 6)] for row in rows[::n_clusters]]
+        # Rows of numbers come first; a category is never empty.
+        d = sum(not category for _, category in listed)
+        if any(not category for _, category in listed[d:]):
+            self.damaged("features.csv")
+        means = ClusterFeatures(*(column[:, :d] for column in columns))
+        names = tuple(name for name, _ in listed[:d])
+        if d == len(listed):
+            return Features(names, means)
+        owners = list(dict.fromkeys(name for name, _ in listed[d:]))
+        shares = ClusterCategories(
+            np.array([owners.index(name) for name, _ in listed[d:]], dtype=np.int64),
+            tuple(category for _, category in listed[d:]),
+            ClusterFeatures(*(column[:, d:] for column in columns)),
+        )
+        return Features(names, means, tuple(owners), shares)
 
     def gaps(self, n_clusters: int) -> ClusterGaps | None:
         """Return between which clusters there are gaps, where points were clustered."""
@@ -314,6 +335,9 @@ def _record(folder: Folder, command: str, method: Method | None) -> Record:
         method=method,
         source=str(source.get("file", "")),
         features=len(source.get("columns", ())) if points else None,
+        categories=tuple(map(str, source.get("categories", ()))) if points else (),
+        category_weight=settings.get("category_weight"),
+        filling=_filling(settings.get("impute"), source) if points else None,
         asked_for=asked if isinstance(asked, int) else None,
         call=_call(folder, command),
         settings={"seed": folder.content.get("seed"), **settings},
@@ -328,6 +352,16 @@ def _record(folder: Folder, command: str, method: Method | None) -> Record:
         versions={str(k): str(v) for k, v in folder.get("versions").items()},
         warnings=tuple(map(str, folder.content.get("warnings", ()))),
     )
+
+
+def _filling(how: Any, source: dict[str, Any]) -> Filling | None:
+    """Return which columns had empty cells that were filled."""
+    gaps = [
+        (str(name), int(number))
+        for name, number in zip(source["columns"], source.get("filled", ()), strict=False)
+        if number > 0
+    ]
+    return Filling(how, tuple(gaps)) if gaps and how in IMPUTED else None
 
 
 _SUPPORT = ("lifetime", "straddling", "evenness", "support")

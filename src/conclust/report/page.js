@@ -52,6 +52,9 @@
     if (column.kind === "cluster") return el("td", { class: "number" }, chip(value));
     if (column.kind === "name") return el("td", { class: "name" }, el("bdi", { dir: "auto" }, String(value)));
     if (column.kind === "text") return el("td", {}, el("bdi", {}, String(value)));
+    if (column.kind === "share") {
+      return el("td", { class: "number" }, typeof value === "number" ? `${told(100 * value, 0)} %` : "–");
+    }
     if (column.kind === "spread") {
       const [middle, error] = value;
       const said = told(middle, column.digits);
@@ -225,7 +228,7 @@
           el("tbody", {}, rows)));
     }), explained([
       { title: "Difference", how: "Mean in the cluster less the mean of the other objects, in standard deviations about these two means (Cohen's d). To the right: larger here." },
-      { title: "Here, Elsewhere", how: `The two means, in the units of the input. The ${whole.format(block.of)} features are ranked by the size of the difference; the first few are shown.` },
+      { title: "Here, Elsewhere", how: `The two means, in the units of the input${block.categories ? "; of a category the two shares of the objects that have it" : ""}. The ${whole.format(block.of)} features${block.categories ? " and all categories" : ""} are ranked by the size of the difference; the first few are shown.` },
     ]));
   }
 

@@ -10,17 +10,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._versions import versions
-from conclust.confidence import chance_confidence, cluster_features, cluster_gaps
-from conclust.confidence.reading import read_consensus, read_features
+from conclust.confidence import (
+    chance_confidence,
+    cluster_categories,
+    cluster_features,
+    cluster_gaps,
+)
+from conclust.confidence.reading import read_consensus
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
 from conclust.report.folders import read_folder
+from conclust.report.points import read_points
 from conclust.report.result import MOST_GAPS, Features, Record, Reported
 from conclust.selection import Selection, choose, choose_from
 
@@ -40,7 +47,7 @@ def read_result(
 
     Parameters
     ----------
-    result : path-like, fitted model, Selection or array-like of shape (n_samples,)
+    result : path-like, fitted model or pipeline, Selection or array-like of shape (n_samples,)
         What was found.
     ensemble : Ensemble or array-like, default=None
         The partitions.
@@ -61,6 +68,11 @@ def read_result(
     InputError
         If it cannot be reported, or parts of it are of other objects.
     """
+    before = None
+    if isinstance(result, Pipeline):
+        check_is_fitted(result)
+        before = result[:-1] if len(result) > 1 else None
+        result = result[-1]
     if isinstance(result, str | os.PathLike):
         if ensemble is not None or selection is not None:
             raise InputError(
@@ -75,7 +87,7 @@ def read_result(
         found = replace(found, selection=chosen)
     _check_selection(found)
     if X is not None:
-        found = _with_points(found, X, feature_names, result)
+        found = _with_points(found, X, feature_names, result, before)
     return _named(found, names if names is not None else _index_of(X))
 
 
@@ -193,6 +205,11 @@ def _scaled(points: NDArray[np.float64], found: Reported, result: Any) -> NDArra
     """Return the points as they were clustered: in the scale of the generator or of the selection."""
     scaler = getattr(getattr(result, "generator_", None), "scaler_", None)
     if scaler is not None:
+        if points.shape[1] != scaler.n_features_in_:
+            raise InputError(
+                f"'X' must have the {scaler.n_features_in_} features that the model was fitted to. Got "
+                f"{points.shape[1]}."
+            )
         return np.asarray(scaler.transform(points))
     if found.record.method is not None or found.selection is None:
         return points
@@ -201,24 +218,38 @@ def _scaled(points: NDArray[np.float64], found: Reported, result: Any) -> NDArra
 
 
 def _with_points(
-    found: Reported, X: ArrayLike, feature_names: Sequence[Any] | None, result: Any
+    found: Reported, X: ArrayLike, feature_names: Sequence[Any] | None, result: Any, before: Any
 ) -> Reported:
-    """Add the points, their features by cluster, and the gaps between clusters."""
-    points = np.asarray(
-        read_features(X, found.n_samples, rows="objects", empty_cells=True), dtype=np.float64
-    )
-    d = points.shape[1]
-    given = getattr(X, "columns", None) if feature_names is None else feature_names
-    names = tuple(map(str, range(d) if given is None else given))
-    if len(names) != d:
-        raise InputError(
-            f"'feature_names' must be a name for each of the {d} features. Got {len(names)}."
-        )
-    scaled = _scaled(points, found, result) if np.isfinite(points).all() else None
+    """Add the points, their features by cluster, and the gaps between clusters.
+
+    Parameters
+    ----------
+    found : Reported
+        What is known already.
+    X : array-like of shape (n_samples, n_columns)
+        The points, as the user has them.
+    feature_names : sequence or None
+        Of the features.
+    result : object
+        What is reported.
+    before : Pipeline or None
+        The steps of a pipeline before the model: what it was fitted to is what they make of X.
+    """
+    given = read_points(X, found.n_samples, feature_names)
+    points, d = given.X, given.X.shape[1]
+    clustered: Any = points if before is None else before.transform(X)
+    scaled = None
+    if isinstance(clustered, np.ndarray) and np.isfinite(clustered).all():
+        scaled = _scaled(np.asarray(clustered, dtype=np.float64), found, result)
     found = replace(found, points=scaled, record=replace(found.record, features=d))
     if found.n_clusters == 1:
         return found
-    features = Features(names, cluster_features(points, found.labels))
+    categories = None
+    if given.categories is not None:
+        categories = cluster_categories(given.categories, found.labels)
+    features = Features(
+        given.names, cluster_features(points, found.labels), given.category_names, categories
+    )
     gaps = None
     if scaled is not None and found.n_clusters <= MOST_GAPS:
         gaps = cluster_gaps(scaled, found.labels, random_state=0)

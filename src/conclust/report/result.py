@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.confidence import ClusterFeatures, ClusterGaps
+from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.consensus.auto.number import Support
 from conclust.consensus.base import Method
 
-__all__ = ["MOST_GAPS", "Features", "Record", "Reported", "StoredSelection"]
+__all__ = ["IMPUTED", "MOST_GAPS", "Features", "Filling", "Record", "Reported", "StoredSelection"]
 
 MOST_GAPS = 20
 """Clusters of which all pairs are looked at for gaps."""
+
+IMPUTED = {"mean": "mean", "median": "median", "most_frequent": "most frequent value"}
+"""What ``--impute`` puts into an empty cell, in words."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,45 @@ class StoredSelection:
 
 @dataclass(frozen=True)
 class Features:
-    """What tells the clusters apart, and the names of the features."""
+    """What tells the clusters apart, and the names of the features.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the features that are numbers.
+    found : ClusterFeatures
+        Means and differences of these.
+    category_names : tuple of str
+        Of the columns of categories.
+    categories : ClusterCategories or None
+        Shares of their categories. None: there is no such column.
+    """
 
     names: tuple[str, ...]
     found: ClusterFeatures
+    category_names: tuple[str, ...] = ()
+    categories: ClusterCategories | None = None
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Empty cells that were filled before the points were clustered.
+
+    Attributes
+    ----------
+    how : str
+        A key of `IMPUTED`.
+    columns : tuple of (str, int)
+        The columns that had empty cells, and how many.
+    """
+
+    how: str
+    columns: tuple[tuple[str, int], ...]
+
+    @property
+    def cells(self) -> int:
+        """All cells that were filled."""
+        return sum(number for _, number in self.columns)
 
 
 @dataclass(frozen=True)
@@ -70,7 +108,13 @@ class Record:
     source : str
         The file that was read, or empty.
     features : int or None
-        Columns of the points.
+        Columns of the points, of numbers.
+    categories : tuple of str
+        Columns of categories: the last partitions of the ensemble.
+    category_weight : float or None
+        How many clusterings each of these counts for.
+    filling : Filling or None
+        Empty cells that were filled.
     asked_for : int or None
         The number of clusters that was given.
     call : str
@@ -95,6 +139,9 @@ class Record:
     method: Method | None = None
     source: str = ""
     features: int | None = None
+    categories: tuple[str, ...] = ()
+    category_weight: float | None = None
+    filling: Filling | None = None
     asked_for: int | None = None
     call: str = ""
     settings: dict[str, Any] = field(default_factory=dict)

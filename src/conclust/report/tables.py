@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Kind", "column", "numbers", "table"]
 
-Kind: TypeAlias = Literal["number", "spread", "cluster", "name", "text"]
+Kind: TypeAlias = Literal["number", "share", "spread", "cluster", "name", "text"]
 
 
 def column(
@@ -27,7 +27,7 @@ def column(
         For people.
     how : str
         How its numbers were made.
-    kind : {"number", "spread", "cluster", "name", "text"}
+    kind : {"number", "share", "spread", "cluster", "name", "text"}
         What its cells are.
     digits : int, default=None
         Decimals that are shown. None: all.

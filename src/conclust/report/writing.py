@@ -114,7 +114,8 @@ def write(
     ----------
     result : path-like, fitted model, Selection or array-like of shape (n_samples,)
         A folder that ``conclust cluster``, ``combine`` or ``select`` has written; a fitted
-        `conclust.ConsensusClustering`; any fitted consensus method, with its ensemble; the result of
+        `conclust.ConsensusClustering`, or a pipeline that ends with one; any fitted consensus method, with its
+        ensemble; the result of
         :func:`conclust.selection.choose` or ``choose_from``; or labels, with their ensemble.
     path : path-like
         The file; it is replaced if it is there.
@@ -123,7 +124,8 @@ def write(
     X : array-like of shape (n_samples, n_features), default=None
         The points, NaN where a cell is empty: for the features that tell clusters apart, the gaps
         between clusters and the picture in two dimensions. A pandas frame brings names of features
-        and objects.
+        and objects. Its columns of text are described as categories, by their shares in each cluster;
+        a column with another text in nearly every row is left out. Of a pipeline: what it was fitted to.
     selection : Selection, default=None
         How the number of clusters was chosen.
     names : sequence of length n_samples, default=None

@@ -43,3 +43,4 @@ void bind_row_linkage(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_graph(nb::module_& m);
+void bind_borders(nb::module_& m);

@@ -87,7 +87,7 @@ class BaumEagon(SoftConsensusClusterer):
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int
-        The upper bound used.
+        The upper bound used: `n_clusters`, at most the number of objects.
     objective_ : float
         f(Y) over pairs of distinct objects, and with `diagonal` half of each object's own.
     n_iter_ : int

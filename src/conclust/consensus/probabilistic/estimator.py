@@ -32,10 +32,19 @@ _MAX_DENSE = 20_000
 
 
 def bound_of(estimator: Any, ensemble: Ensemble) -> int:
-    """Return the number of clusters asked for; None: the most that a partition has."""
-    if estimator.n_clusters is not None:
-        return int(estimator.n_clusters)
-    return max(1, min(ensemble.n_samples, int(ensemble.cluster_counts.max())))
+    """Return the bound asked for, at most the number of objects; None: the largest partition's clusters.
+
+    More clusters than objects only add empty ones, at a cost that grows with their number. A membership to
+    start from keeps its columns.
+    """
+    n, asked = ensemble.n_samples, estimator.n_clusters
+    if asked is None:
+        return max(1, min(n, int(ensemble.cluster_counts.max())))
+    init = getattr(estimator, "init", None)
+    columns = (
+        1 if init is None or isinstance(init, str) or np.ndim(init) != 2 else np.shape(init)[1]
+    )
+    return int(min(asked, max(n, columns)))
 
 
 def run_of(estimator: Any) -> Run:

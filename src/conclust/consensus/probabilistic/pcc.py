@@ -125,7 +125,7 @@ class PCC(PairObjectiveClusterer):
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int
-        The upper bound used.
+        The upper bound used: `n_clusters`, at most the number of objects.
     objective_ : float
         f(Y) over the pairs used. "factored": the part that no membership changes takes all pairs to
         count; above 20,000 objects it is left in (``objective_constant_`` is then None), and

@@ -115,7 +115,7 @@ class PEACE(PairObjectiveClusterer):
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int
-        The number of clusters used.
+        The number of clusters used: `n_clusters`, at most the number of objects.
     log_likelihood_ : float
         The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
         Of labels in blocks: over the pairs of the 2,000 objects that are solved on all their pairs.

@@ -172,7 +172,7 @@ class WeightedPCC(PairObjectiveClusterer):
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     n_clusters_max_ : int
-        The upper bound used.
+        The upper bound used: `n_clusters`, at most the number of objects.
     objective_ : float
         f(Y, alpha), with the penalty if there is one.
     n_iter_ : int

@@ -1,0 +1,31 @@
+"""The script ``conclust``: Ctrl-C and SIGTERM are handled before anything that takes time is imported."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from typing import NoReturn
+
+__all__ = ["leave", "process"]
+
+
+def leave(number: int, frame: object) -> NoReturn:
+    """End the process at once, in one line: no command has begun, so that there is nothing to remove."""
+    word = b"interrupted" if number == signal.SIGINT else b"terminated"
+    with suppress(OSError):  # standard error may be closed
+        os.write(2, b"conclust: " + word + b".\n")
+    os._exit(128 + number)
+
+
+def process() -> NoReturn:
+    """Run the command of this process and end it."""
+    if (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    ):  # not where a shell ignores it
+        signal.signal(signal.SIGINT, leave)
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, leave)
+    from conclust.cli import process as run
+
+    run()

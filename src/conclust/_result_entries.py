@@ -1,0 +1,130 @@
+"""The form of result.json: which types its entries have, checked before any of them is used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from conclust.exceptions import FileFormatError
+
+__all__ = ["checked_entries"]
+
+Form: TypeAlias = Callable[[Any], bool]
+
+
+def checked_entries(content: Any, path: Path) -> dict[str, Any]:
+    """Return the content of a result.json whose entries, as far as they are there, have the right types.
+
+    Parameters
+    ----------
+    content : object
+        The content of the JSON file.
+    path : Path
+        The file, for messages.
+
+    Raises
+    ------
+    FileFormatError
+        It is no JSON object, or an entry has another type.
+    """
+    if not isinstance(content, dict):
+        raise FileFormatError(f"{path} is damaged: it holds no JSON object. Make the result again.")
+    for place, form in _FORMS.items():
+        *outer, last = place.split("/")
+        holder: Any = content
+        for key in outer:
+            holder = holder.get(key) if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and last in holder and not form(holder[last]):
+            raise FileFormatError(
+                f"{path} is damaged: its entry {place!r} is not of the expected type. Make the result again."
+            )
+    return content
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _whole(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= 1 << 53
+
+
+def _number(value: Any) -> bool:
+    """Tell whether it is a number that float64 holds (JSON has whole numbers of any length)."""
+    return type(value) in (int, float) and abs(value) < 1 << 1000 and math.isfinite(value)
+
+
+def _object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _or_none(form: Form) -> Form:
+    return lambda value: value is None or form(value)
+
+
+def _list_of(form: Form) -> Form:
+    return lambda value: isinstance(value, list) and all(map(form, value))
+
+
+def _object_of(form: Form) -> Form:
+    return lambda value: isinstance(value, dict) and all(map(form, value.values()))
+
+
+def _numbers(value: Any) -> bool:
+    return _list_of(_or_none(_number))(value)
+
+
+def _square(value: Any) -> bool:
+    return _list_of(_numbers)(value) and all(len(row) == len(value) for row in value)
+
+
+_SUPPORT = _object_of(_number)
+_CURVE = _object_of(_numbers)
+# How a number of clusters was chosen: the whole record of `select`, a part of that of the other commands.
+_SELECTION: dict[str, Form] = {
+    "clusters": _whole,
+    "p_value": _or_none(_number),
+    "references": _whole,
+    "reason": _text,
+    "doubts": _list_of(_text),
+    "alternatives": _list_of(_whole),
+    "k": _list_of(_whole),
+    "criteria": _object_of(_numbers),
+    "null": _list_of(_numbers),
+    "distribution": _object_of(_CURVE),
+    "settings": _object,
+    **{f"settings/{name}": _or_none(_text) for name in ("clusterer", "null", "scale")},
+    **{
+        f"settings/{name}": _or_none(_whole)
+        for name in ("n_samples", "n_features", "n_components", "n_resamples", "n_tested")
+    },
+    "settings/sample_fraction": _number,
+}
+_FORMS: dict[str, Form] = {
+    "arguments": _list_of(_text),
+    "input": _object,
+    "input/file": _text,
+    "input/columns": _list_of(_text),
+    "settings": _object,
+    "settings/method": _text,
+    "settings/missing": _text,
+    "settings/consensus": _or_none(_object),
+    "ensemble": _or_none(_object),
+    "mean_confidence": _or_none(_number),
+    "mean_confidence_by_chance": _or_none(_number),
+    "supports": _list_of(_SUPPORT),
+    "gaps": _or_none(_object),
+    "gaps/dip": _square,
+    "gaps/p_value": _square,
+    "gaps/splits": _whole,
+    "gaps/draws": _whole,
+    "agreement_with_known_classes": _or_none(_object_of(_or_none(_number))),
+    "warnings": _list_of(_text),
+    "seconds": _object_of(_number),
+    "versions": _object_of(_text),
+    **_SELECTION,
+    "selection": _or_none(_object),
+    **{f"selection/{name}": form for name, form in _SELECTION.items()},
+}

@@ -1,0 +1,150 @@
+"""Where points lie along the borders between pieces: centres, a space where pieces are round, regions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from conclust._kernels import border_places, count_valleys, nearest_centres
+from conclust._threads import one_library_thread
+
+__all__ = ["BorderGeometry", "border_geometry"]
+
+# The share of the mean variance in the pooled covariance: directions without spread stay harmless.
+_SHRINKAGE = 0.1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BorderGeometry:
+    """The axes and regions of all borders between pieces, and the points as these see them.
+
+    For the border (p, q) a point x is at the place t = (x - m_p)'a / a'a, a = m_q - m_p, after whitening:
+    0 at the centre m_p, 1 at m_q. Its region is where, for each other centre c with u the
+    point of the segment that is nearest to it, x is on u's side of the plane through the middle of c and
+    u that is perpendicular to c - u.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_samples, n_pieces)
+        Inner products of points and centres.
+    gram : ndarray of shape (n_pieces, n_pieces)
+        Inner products of centres.
+    nearest : ndarray of int64 of shape (n_samples,)
+        The centre that is nearest to each point.
+    """
+
+    scores: NDArray[np.float64]
+    gram: NDArray[np.float64]
+    nearest: NDArray[np.int64]
+
+    def places(self, pairs: NDArray[np.int64], *, threads: int = 1) -> NDArray[np.float64]:
+        """Return the places of all points along borders, NaN outside of a border's region.
+
+        Parameters
+        ----------
+        pairs : ndarray of int64 of shape (n_pairs, 2)
+            Pairs of pieces.
+        threads : int, default=1
+            Number of threads.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs, n_samples)
+            The places t; all NaN where two centres are one point.
+        """
+        places = np.empty((len(pairs), len(self.nearest)))
+        border_places(self.scores, self.gram, self.nearest, pairs, places, threads)
+        return places
+
+    def count(
+        self, first: NDArray[np.bool_], pairs: NDArray[np.int64], *, threads: int = 1
+    ) -> NDArray[np.int64]:
+        """Count points of the second part at the peaks and in the valley that the first part shows.
+
+        Windows are .3 wide, their centres on a grid of .1 from -.3 to 1.3. The valley is the window with
+        the fewest points of the first part among those centred at .3 to .7; a peak is the window with the
+        most of them at least .3 to its left, or to its right.
+
+        Parameters
+        ----------
+        first : ndarray of bool of shape (n_samples,)
+            Which points are in the first part.
+        pairs : ndarray of int64 of shape (n_pairs, 2)
+            Pairs of pieces.
+        threads : int, default=1
+            Number of threads.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_pairs, 3)
+            Points of the second part at the peak of the first piece, in the valley, at the other peak.
+        """
+        counts = np.zeros((len(pairs), 3), dtype=np.int64)
+        count_valleys(
+            self.scores, self.gram, self.nearest, first.view(np.uint8), pairs, counts, threads
+        )
+        return counts
+
+
+def border_geometry(
+    X: NDArray[np.float64],
+    first: NDArray[np.bool_],
+    pieces: NDArray[np.int64],
+    n_pieces: int,
+    *,
+    threads: int = 1,
+) -> BorderGeometry:
+    """Fix the borders between pieces by the first part of the points.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The points, best with a mean near 0.
+    first : ndarray of bool of shape (n_samples,)
+        Which points are in the first part. Nothing else enters centres and covariance.
+    pieces : ndarray of int64 of shape (n_first,) or (n_samples,)
+        The pieces of the first part, or of all points: 0 to n_pieces - 1; negative for points in none.
+        Each piece has a point in the first part.
+    n_pieces : int
+        Number of pieces.
+    threads : int, default=1
+        Number of threads.
+
+    Returns
+    -------
+    BorderGeometry
+        Places and counts along the borders of all points.
+    """
+    members = X[first]
+    labels = pieces[first] if len(pieces) == len(X) else pieces
+    inside = labels >= 0
+    members, labels = members[inside], labels[inside]
+    sizes = np.bincount(labels, minlength=n_pieces)
+    with one_library_thread():
+        order = np.argsort(labels, kind="stable")
+        sums = np.zeros((n_pieces, X.shape[1]))
+        np.add.at(sums, labels[order], members[order])
+        centres = sums / sizes[:, None]
+        rest = members - centres[labels]
+        covariance = rest.T @ rest / len(rest)
+        directions = _whitened(covariance, centres)
+        scores = np.ascontiguousarray(X @ directions)
+        gram = centres @ directions
+    gram = np.ascontiguousarray(0.5 * (gram + gram.T))
+    nearest = np.empty(len(X), dtype=np.int64)
+    nearest_centres(scores, gram, nearest, threads)
+    return BorderGeometry(scores, gram, nearest)
+
+
+def _whitened(covariance: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return C^-1 M' (d, K) for the shrunken covariance C: x' C^-1 m is an inner product after whitening."""
+    d = len(covariance)
+    spread = float(np.trace(covariance)) / d
+    if not spread > 0.0:
+        return np.asarray(centres.T.copy())
+    shrunken = (1.0 - _SHRINKAGE) * covariance
+    shrunken[np.diag_indices(d)] += _SHRINKAGE * spread
+    return np.asarray(scipy.linalg.solve(shrunken, centres.T, assume_a="pos"))

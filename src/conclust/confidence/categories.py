@@ -1,0 +1,136 @@
+"""What tells clusters apart: the share of each category in a cluster, and among the other objects."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust.confidence.features import ClusterFeatures, standardised
+from conclust.contingency import read_labels
+from conclust.exceptions import InputError
+
+__all__ = ["ClusterCategories", "cluster_categories", "is_empty"]
+
+
+@dataclass(frozen=True)
+class ClusterCategories:
+    """For each cluster and category, its share of the cluster and of the other objects.
+
+    Attributes
+    ----------
+    column : ndarray of int64 of shape (n_categories,)
+        The column that each category belongs to; categories of one column follow each other.
+    category : tuple of length n_categories
+        Its value, in order of first appearance.
+    shares : ClusterFeatures
+        Of the indicator of each category, which is 1 where an object has it: `inside` and `outside` are
+        shares, `difference` is in standard deviations, as of any feature.
+    """
+
+    column: NDArray[np.int64]
+    category: tuple[Hashable, ...]
+    shares: ClusterFeatures
+
+
+def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCategories:
+    """Return how often each category occurs in each cluster, and among the other objects.
+
+    The same as `cluster_features` of the indicators of the categories, which are not formed.
+
+    Parameters
+    ----------
+    categories : array-like of shape (n_samples, n_columns)
+        Names or numbers; an empty cell (None, NaN) is left out, of its column only.
+    labels : array-like of shape (n_samples,)
+        The clusters; negative labels and NaN are in none, and not among the others.
+
+    Returns
+    -------
+    ClusterCategories
+        Shares and standardised differences, clusters in order of first appearance.
+
+    Raises
+    ------
+    InputError
+        If there is not a row of categories for each label.
+
+    Examples
+    --------
+    >>> from conclust.confidence import cluster_categories
+    >>> found = cluster_categories([["a"], ["a"], ["a"], ["b"], ["b"], [None]], [0, 0, 0, 0, 1, 1])
+    >>> found.category
+    ('a', 'b')
+    >>> found.shares.inside
+    array([[0.75, 0.25],
+           [0.  , 1.  ]])
+    """
+    codes, _ = read_labels(labels, "labels")
+    columns = _columns(categories, len(codes))
+    held = codes >= 0
+    K = int(codes.max(initial=-1)) + 1
+    parts, owner, names = [], [], []
+    for j, values in enumerate(columns):
+        found, own = _codes(values)
+        seen = held & (found >= 0)
+        cells = np.bincount(codes[seen] * len(own) + found[seen], minlength=K * len(own))
+        parts.append(_shares(cells.reshape(K, len(own)).astype(np.float64)))
+        owner += [j] * len(own)
+        names += own
+    joined = [np.concatenate(of, axis=1) for of in zip(*parts, strict=True)]
+    inside, outside, deviation = joined
+    return ClusterCategories(
+        np.array(owner, dtype=np.int64),
+        tuple(names),
+        ClusterFeatures(inside, outside, deviation, standardised(inside, outside, deviation)),
+    )
+
+
+def _columns(categories: ArrayLike, n: int) -> list[NDArray[np.object_]]:
+    array = np.asarray(categories, dtype=object)
+    if array.ndim != 2 or len(array) != n or not array.shape[1]:
+        raise InputError(
+            f"'categories' must hold a row for each of the {n} labels and at least one column. Got an array "
+            f"of shape {array.shape}."
+        )
+    return [array[:, j] for j in range(array.shape[1])]
+
+
+def _codes(values: NDArray[np.object_]) -> tuple[NDArray[np.int64], list[Hashable]]:
+    """Return numbers of the categories by first appearance, -1 for an empty cell, and their values."""
+    number: dict[Hashable, int] = {}
+    codes = np.full(len(values), -1, dtype=np.int64)
+    for i, value in enumerate(values.tolist()):
+        if is_empty(value):
+            continue
+        try:
+            codes[i] = number.setdefault(value, len(number))
+        except TypeError as error:
+            raise InputError(
+                f"'categories' must hold names or numbers. Got {type(value).__name__} in row {i}."
+            ) from error
+    return codes, list(number)
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether a cell is empty: None, NaN, or the missing values of pandas."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _shares(counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Return shares inside and outside of each cluster, and the deviation about these two."""
+    seen = counts.sum(axis=1, keepdims=True)
+    others, rest = counts.sum(axis=0) - counts, seen.sum() - seen
+    known = (seen > 0) & (rest > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.where(seen > 0, counts / seen, np.nan)
+        outside = np.where(rest > 0, others / rest, np.nan)
+        squares = seen * inside * (1.0 - inside) + rest * outside * (1.0 - outside)
+        free = seen + rest - 2.0
+        deviation = np.where(known & (free > 0), np.sqrt(squares / np.maximum(free, 1.0)), np.nan)
+    return inside, outside, deviation

@@ -1,0 +1,141 @@
+"""What tells the clusters apart: differences of features, and shares of categories."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.report.citing import listed
+from conclust.report.names import shown
+from conclust.report.result import IMPUTED, Features, Reported
+from conclust.report.tables import column, numbers, table
+
+__all__ = ["brief", "features_section"]
+
+_TOP_FEATURES = 8
+_MANY_CLUSTERS = 60
+_MOST_COLUMNS = 12  # clusters beside each other in the table of shares
+_MOST_CATEGORIES = 500
+
+
+def features_section(found: Reported) -> dict[str, Any]:
+    """Return the section on features that tell the clusters apart, or why there are none."""
+    if found.features is None:
+        why = "The result was made of clusterings: there are no points, so no features to compare."
+        if found.record.command != "combine":
+            why = "There are no points here: give them as X (conclust.report.write(result, path, X=points))."
+        return _section([_text(why)])
+    features = found.features
+    mixed = features.categories is not None
+    what = "features and categories" if mixed else "features"
+    text = (
+        f"The {what} in which each cluster lies farthest from the other objects: the difference of the "
+        f"means{', or of the shares of a category,' * mixed} in standard deviations about them (Cohen's d). "
+        "There are no p-values, on purpose: clusters that were found in these features differ in them by "
+        "construction, and testing them on the same data is circular (Gao, Bien and Witten 2024)."
+    )
+    if found.record.filling is not None:
+        filling = found.record.filling
+        gaps = listed([f"{name} {number:,}" for name, number in filling.columns])
+        text += (
+            f" Means are over the cells that had a value: {filling.cells:,} were empty and were filled by the "
+            f"{IMPUTED[filling.how]} of the column for the clustering ({gaps})."
+        )
+    rows = [_rows(features, k) for k in range(min(found.n_clusters, _MANY_CLUSTERS))]
+    of = {"of": len(features.names), "categories": len(features.category_names)}
+    clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
+    blocks = [_text(text), {"kind": "features", **of, "clusters": clusters}]
+    if found.n_clusters <= _MOST_COLUMNS:
+        blocks += _shares(features)
+    return _section(blocks)
+
+
+def _rows(features: Features, k: int) -> list[dict[str, Any]]:
+    """Return the features and categories in which cluster k differs most, by falling size."""
+    values = features.found
+    rows = [
+        _row(shown(features.names[j]), values.difference[k, j], _pair(values, k, j, brief))
+        for j in values.largest(k, _TOP_FEATURES).tolist()
+    ]
+    categories = features.categories
+    if categories is not None:
+        shares = categories.shares
+        width = np.bincount(categories.column)
+        for j in shares.largest(k, len(categories.category)).tolist():
+            apart = shares.difference[k, j]
+            # Of two categories the more frequent one says what the other one would say again.
+            if width[categories.column[j]] == 2 and apart < 0:
+                continue
+            name = f"{features.category_names[categories.column[j]]} = {categories.category[j]}"
+            rows.append(_row(shown(name), apart, _pair(shares, k, j, _percent)))
+    order = sorted(range(len(rows)), key=lambda at: (-rows[at]["size"], at))[:_TOP_FEATURES]
+    return [{key: rows[at][key] for key in rows[at] if key != "size"} for at in order]
+
+
+def _row(name: str, difference: float, pair: tuple[str, str]) -> dict[str, Any]:
+    return {
+        "feature": name,
+        "difference": numbers([difference], 4)[0],
+        "sign": int(np.sign(difference)),
+        "inside": pair[0],
+        "outside": pair[1],
+        "size": abs(difference),
+    }
+
+
+def _pair(values: Any, k: int, j: int, told: Any) -> tuple[str, str]:
+    return told(float(values.inside[k, j])), told(float(values.outside[k, j]))
+
+
+def brief(value: float) -> str:
+    """Return a number in four digits, as people write it: 70,320, and 0.0123; very small ones as 1.2e-09."""
+    if not math.isfinite(value) or value == 0 or not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.4g}"
+    places = 3 - math.floor(math.log10(abs(value)))
+    rounded = round(value, places)
+    if places <= 0:
+        return f"{rounded:,.0f}"
+    text = f"{rounded:,.{places}f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def _percent(value: float) -> str:
+    return "none" if math.isnan(value) else f"{100 * value:.0f} %"
+
+
+def _shares(features: Features) -> list[dict[str, Any]]:
+    """Return the table of the share of each category in each cluster."""
+    categories = features.categories
+    if categories is None or not categories.category:
+        return []
+    inside: NDArray[np.float64] = categories.shares.inside[:, :_MOST_CATEGORIES]
+    n_rows = inside.shape[1]
+    columns = [
+        column("column", "Column", "The column of the input.", kind="name"),
+        column(
+            "category", "Category", "One of its values, in order of first appearance.", kind="name"
+        ),
+    ]
+    cells: list[Any] = [
+        [shown(features.category_names[j]) for j in categories.column[:n_rows].tolist()],
+        [shown(str(name)) for name in categories.category[:n_rows]],
+    ]
+    for k, row in enumerate(inside):
+        how = "Share of its objects that have this category, of those whose cell is not empty."
+        columns.append(column(f"cluster_{k}", f"Cluster {k}", how, kind="share"))
+        cells.append(numbers(row, 6))
+    caption = "Shares of the categories in each cluster"
+    if n_rows < len(categories.category):
+        caption += f": the first {n_rows:,} of {len(categories.category):,} categories"
+    return [table(caption, columns, cells)]
+
+
+def _section(blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": "features", "title": "What tells the clusters apart", "blocks": blocks}
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"kind": "text", "text": text}

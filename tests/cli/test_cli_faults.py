@@ -1,0 +1,192 @@
+"""Files that take memory or break readers, inputs that would be replaced, and signals in the first moment."""
+
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from conclust import Ensemble
+from conclust.blocks import LabelStore
+from conclust.cli import main
+from conclust.cli.inputs import read_ensemble
+from conclust.cli.tables import Reading
+from conclust.exceptions import FileFormatError, InputError
+
+LABELS = np.repeat([[1, 2], [2, 1]], 5, axis=0)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "l.csv"
+    path.write_text("a,b\n0,0\n0,0\n1,1\n1,0\n")
+    return path
+
+
+# ---- MAT files
+
+
+@pytest.mark.parametrize("nested", ["struct", "cell"])
+def test_nested_arrays_of_a_mat_file_are_not_unpacked(tmp_path, nested):
+    path, large = tmp_path / "b.mat", np.zeros(40_000_000, np.uint8)
+    cell = np.empty(1, dtype=object)
+    cell[0] = large
+    inner = {"a": large} if nested == "struct" else cell
+    savemat(path, {"s": inner, "X": LABELS}, do_compression=True)
+    assert path.stat().st_size < 60_000
+    tracemalloc.start()
+    try:
+        assert read_ensemble(path, Reading()).ensemble == Ensemble(LABELS)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 << 20, f"{peak >> 20} MiB"
+
+
+def test_data_longer_than_the_shape_of_a_mat_array_count(tmp_path, monkeypatch):
+    """The shape says 2 x 2, the data are of 8 MB."""
+    path = tmp_path / "b.mat"
+    savemat(path, {"X": np.zeros((1000, 1000))}, do_compression=True)
+    content = path.read_bytes()
+    unpacked = bytearray(zlib.decompress(content[136:]))
+    unpacked[32:40] = np.array([2, 2], "<i4").tobytes()
+    packed = zlib.compress(bytes(unpacked))
+    path.write_bytes(content[:132] + np.uint32(len(packed)).tobytes() + packed)
+    monkeypatch.setattr("conclust.cli.tables.reading_limit", lambda: 1 << 20)
+    with pytest.raises(FileFormatError, match="too many for this machine"):
+        read_ensemble(path, Reading())
+
+
+def test_a_bit_of_a_compressed_mat_file(tmp_path):
+    path = tmp_path / "b.mat"
+    savemat(path, {"X": LABELS}, do_compression=True)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="is not a valid MAT file"):
+        read_ensemble(path, Reading())
+
+
+@pytest.mark.parametrize("form", ["4", "5"])
+def test_texts_and_sparse_arrays_of_a_mat_file_are_left_out(tmp_path, form):
+    from scipy.sparse import csc_array
+
+    path = tmp_path / "b.mat"
+    savemat(path, {"t": "text", "X": LABELS.astype(float), "S": csc_array(np.eye(3))}, format=form)
+    assert read_ensemble(path, Reading()).ensemble == Ensemble(LABELS)
+    savemat(path, {"S": csc_array(np.eye(3))}, format="5")
+    with pytest.raises(InputError, match="holds no array of numbers"):
+        read_ensemble(path, Reading())
+
+
+# ---- Parquet and Zarr in blocks
+
+
+def test_parquet_that_is_none_in_blocks(tmp_path, capsys):
+    pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    path = tmp_path / "x.parquet"
+    path.write_bytes(b"PAR1xxxxxxxxxxxxPAR0")
+    with pytest.raises(FileFormatError, match="is damaged, or not of its format"):
+        LabelStore(path)
+    words = ["-k", "2", "--method", "qmi", "--blocks", "--out", str(tmp_path / "o")]
+    assert main(["combine", str(path), *words]) == 1
+    assert "is damaged" in capsys.readouterr().err
+
+
+def test_a_damaged_page_of_parquet_in_blocks(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    from pyarrow import parquet
+
+    path = tmp_path / "x.parquet"
+    rng = np.random.default_rng(0)
+    parquet.write_table(pa.table({"a": rng.integers(0, 9, 500)}), path, compression="gzip")
+    content = bytearray(path.read_bytes())
+    content[40:80] = bytes(40)
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="is damaged, or not of its format"):
+        LabelStore(path).facts  # noqa: B018
+
+
+# ---- --force
+
+
+def combine(*words):
+    return main(["combine", *map(str, words), "-k", "2", "-q"])
+
+
+def test_force_never_replaces_what_is_read(table, tmp_path, capsys):
+    before = table.read_bytes()
+    assert combine(table, "--out", table, "--force") == 1
+    assert "is an input of this command, which --force does not replace" in capsys.readouterr().err
+    assert table.read_bytes() == before
+    out = tmp_path / "h"
+    assert combine(table, "--out", out) == 0
+    kept = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert combine(out / "ensemble.npz", "--out", out, "--force") == 1
+    assert combine(out / "labels.csv", "--out", out / ".." / "h", "--force") == 1
+    weights = out / "labels.npy"
+    np.save(weights, np.ones(2))
+    assert combine(table, "--weights", weights, "--method", "qmi", "--out", out, "--force") == 1
+    weights.unlink()
+    for name in ("result.json", "labels.csv", "ensemble.npz"):
+        assert main(["report", str(out), "--out", str(out / name), "--force"]) == 1
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
+    # What is no input is replaced as before.
+    assert combine(table, "--out", out, "--force") == 0
+    assert main(["report", str(out), "--no-pictures", "--force", "-q"]) == 0
+    assert main(["report", str(out), "--no-pictures", "--force", "-q"]) == 0
+
+
+def test_labels_that_could_not_be_sent_are_not_complete(table, tmp_path):
+    command = [sys.executable, "-m", "conclust.cli", "combine", str(table), "-k", "2", "--out", "-"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 1
+    assert b"complete" not in done.stderr
+    assert b"could not be written to standard output, or not all of it: No space" in done.stderr
+
+
+# ---- signals
+
+SLOW_IMPORT = """
+import sys, time
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "conclust.cli.parser":
+            print("ready", flush=True)
+            time.sleep(30)
+sys.meta_path.insert(0, Slow())
+from conclust._entry import process
+process()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
+)
+def test_signals_while_modules_are_imported(number, code, word):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_IMPORT, "methods"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout.readline() == b"ready\n"
+    process.send_signal(number)
+    _, said = process.communicate(timeout=20)
+    assert (process.returncode, said) == (code, b"conclust: " + word + b".\n")
+
+
+def test_the_script_begins_where_signals_are_handled():
+    from importlib.metadata import entry_points
+
+    (script,) = entry_points(group="console_scripts", name="conclust")
+    assert script.value == "conclust._entry:process"

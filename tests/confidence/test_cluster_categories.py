@@ -1,0 +1,62 @@
+"""Shares of categories, beside the features of their indicators written out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from conclust.confidence import cluster_categories, cluster_features
+from conclust.exceptions import InputError
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shares_are_the_means_of_indicators(seed):
+    rng = np.random.default_rng(seed)
+    n = 60
+    labels = np.concatenate([np.arange(3), rng.integers(-1, 3, n - 3)])
+    text = np.array(["red", "green", "blue", None], dtype=object)
+    columns = text[rng.integers(0, 4, (n, 2))]
+    columns[:, 1] = rng.integers(0, 2, n)  # numbers are categories too
+    found = cluster_categories(columns, labels)
+    assert sorted(zip(found.column.tolist(), map(str, found.category), strict=True)) == [
+        *((0, name) for name in ("blue", "green", "red")),
+        *((1, name) for name in ("0", "1")),
+    ]
+    indicators = np.column_stack(
+        [
+            [np.nan if cell is None else float(cell == name) for cell in columns[:, j]]
+            for j, name in zip(found.column, found.category, strict=True)
+        ]
+    )
+    expected = cluster_features(indicators, labels)
+    for name in ("inside", "outside", "deviation", "difference"):
+        np.testing.assert_allclose(
+            getattr(found.shares, name), getattr(expected, name), rtol=1e-12, atol=1e-14
+        )
+
+
+def test_a_category_that_only_one_cluster_has_is_infinitely_far():
+    found = cluster_categories([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])
+    np.testing.assert_array_equal(found.shares.difference, [[np.inf, -np.inf], [-np.inf, np.inf]])
+
+
+def test_empty_cells_of_every_kind_are_left_out():
+    frame = pd.DataFrame({"plan": pd.array(["x", pd.NA, "y", "x"], dtype="string")})
+    cells = np.array([["x"], [None], ["y"], ["x"]], dtype=object)
+    for given in (frame, cells, np.where(cells == None, np.nan, cells)):  # noqa: E711
+        found = cluster_categories(given, [0, 0, 1, 1])
+        assert found.category == ("x", "y")
+        np.testing.assert_array_equal(found.shares.inside, [[1.0, 0.0], [0.5, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("categories", "said"),
+    [
+        (np.array(["a", "b", "c", "d"]), r"Got an array of shape \(4,\)"),
+        ([["a"], ["b"], ["c"]], "a row for each of the 4 labels"),
+        (np.array([[[1]], [[2]], [[2]], [[1]]]), "Got an array of shape"),
+        ([[{1}], [{2}], [{2}], [{1}]], "names or numbers. Got set in row 0"),
+    ],
+)
+def test_what_is_no_table_of_categories_is_refused(categories, said):
+    with pytest.raises(InputError, match=said):
+        cluster_categories(categories, [0, 0, 1, 1])

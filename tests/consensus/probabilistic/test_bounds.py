@@ -1,0 +1,41 @@
+"""A bound above the number of objects costs nothing: "at most K" is at most min(K, n)."""
+
+import time
+
+import numpy as np
+import pytest
+from tests.cases import planted
+
+from conclust import PCC, PEACE, BaumEagon, WeightedPCC
+from conclust.blocks import LabelStore
+
+ROWS = [[0, 1], [1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("method", [PCC, WeightedPCC, PEACE, BaumEagon])
+@pytest.mark.parametrize("k", [2000, 2**62, 2**64, 10**30])
+def test_bounds_beyond_the_objects_are_the_objects(method, k):
+    begun = time.process_time()
+    model = method(k, random_state=0, n_jobs=1).fit(ROWS)
+    assert time.process_time() - begun < 1
+    assert model.n_clusters_max_ == 3
+    np.testing.assert_array_equal(
+        model.membership_, method(3, random_state=0, n_jobs=1).fit(ROWS).membership_
+    )
+
+
+@pytest.mark.parametrize("method", [PCC, WeightedPCC, PEACE])
+def test_bounds_beyond_the_objects_in_blocks(method):
+    labels = planted(seed=3, n=30, m=8, k=3, flip=0.1)[0]
+    store = LabelStore(labels, block_rows=7)
+    model = method(10**30, random_state=0).fit(store)
+    assert model.n_clusters_max_ == 30
+    np.testing.assert_array_equal(
+        np.asarray(model.labels_), np.asarray(method(30, random_state=0).fit(store).labels_)
+    )
+
+
+def test_a_membership_to_start_from_keeps_its_columns():
+    labels = planted(seed=3, n=6, m=8, k=2)[0]
+    start = np.random.default_rng(0).dirichlet(np.ones(9), 6)
+    assert PCC(9, init=start, random_state=0).fit(labels).n_clusters_max_ == 9

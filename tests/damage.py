@@ -1,0 +1,381 @@
+"""Damaged and forged files of every format through every command: refused in a sentence, or read.
+
+``python -m tests.damage 10000 --seed 1`` runs many cases and prints what is at fault; `test_damage.py` runs a few.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bz2
+import contextlib
+import gzip
+import io
+import json
+import shutil
+import signal
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.io import savemat
+
+from conclust import Ensemble
+from conclust.blocks import LabelStore
+from conclust.cli import main
+from conclust.exceptions import ConclustError
+
+SECONDS = 20
+FORGED = (
+    None,
+    "x",
+    5,
+    -1,
+    1.5,
+    True,
+    [],
+    {},
+    [5],
+    ["x"],
+    {"x": 1},
+    10**400,
+    "\x1b[2J\n" * 99,
+    [[1], [2, 3]],
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one case."""
+
+    what: str
+    code: int
+    text: str
+
+    @property
+    def fault(self) -> str:
+        """Return what is wrong with it; empty if nothing is."""
+        if self.code not in (0, 1, 2):
+            return f"exit code {self.code}"
+        if self.code and not self.text.strip().endswith(("--help", ".", "?")):
+            return "no sentence"
+        if "Traceback" in self.text or "internal error" in self.text:
+            return "an error of the inside"
+        if any(ord(c) < 32 and c != "\n" for c in self.text):
+            return "control characters"
+        return ""
+
+
+class Workshop:
+    """Sound files of every format, results of every command, and cases made of them by damage."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        rng = np.random.default_rng(0)
+        truth = np.repeat([0, 1, 2], 8)
+        labels = np.column_stack([np.where(rng.random(24) < 0.1, 0, truth) for _ in range(6)])
+        points = rng.normal(size=(24, 3)) + 4 * truth[:, None]
+        self.labels = self._tables("labels", labels)
+        self.points = self._tables("points", points)
+        Ensemble(labels).save(folder / "ensemble.npz")
+        soft = [rng.dirichlet([0.3, 0.3, 0.3], 24) for _ in range(4)]
+        Ensemble.from_memberships(soft).save(folder / "soft.npz")
+        self.labels += [folder / "ensemble.npz", folder / "soft.npz"]
+        self.blocks = [p for p in self.labels if p.suffix in (".npy", ".parquet")]
+        self.zarrs = self._zarrs(labels)
+        self._results()
+
+    def _tables(self, name: str, data: np.ndarray) -> list[Path]:
+        """Write a table in every format."""
+        stem = self.folder / name
+        frame = pd.DataFrame(data, columns=[f"c{u}" for u in range(data.shape[1])])
+        text = frame.to_csv(index=False).encode()
+        made = []
+        for suffix, content in (
+            (".csv", text),
+            (".csv.gz", gzip.compress(text)),
+            (".csv.bz2", bz2.compress(text)),
+        ):
+            made.append(stem.with_name(name + suffix))
+            made[-1].write_bytes(content)
+        np.save(stem.with_suffix(".npy"), data)
+        np.savez(stem.with_name(f"{name}-plain.npz"), X=data)
+        np.savez_compressed(stem.with_name(f"{name}-packed.npz"), X=data)
+        savemat(stem.with_suffix(".mat"), {"X": data, "s": {"a": 1}}, do_compression=False)
+        savemat(
+            stem.with_name(f"{name}-packed.mat"), {"X": data, "s": {"a": 1}}, do_compression=True
+        )
+        savemat(stem.with_name(f"{name}-4.mat"), {"X": data.astype(float)}, format="4")
+        frame.to_parquet(stem.with_suffix(".parquet"))
+        frame.astype(str if name == "labels" else float).to_parquet(
+            stem.with_name(f"{name}-text.parquet"), compression="gzip"
+        )
+        return made + sorted(
+            p
+            for kind in ("npy", "npz", "mat", "parquet")
+            for p in self.folder.glob(f"{name}*.{kind}")
+        )
+
+    def _zarrs(self, labels: np.ndarray) -> list[Path]:
+        """Write Zarr arrays of both versions, where the package is installed."""
+        made: list[Path] = []
+        try:
+            import zarr
+        except ImportError:
+            return made
+        for version in (2, 3):
+            path = self.folder / f"labels{version}.zarr"
+            array = zarr.create_array(
+                str(path), shape=labels.shape, chunks=(8, 6), dtype="i8", zarr_format=version
+            )
+            array[:] = labels
+            made.append(path)
+        return made
+
+    def _results(self) -> None:
+        cluster = [self.points[0], "-k", 3, "--partitions", 6]
+        commands = {
+            "combine": [self.labels[0], "-k", 3, "--method", "pcc"],
+            "cluster": cluster,
+            "spectral": [
+                *cluster[:3],
+                "--generator",
+                "spectral",
+                "--partitions",
+                5,
+                "--method",
+                "qmi",
+            ],
+            "select": [self.points[0], "-k", "2:3", "--resamples", 6, "--references", 19],
+        }
+        self.results = {}
+        for name, words in commands.items():
+            out = self.folder / f"result-{name}"
+            command = "cluster" if name == "spectral" else name
+            code, text = called([command, *words, "--out", out])
+            assert code == 0, text
+            self.results[name] = out
+        self.entries = {
+            name: list(_places(json.loads((path / "result.json").read_text())))
+            for name, path in self.results.items()
+        }
+
+    # ----------------------------------------------------------------------------------- cases
+
+    def case(self, rng: np.random.Generator) -> Outcome:
+        """Damage one file and run one command on it."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
+            here = Path(scratch)
+            kinds = ["table", "table", "table", "result", "result", "forged"]
+            kind = rng.choice([*kinds, "store"] if self.zarrs else kinds)
+            return getattr(self, f"_{kind}_case")(rng, here)
+
+    def _table_case(self, rng: np.random.Generator, here: Path) -> Outcome:
+        command = str(
+            rng.choice(["combine", "combine", "cluster", "compare", "blocks", "predict", "weights"])
+        )
+        if command == "predict":
+            name = str(rng.choice(["combine", "cluster", "spectral"]))
+            pool = self.labels[:-2] if name == "combine" else self.points
+        else:
+            pool = {"cluster": self.points, "blocks": self.blocks}.get(command, self.labels)
+        path = pool[rng.integers(len(pool))]
+        bad = here / path.name
+        bad.write_bytes(damaged(path.read_bytes(), rng))
+        key = ["--key", "X"] if path.suffix in (".mat", ".npz") and rng.random() < 0.3 else []
+        words: list[Any]
+        if command == "cluster":
+            words = ["cluster", bad, "-k", 2, "--partitions", 3, *key]
+        elif command == "compare":
+            words = ["compare", bad, self.labels[0]]
+        elif command == "blocks":
+            words = ["combine", bad, "-k", 2, "--method", "qmi", "--blocks"]
+        elif command == "predict":
+            words = ["predict", self.results[name], bad, *key]
+        elif command == "weights":
+            words = ["combine", self.labels[0], "--weights", bad, "--method", "qmi", "-k", 2]
+        else:
+            words = ["combine", bad, "-k", 2, "--method", "voting", *key]
+        if command != "compare":
+            words += ["--out", here / "out"]
+        return self._run(f"{command} {path.name}", words, here)
+
+    def _result_case(self, rng: np.random.Generator, here: Path) -> Outcome:
+        """Damage a file of a result folder."""
+        name = str(rng.choice(list(self.results)))
+        folder = here / "result"
+        shutil.copytree(self.results[name], folder)
+        files = sorted(folder.iterdir())
+        path = files[rng.integers(len(files))]
+        path.write_bytes(damaged(path.read_bytes(), rng))
+        return self._use(f"{name}/{path.name}", name, folder, rng, here)
+
+    def _forged_case(self, rng: np.random.Generator, here: Path) -> Outcome:
+        """Change one value of result.json or of a description in an NPZ file."""
+        name = str(rng.choice(list(self.results)))
+        place = self.entries[name][rng.integers(len(self.entries[name]))]
+        return self.forged(name, place, FORGED[rng.integers(len(FORGED))], rng, here)
+
+    def forged(
+        self, name: str, place: tuple[Any, ...], value: Any, rng: np.random.Generator, here: Path
+    ) -> Outcome:
+        """Run a command on the result `name` whose entry at `place` is `value`."""
+        folder = here / "result"
+        shutil.copytree(self.results[name], folder)
+        content = json.loads((folder / "result.json").read_text())
+        holder = content
+        for key in place[:-1]:
+            holder = holder[key]
+        holder[place[-1]] = value
+        (folder / "result.json").write_text(json.dumps(content))
+        return self._use(f"{name} {place} = {str(value)[:40]!r}", name, folder, rng, here)
+
+    def _use(
+        self, what: str, name: str, folder: Path, rng: np.random.Generator, here: Path
+    ) -> Outcome:
+        new = self.labels[0] if name == "combine" else self.points[0]
+        if name == "select" or rng.random() < 0.4:
+            words: list[Any] = ["report", folder, "--no-pictures", "--out", here / "page.html"]
+        else:
+            words = ["predict", folder, new, "--out", here / "out"]
+        return self._run(f"{words[0]} {what}", words, here)
+
+    def _store_case(self, rng: np.random.Generator, here: Path) -> Outcome:
+        """Damage a Zarr array, and read it in blocks in Python and in the shell."""
+        path = self.zarrs[rng.integers(len(self.zarrs))]
+        bad = here / path.name
+        shutil.copytree(path, bad)
+        files = sorted(p for p in bad.rglob("*") if p.is_file())
+        one = files[rng.integers(len(files))]
+        one.write_bytes(damaged(one.read_bytes(), rng))
+        if rng.random() < 0.3:
+            words = ["combine", bad, "-k", 2, "--method", "qmi", "--blocks", "--out", here / "out"]
+            return self._run(f"blocks {path.name}/{one.name}", words, here)
+        try:
+            LabelStore(bad, block_rows=10).facts  # noqa: B018
+        except ConclustError as error:
+            return Outcome(f"store {path.name}/{one.name}", 1, str(error))
+        except Exception as error:
+            return Outcome(f"store {path.name}/{one.name}", 70, f"{type(error).__name__}: {error}")
+        return Outcome(f"store {path.name}/{one.name}", 0, "")
+
+    def _run(self, what: str, words: list[Any], here: Path) -> Outcome:
+        before = {p.name for p in here.iterdir()}
+        code, text = called(words)
+        left = {p.name for p in here.iterdir()} - before
+        if code and left:
+            return Outcome(what, 99, f"left behind: {left}; {text}")
+        if [name for name in left if name.startswith(".conclust")]:
+            return Outcome(what, 98, f"temporary files: {left}")
+        return Outcome(what, code, text if code else "")
+
+
+def _places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield where values stand in JSON; of long lists the first two."""
+    if here:
+        yield here
+    items: Any = ()
+    if isinstance(content, dict):
+        items = content.items()
+    elif isinstance(content, list):
+        items = list(enumerate(content))[:2]
+    for key, value in items:
+        yield from _places(value, (*here, key))
+
+
+def damaged(content: bytes, rng: np.random.Generator) -> bytes:
+    """Return bytes with one kind of damage."""
+    kind, n = int(rng.integers(9)), len(content)
+    changed = bytearray(content)
+    at = int(rng.integers(max(1, n)))
+    if kind == 0:  # a bit
+        changed[at] ^= 1 << int(rng.integers(8))
+    elif kind == 1:  # some bytes
+        for place in rng.integers(n, size=int(rng.integers(1, 9))):
+            changed[place] = int(rng.integers(256))
+    elif kind == 2:  # the end is lost
+        del changed[at:]
+    elif kind == 3:  # a part is lost
+        del changed[at : at + int(rng.integers(1, 40))]
+    elif kind == 4:  # a part twice
+        changed[at:at] = changed[at : at + int(rng.integers(1, 40))]
+    elif kind == 5:  # zeros, or the highest bytes
+        length = int(rng.choice([1, 2, 4, 8, 512]))
+        changed[at : at + length] = bytes([int(rng.choice([0, 255]))]) * min(length, n - at)
+    elif kind == 6:  # near the beginning, where headers are
+        place = int(rng.integers(min(n, 200)))
+        changed[place] = int(rng.choice([0, 1, 127, 128, 255, int(rng.integers(256))]))
+    elif kind == 7:  # near the end, where directories are
+        place = n - 1 - int(rng.integers(min(n, 200)))
+        changed[place] = int(rng.choice([0, 1, 127, 128, 255, int(rng.integers(256))]))
+    else:  # other text, digits made longer
+        word = [
+            b"9" * 40,
+            b"-1",
+            b"nan",
+            b"1e999",
+            b"\x00",
+            b"\xff\xfe",
+            b'"',
+            b",",
+            b"\n",
+            b"=1+1",
+        ]
+        changed[at:at] = word[int(rng.integers(len(word)))]
+    return bytes(changed)
+
+
+def called(words: list[Any]) -> tuple[int, str]:
+    """Run the command line in this process; return the exit code and what it said."""
+    said = io.StringIO()
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"took over {SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(said),
+            warnings.catch_warnings(),
+        ):
+            try:
+                code = main([str(word) for word in words] + ["--quiet"])
+            except SystemExit as end:
+                code = int(str(end.code))
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    return code, said.getvalue()
+
+
+def run(count: int, seed: int) -> tuple[Counter[str], list[Outcome]]:
+    """Run cases; return how many were refused and read, and those at fault."""
+    faults, seen = [], Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        workshop = Workshop(Path(folder))
+        for number in range(count):
+            outcome = workshop.case(np.random.default_rng([seed, number]))
+            seen["fault" if outcome.fault else "refused" if outcome.code else "read"] += 1
+            if outcome.fault:
+                faults.append(outcome)
+    return seen, faults
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    begun = time.process_time()
+    seen, faults = run(options.count, options.seed)
+    for fault in faults:
+        print(f"{fault.fault}: {fault.what}: {fault.text[:300]!r}")
+    print(dict(seen), f"{time.process_time() - begun:.0f} s of CPU")

@@ -1,0 +1,211 @@
+"""Categories and filled cells: in features.csv, in result.json, and in every part of the page that counts them."""
+
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import make_blobs
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import conclust as cc
+from conclust import report
+from conclust.cli import main
+from conclust.confidence import cluster_categories, cluster_features
+from conclust.exceptions import InputError
+from conclust.report.reading import read_result
+
+
+@pytest.fixture(scope="module")
+def customers(tmp_path_factory):
+    """120 customers in three segments: two columns of numbers with gaps, two of categories."""
+    X, segment = make_blobs(120, centers=3, n_features=2, cluster_std=0.5, random_state=1)
+    rng = np.random.default_rng(0)
+    plan = np.array(["basic", "plus", "premium"], dtype=object)[segment]
+    region = np.array(["town", "country"], dtype=object)[rng.integers(0, 2, 120)]
+    frame = pd.DataFrame(
+        {"age": X[:, 0], "income": 70_000 + 1000 * X[:, 1], "plan": plan, "region": region}
+    )
+    frame.loc[::17, "plan"] = None
+    frame.loc[::10, "income"] = np.nan
+    frame.loc[3:5, "age"] = np.nan
+    path = tmp_path_factory.mktemp("mixed") / "customers.csv"
+    frame.to_csv(path, index=False)
+    return frame, path
+
+
+@pytest.fixture(scope="module")
+def folder(customers, tmp_path_factory):
+    out = tmp_path_factory.mktemp("mixed") / "result"
+    words = ["--categories", "plan,region", "--impute", "median", "--partitions", "20", "-k", "3"]
+    assert main(["cluster", str(customers[1]), *words, "-q", "--out", str(out)]) == 0
+    return out
+
+
+def blocks(account, name):
+    return next(part["blocks"] for part in account["sections"] if part["id"] == name)
+
+
+def labels_of(folder):
+    with (folder / "labels.csv").open(newline="") as file:
+        return np.array([int(row["label"]) for row in csv.DictReader(file)])
+
+
+def test_features_csv_has_categories_and_counts_filled_cells(customers, folder):
+    frame, labels = customers[0], labels_of(folder)
+    with (folder / "features.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    numbers = [row for row in rows if not row["category"]]
+    shares = [row for row in rows if row["category"]]
+    assert {row["feature"] for row in numbers} == {"age", "income"}
+    assert {(row["feature"], row["category"]) for row in shares} == {
+        *(("plan", name) for name in ("basic", "plus", "premium")),
+        *(("region", name) for name in ("town", "country")),
+    }
+    for row in rows:
+        k = int(row["cluster"])
+        cells = frame.loc[labels == k, row["feature"]]
+        others = frame.loc[labels != k, row["feature"]]
+        if row["category"]:
+            inside, outside = ((c.dropna() == row["category"]).mean() for c in (cells, others))
+            assert row["filled"] == "0"
+        else:
+            inside, outside = cells.mean(), others.mean()  # of the cells that were not filled
+            assert int(row["filled"]) == cells.isna().sum()
+        assert float(row["inside"]) == pytest.approx(inside)
+        assert float(row["outside"]) == pytest.approx(outside)
+    record = json.loads((folder / "result.json").read_text())
+    assert record["input"]["categories"] == ["plan", "region"]
+    assert record["input"]["filled"] == [3, 12]
+
+
+def test_the_page_counts_categories_and_filled_cells_apart(folder):
+    found = report.account(folder, pictures=False)
+    facts = {fact["name"]: fact for fact in found["facts"]}
+    assert facts["Features"]["value"] == "2"
+    assert facts["Categories"]["value"] == "2"
+    assert "plan, region" in facts["Categories"]["how"]
+    assert "counts for 10 clusterings" in facts["Categories"]["how"]
+    assert facts["Filled cells"]["value"] == "15"
+    assert "median of the column: age 3, income 12" in facts["Filled cells"]["how"]
+    assert facts["Clusterings"]["value"] == "20"
+    run = blocks(found, "run")[0]["text"]
+    assert "120 objects with 2 features and 2 columns of categories (plan, region) of " in run
+    assert "15 empty cells were filled by the median of the column (age 3, income 12)." in run
+    assert "clustered 20 times by k-means" in run
+    assert (
+        "the columns of categories, each of which counts for 10 clusterings, were combined" in run
+    )
+    partitions = blocks(found, "partitions")
+    assert partitions[0]["text"].startswith("20 clusterings and 2 columns of categories, of 2 to ")
+    (at,) = [i for i, c in enumerate(partitions[1]["columns"]) if c["name"] == "source"]
+    made = [row[at] for row in partitions[1]["rows"]]
+    assert sorted(made) == sorted(["features"] * 20 + ["plan", "region"])
+
+
+def test_shares_stand_beside_features_on_the_page(customers, folder):
+    found = report.account(folder, pictures=False)
+    text, features, table = blocks(found, "features")
+    assert "15 were empty and were filled by the median" in text["text"]
+    assert (features["of"], features["categories"]) == (2, 2)
+    for part in features["clusters"]:
+        names = [row["feature"] for row in part["rows"]]
+        assert {"age", "income"} < set(names)
+        (plan,) = [row for row in part["rows"] if row["sign"] > 0 and "plan" in row["feature"]]
+        assert int(plan["inside"].removesuffix(" %")) > 80
+        incomes = [row["inside"] for row in part["rows"] if row["feature"] == "income"]
+        assert all(text.replace(",", "").isdigit() for text in incomes)  # not 7.032e+04
+    shares = cluster_categories(customers[0][["plan", "region"]], labels_of(folder))
+    assert table["columns"][2]["kind"] == "share"
+    rows = {(row[0], row[1]): row[2:] for row in table["rows"]}
+    for at, (j, name) in enumerate(zip(shares.column, shares.category, strict=True)):
+        expected = shares.shares.inside[:, at]
+        np.testing.assert_allclose(rows[("plan", "region")[j], name], expected, atol=1e-6)
+
+
+def test_the_terminal_counts_them_apart(customers, tmp_path, capsys):
+    words = ["--categories", "all", "--impute", "mean", "--partitions", "10", "-k", "3"]
+    assert main(["cluster", str(customers[1]), *words, "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr()
+    assert "from 10 clusterings and 2 columns of categories." in said.out
+    assert "15 empty cells filled by the mean of the column (age 3, income 12)." in (
+        said.err.replace("\n", " ")
+    )
+    assert "Combining 10 clusterings and 2 columns of categories" in said.err
+
+
+def test_a_category_that_looks_like_a_formula_is_guarded_and_read_back(tmp_path):
+    X, y = make_blobs(60, centers=2, n_features=2, cluster_std=0.5, random_state=1)
+    lines = [f"{a:.3f},{b:.3f},=plan {k}" for (a, b), k in zip(X, y, strict=True)]
+    (tmp_path / "points.csv").write_text("a,b,=plan\n" + "\n".join(lines) + "\n")
+    out = tmp_path / "out"
+    words = ["--categories", "=plan", "--partitions", "10", "-k", "2", "-q"]
+    assert main(["cluster", str(tmp_path / "points.csv"), *words, "--out", str(out)]) == 0
+    assert ",'=plan 0,0" in (out / "features.csv").read_text()
+    features = read_result(out).features
+    assert features.category_names == ("=plan",)
+    assert set(features.categories.category) == {"=plan 0", "=plan 1"}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_with_text_is_taken_column_by_column(customers, library):
+    frame = customers[0].assign(id=[f"c{i}" for i in range(120)])
+    numbers = frame[["age", "income"]].fillna(0.0)
+    model = cc.ConsensusClustering(
+        n_clusters=3,
+        generator=cc.EnsembleGenerator(n_partitions=20, scale="minmax"),
+        random_state=0,
+    ).fit(numbers.to_numpy())
+    given = frame.assign(age=numbers["age"], income=numbers["income"])
+    if library == "polars":
+        given = pytest.importorskip("polars").from_pandas(given)
+    features = read_result(model, X=given).features
+    assert features.names == ("age", "income")
+    assert features.category_names == ("plan", "region")  # 'id' names the customers
+    expected = cluster_features(numbers, model.labels_)
+    np.testing.assert_allclose(features.found.difference, expected.difference, rtol=1e-12)
+    with pytest.raises(InputError, match="must have a column of numbers"):
+        read_result(model, X=frame[["plan"]])
+    with pytest.raises(InputError, match="must have the 2 features that the model was fitted to"):
+        read_result(model, X=given.drop(columns="age") if library == "pandas" else given[:, 1:])
+
+
+def test_a_pipeline_is_reported_by_its_last_step(customers):
+    frame = customers[0].fillna({"age": 0.0, "income": 70_000.0})
+    numbers = frame[["age", "income"]]
+    model = cc.ConsensusClustering(n_clusters=3, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), model).fit(numbers)
+    found = read_result(pipeline, X=numbers)
+    assert found.labels.tolist() == model.labels_.tolist()
+    assert found.features.names == ("age", "income")
+    np.testing.assert_allclose(found.features.found.inside[:, 1].mean(), 70_000, rtol=0.2)
+    np.testing.assert_allclose(found.points, StandardScaler().fit_transform(numbers))
+    chosen = ColumnTransformer([("numbers", MinMaxScaler(), ["age", "income"])])
+    mixed = read_result(make_pipeline(chosen, model).fit(frame), X=frame)
+    assert mixed.features.category_names == ("plan", "region")
+    assert mixed.gaps is not None
+    with pytest.raises(Exception, match="not fitted"):
+        read_result(make_pipeline(StandardScaler(), cc.ConsensusClustering()))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (70321.4, "70,320"),
+        (1234567.0, "1,235,000"),
+        (0.01234567, "0.01235"),
+        (-5.5, "-5.5"),
+        (0.0, "0"),
+        (999.96, "1,000"),
+        (1.5e-7, "1.5e-07"),
+        (3e12, "3e+12"),
+        (float("nan"), "nan"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(value, said):
+    from conclust.report.differences import brief
+
+    assert brief(value) == said

@@ -1,0 +1,61 @@
+"""Damaged and forged files through every command: refused in a sentence, or read; never an internal error.
+
+CONCLUST_DAMAGE=10000 sets the number of cases, CONCLUST_DAMAGE_SEED=1 their seed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.damage import FORGED, Workshop
+
+pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+CASES = int(os.environ.get("CONCLUST_DAMAGE", "240"))
+SEED = int(os.environ.get("CONCLUST_DAMAGE_SEED", "0"))
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    return Workshop(tmp_path_factory.mktemp("workshop"))
+
+
+def test_damaged_files_are_refused_or_read(workshop):
+    outcomes = [workshop.case(np.random.default_rng([SEED, i])) for i in range(CASES)]
+    assert [outcome for outcome in outcomes if outcome.fault] == []
+    # Most damage shows; what does not show gives an answer.
+    refused = sum(outcome.code > 0 for outcome in outcomes)
+    assert 0 < refused < CASES
+
+
+PLACES = [
+    ("combine", ("input", "columns")),
+    ("combine", ("input", "columns", 0)),
+    ("combine", ("seconds",)),
+    ("combine", ("mean_confidence_by_chance",)),
+    ("combine", ("settings",)),
+    ("combine", ("settings", "consensus")),
+    ("combine", ("settings", "method")),
+    ("combine", ("versions",)),
+    ("combine", ("ensemble",)),
+    ("cluster", ("gaps", "dip")),
+    ("select", ("settings", "n_resamples")),
+    ("select", ("settings", "scale")),
+    ("select", ("criteria",)),
+    ("select", ("null", 0)),
+]
+
+
+@pytest.mark.parametrize(("name", "place"), PLACES, ids=lambda place: str(place))
+def test_forged_values_of_a_result_are_refused_or_read(workshop, name, place):
+    faults = []
+    for number, value in enumerate(FORGED):
+        for rng in (np.random.default_rng(3), np.random.default_rng(0)):  # `report` and `predict`
+            with tempfile.TemporaryDirectory(dir=workshop.folder) as scratch:
+                outcome = workshop.forged(name, place, value, rng, Path(scratch))
+            if outcome.fault:
+                faults.append((number, outcome))
+    assert faults == []
