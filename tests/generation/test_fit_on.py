@@ -191,7 +191,7 @@ def test_limits_are_those_that_are_told():
 
 def test_up_to_the_limit_nothing_has_changed():
     # Labels and centres that the version before `fit_on` made.
-    generator = EnsembleGenerator(n_partitions=3, random_state=0)
+    generator = EnsembleGenerator(n_partitions=3, init="random", random_state=0)
     labels = generator.fit_transform(X)
     assert [m.n_clusters for m in generator.members_] == [35, 34, 46]
     sizes = np.bincount(labels[:, 0])

@@ -53,7 +53,8 @@ def cells(table, name):
 
 def test_iris():
     iris = load_iris(as_frame=True).data
-    found = account(ConsensusClustering(random_state=0).fit(iris), X=iris)
+    generator = EnsembleGenerator(init="random")
+    found = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
     why = 'the points were not compared with any that have no clusters (n_clusters="auto" does it)'
     assert found["decision"] == {
         "sentence": "2 clusters in 150 objects, the number that the clusterings themselves support; no "

@@ -21,7 +21,7 @@ from conclust._warnings import warn
 from conclust.exceptions import InputError
 from conclust.generation.cache import MemberCache, blocks_digest, open_cache, points_digest
 from conclust.generation.labelling import Labelling, scaled
-from conclust.generation.members import Labelled, Member, Task, drawn_features
+from conclust.generation.members import Init, Labelled, Member, Task, drawn_features
 from conclust.generation.plan import METHODS, Plan, fitted_on, make_plan, refuse_method
 from conclust.generation.points import read_points
 from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
@@ -47,7 +47,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     method : {"kmeans", "mixed", "spherical", "spectral", "multimetric"}, clusterer or list, default="kmeans"
         How the members are made.
 
-        - "kmeans": k-means from randomly chosen points, one start, n_clusters drawn uniformly.
+        - "kmeans": k-means from one start (`init`), n_clusters drawn uniformly.
         - "spherical": k-means with the cosine as similarity [4]_, one random start, n_clusters drawn uniformly:
           for texts. Rows of zeros, which have no direction, are refused by ``fit``.
         - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points: objects
@@ -93,6 +93,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         How many graphs of landmarks the "spectral" members share; they take them in turn. Each graph is embedded
         once, and a member of K clusters is k-means on the K leading columns (FSEC [5]_): a fraction of the time,
         for members that differ less. None: each has its own graph. Needs ``sample_fraction=1``.
+    init : {"k-means++", "random"}, default="k-means++"
+        Where the "kmeans" members start: at points chosen by greedy k-means++ [6]_, which are far apart, so that
+        small clusters beside a large one have centres of their own; or at distinct points chosen at random.
     scale : {"minmax", "standard"} or None, default=None
         Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; or as they are, with a
         ``ScaleWarning`` where their spreads differ so much that the widest decide alone. Scale
@@ -146,8 +149,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     nor labels. `conclust.generation.array_api` has the two steps for arrays on a graphics card.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory
-    of about 300 bytes an object. Where the graph has more connected components than clusters are asked
-    for, components are joined by average linkage of their means. With :class:`conclust.HBGF`
+    of about 300 bytes an object. Where the graph has several connected components, weak ties
+    connect each to the nearest. With :class:`conclust.HBGF`
     (``joint=False``) as the consensus this is U-SENC [2]_, which draws n_clusters from range(20, 61).
 
     With `n_graphs` a further member of a graph costs O(n K^2). Members of one graph see the same features, and
@@ -178,6 +181,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
        Machine Learning 42, 2001.
     .. [5] R. Zhang, S. Hang, Z. Sun, F. Nie, R. Wang and X. Li, "Anchor-based fast spectral ensemble
        clustering", Information Fusion 113, 2025.
+    .. [6] D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", Proceedings of the 18th
+       Annual ACM-SIAM Symposium on Discrete Algorithms, 2007.
 
     Examples
     --------
@@ -211,6 +216,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         feature_fraction: float = 1.0,
         fit_on: int | None = None,
         n_graphs: int | None = None,
+        init: Init = "k-means++",
         scale: Scale = None,
         max_dense: int = 20_000,
         random_state: RandomStateLike = None,
@@ -225,6 +231,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.feature_fraction = feature_fraction
         self.fit_on = fit_on
         self.n_graphs = n_graphs
+        self.init = init
         self.scale = scale
         self.max_dense = max_dense
         self.random_state = random_state

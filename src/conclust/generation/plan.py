@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import seed_sequence, spawn_seeds
-from conclust._validation import check_int, check_real, is_it, refuse
+from conclust._validation import check_int, check_option, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
 from conclust.generation.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
 from conclust.generation.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
+    Init,
     KMeansRecipe,
     Recipe,
     center_based,
@@ -34,6 +35,7 @@ __all__ = ["METHODS", "Plan", "fitted_on", "make_plan", "refuse_method"]
 
 METHODS = ("kmeans", "mixed", "spherical", "spectral", "multimetric")
 _DEFAULT_PARTITIONS = 100
+_INIT = "k-means++"
 # Objects above which members are fitted on some, unless told otherwise, and how many these are.
 _LARGE = 200_000
 _FIT_ON = 50_000
@@ -99,6 +101,7 @@ def make_plan(
     sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
     n_partitions = check_int(generator.n_partitions, "n_partitions", OWNER, none=True)
     _check_graphs(generator)
+    _check_init(generator)
     max_dense = check_int(generator.max_dense, "max_dense", OWNER)
     root = seed_sequence(generator.random_state, OWNER)
     choices = _choices(generator.n_clusters)
@@ -116,7 +119,7 @@ def make_plan(
             )
     if mixed:
         check_choices(choices, sizes)
-        return plan_mixed(points, sizes, choices, n_partitions, root)
+        return plan_mixed(points, sizes, choices, n_partitions, root, generator.init)
     if pairs is not None:
         if choices is not None:
             expected = (
@@ -144,6 +147,21 @@ def _check_graphs(generator: Any) -> None:
             "them see some and label all)"
         )
         refuse("sample_fraction", OWNER, expected, generator.sample_fraction)
+
+
+def _check_init(generator: Any) -> None:
+    """Refuse starts of k-means where no member has them."""
+    check_option(generator.init, "init", OWNER, Init)
+    method = generator.method
+    listed = method if isinstance(method, list | tuple) else [method]
+    kinds = listed if (pairs := _pairs(method)) is None else [algorithm for algorithm, _ in pairs]
+    if generator.init != _INIT and not any(
+        isinstance(kind, str) and kind in ("kmeans", "mixed") for kind in kinds
+    ):
+        expected = (
+            f"{_INIT!r} where no member is by 'kmeans' or 'mixed': others have no such starts"
+        )
+        refuse("init", OWNER, expected, generator.init)
 
 
 def _fraction(value: Any, name: str) -> float:
@@ -246,6 +264,13 @@ class _Entry:
     shares: bool = False
 
 
+def _starting(entry: _Entry, init: Init) -> _Entry:
+    """Return an entry whose k-means starts as `init` says, if it is by k-means."""
+    if type(entry.recipe) is not KMeansRecipe:
+        return entry
+    return replace(entry, recipe=replace(entry.recipe, init=init))
+
+
 def _sharing(entry: _Entry) -> _Entry:
     """Return an entry whose members share graphs of landmarks, if it makes any."""
     if not isinstance(entry.recipe, LandmarkSpectralRecipe) or entry.choices is None:
@@ -310,7 +335,7 @@ def _plan_pairs(
         if _is_dense(algorithm):
             runs.append(Run(ALL_PAIRS[algorithm], ks, times=1))
             continue
-        entry = _entry(algorithm, ks, points, sizes, cached)
+        entry = _starting(_entry(algorithm, ks, points, sizes, cached), generator.init)
         if n_graphs is not None:
             entry = _sharing(entry)
         if entry.choices is None:
@@ -362,6 +387,7 @@ def _plan_in_turn(
     check_choices(choices, sizes)
     cached = generator.cache_dir is not None
     entries = [_entry(method, choices, points, sizes, cached) for method in methods]
+    entries = [_starting(entry, generator.init) for entry in entries]
     n_graphs = generator.n_graphs
     if n_graphs is not None:
         entries = [_sharing(entry) for entry in entries]

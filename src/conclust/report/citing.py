@@ -152,8 +152,9 @@ def _generator(settings: dict[str, Any]) -> dict[str, Any] | None:
 
 def _described(generator: dict[str, Any]) -> str:
     kinds = generator.get("method")
+    starts = "random starts" if generator.get("init") == "random" else "k-means++ starts"
     words = {
-        "kmeans": "k-means with random starts and random numbers of clusters",
+        "kmeans": f"k-means with {starts} and random numbers of clusters",
         "spherical": "k-means by the cosine with random starts and random numbers of clusters",
         "spectral": "spectral clustering on landmarks with random numbers of clusters",
         "multimetric": "spectral clustering under random metrics with random numbers of clusters",
