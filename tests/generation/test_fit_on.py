@@ -27,7 +27,13 @@ FORMS = {
     "standard": {"scale": "standard", "sample_fraction": 0.7},
     "spherical": {"method": "spherical", "n_partitions": 4},
     "spectral": {"method": "spectral", "n_partitions": 3},
-    "in turn": {"method": ["kmeans", "spectral"], "n_partitions": 4, "feature_fraction": 0.7},
+    "graph": {"method": "graph", "n_partitions": 3},
+    "density": {"method": "density", "n_partitions": 3, "sample_fraction": 0.5},
+    "in turn": {
+        "method": ["kmeans", "spectral", "graph"],
+        "n_partitions": 4,
+        "feature_fraction": 0.7,
+    },
     "scikit-learn": {
         "method": [KMeans(4, n_init=1), MiniBatchKMeans(3, n_init=1)],
         "n_partitions": 6,

@@ -84,7 +84,7 @@ def test_iris_with_a_p_value():
     iris = load_iris().data
     found = account(choose(iris, scale="standard", random_state=0))
     assert found["decision"] == {
-        "sentence": "2 clusters in 150 objects: that there is only one is rejected (p = 0.01, 99 rotations).",
+        "sentence": "2 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations).",
         "by": "p-value",
         "reason": found["decision"]["reason"],
         "clusters": 2,
@@ -196,7 +196,7 @@ def test_a_selection_says_why(chosen, blobs):
         "random_state=0)"
     )
     assert decision["sentence"] == (
-        "3 clusters in 90 objects: that there is only one is rejected (p = 0.05, 19 rotations)."
+        "3 clusters in 90 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations)."
     )
     assert decision["reason"] == chosen.reason
     why = tables(found, "why")[0]

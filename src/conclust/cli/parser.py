@@ -319,7 +319,7 @@ def _add_select(commands: Any) -> None:
     group.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep finished references here, to go on later"
     )
-    add_points(add_reading(parser), categories=False)
+    add_points(add_reading(parser), members=False)
     add_writing(
         parser,
         "selection",

@@ -133,7 +133,8 @@ class Task:
     """One run of one algorithm. A tree, or a graph that is shared, is cut into several members; others make one.
 
     ``columns`` are the members' places in the ensemble, ``n_clusters`` the number asked of each. The member
-    draws ``n_objects`` objects; ``n_fitted`` of them are what its algorithm sees. None: all of them.
+    draws ``n_objects`` objects; ``n_fitted`` of them are what its algorithm sees. None: all of them. Tasks with the
+    same ``sample_seed`` see the same ones. None: those drawn by ``seed``.
     """
 
     recipe: Recipe
@@ -143,6 +144,7 @@ class Task:
     n_objects: int
     n_features: int
     n_fitted: int | None = None
+    sample_seed: int | None = None
 
 
 def streams(seed: int) -> list[np.random.Generator]:
@@ -190,7 +192,8 @@ def of_features(points: NDArray[np.float64], n_features: int, seed: int) -> NDAr
 def fitted_objects(observed: NDArray[np.int64] | None, task: Task, n: int) -> NDArray[np.int64]:
     """Return the objects that the algorithm of a task sees, of those that the task draws (None: all n)."""
     size = task.n_objects if task.n_fitted is None else task.n_fitted
-    some = draw(n if observed is None else len(observed), size, streams(task.seed)[4])
+    seed = task.seed if task.sample_seed is None else task.sample_seed
+    some = draw(n if observed is None else len(observed), size, streams(seed)[4])
     if some is None:
         return np.arange(n) if observed is None else observed
     return some if observed is None else observed[some]

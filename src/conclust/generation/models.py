@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from conclust._kernels import landmark_labels, nearest_landmarks
 from conclust.exceptions import InputError
 from conclust.generation.nearest import nearest_center
+from conclust.generation.voting import NeighbourVote
 
 __all__ = [
     "MODELS",
@@ -334,8 +335,9 @@ class LandmarkCut:
         return cls(search, int(ties[0]), float(sigma[0]), loads, centers)
 
 
-MODELS: dict[str, type[Centers] | type[LandmarkCut]] = {
+MODELS: dict[str, type[Centers] | type[LandmarkCut] | type[NeighbourVote]] = {
     "nearest": Centers,
     "directions": Directions,
     "landmarks": LandmarkCut,
+    "neighbours": NeighbourVote,
 }

@@ -200,6 +200,8 @@ def _chosen(selection: Any) -> str:
         "gaussian": "Gaussian references of M3C",
         "unimodal": "references with one mode",
     }.get(str(settings.get("null")), "references without clusters")
+    if settings.get("n_categories"):
+        kind += ", with the categories of each column permuted,"
     text += (
         f". That there is one cluster was tested by comparison with {kind} ({p_text(selection)})"
     )
