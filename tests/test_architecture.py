@@ -72,6 +72,7 @@ FLOORS = {
     # 4 judging
     "selection": (4, 0),
     "confidence": (4, 0),
+    "points": (4, 0),
     "pipeline": (4, 1),
     "frames": (4, 1),
     # 5 edges

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from os import PathLike
 from typing import Any, Self
 
@@ -25,7 +26,15 @@ from conclust.generation.finished import describe, labelling_of, type_for
 from conclust.generation.labelling import Labelling, over_chunks, scaled
 from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.neighbour_options import read_graph
-from conclust.generation.plan import METHODS, Plan, fitted_on, make_plan, refuse_method
+from conclust.generation.plan import (
+    METHODS,
+    N_AUTOMATIC,
+    Plan,
+    chosen_kinds,
+    fitted_on,
+    make_plan,
+    refuse_method,
+)
 from conclust.generation.points import read_points
 from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
 from conclust.generation.running import Progress, run_tasks
@@ -35,6 +44,7 @@ from conclust.generation.sampled import (
     label_all,
 )
 from conclust.generation.scaling import Scale, fitted_scaling
+from conclust.generation.searched import GivenGraph
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
 from conclust.neighbours.search import Metric
@@ -49,9 +59,11 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Parameters
     ----------
-    method : str, clusterer or list, default="kmeans"
+    method : str, clusterer or list, default="auto"
         How the members are made.
 
+        - "auto": of each 40 members 17 by "graph", 17 by "spectral" and 6 by "density", which follow clusters of any
+          shape; by "kmeans" where there are fewer than 50 objects; by "graph" with a graph given to ``fit``.
         - "kmeans": k-means from one start (`init`), n_clusters drawn uniformly.
         - "spherical": k-means with the cosine as similarity [4]_, one random start, n_clusters drawn uniformly:
           for texts. Rows of zeros, which have no direction, are refused by ``fit``.
@@ -260,7 +272,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def __init__(
         self,
-        method: Any = "kmeans",
+        method: Any = "auto",
         n_partitions: int | None = None,
         *,
         n_clusters: int | Sequence[int] | None = None,
@@ -462,6 +474,47 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         names = super().get_feature_names_out(input_features)
         return np.array([f"partition_{u}" for u in range(len(names))], dtype=object)
 
+    def scaled_blocks(self, X: Any) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Read points in the scale that members see them in, block by block.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points of ``fit``, or new ones.
+
+        Yields
+        ------
+        start : int
+            The first row of the block.
+        block : ndarray of shape (n_rows, n_features)
+            The points of the block, in the scale of ``scale_``.
+        """
+        check_is_fitted(self, "members_")
+        for start, block in self._rows_of(X).blocks():
+            yield start, scaled(block, self.scaler_)
+
+    def scaled_points(self, X: Any, objects: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Read some points in the scale that members see them in.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points of ``fit``, or new ones.
+        objects : ndarray of int64 of shape (n_objects,)
+            The rows to read, in rising order.
+
+        Returns
+        -------
+        ndarray of shape (n_objects, n_features)
+            The points, in the scale of ``scale_``.
+        """
+        check_is_fitted(self, "members_")
+        samples = self._rows_of(X).samples(lambda _: objects, 1, max(1, len(objects)), 1)
+        return scaled(next(iter(samples))[0][1], self.scaler_)
+
+    def _rows_of(self, X: Any) -> Rows:
+        return Rows(X if is_in_blocks(X) else read_points(self, X, reset=False), _OWNER)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # labels are whole numbers, whatever X is
@@ -482,11 +535,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
         given = None if graph is None else read_graph(graph, rows.n)
-        fit_on = fitted_on(self, rows.n) if given is None else None
+        settings = self._settings(rows.n, given)
+        fit_on = fitted_on(settings, rows.n) if given is None else None
         if fit_on is not None:
             if in_blocks:
                 validate_data(self, X, skip_check_array=True)
-            self._generate_from_samples(rows, fit_on, wanted)
+            self._generate_from_samples(rows, fit_on, wanted, settings)
             return
         if in_blocks:
             raw = read_points(self, as_whole(X), ensure_min_samples=2)
@@ -494,7 +548,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raw = rows.block(0, rows.n)
         self._fit_scaling([raw])
         points = scaled(raw, self.scaler_)
-        plan = make_plan(self, points, given=given)
+        plan = make_plan(settings, points, given=given)
         n = len(points)
         cache = None
         if self.cache_dir is not None:
@@ -526,12 +580,26 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._seen_digest = points_digest(raw) if seen else None
         self._warn_of_fewer(plan)
 
+    def _settings(self, n: int, graph: GivenGraph | None) -> EnsembleGenerator:
+        """Return the parameters, with the kinds of members chosen where `method` is "auto"."""
+        if not (isinstance(self.method, str) and self.method == "auto"):
+            return self
+        settings = copy(self)
+        settings.method = "graph" if graph is not None else chosen_kinds(n)
+        if self.n_partitions is None:
+            settings.n_partitions = N_AUTOMATIC
+        return settings
+
     def _generate_from_samples(
-        self, rows: Rows, fit_on: int, wanted: list[NDArray[Any]] | None
+        self,
+        rows: Rows,
+        fit_on: int,
+        wanted: list[NDArray[Any]] | None,
+        settings: EnsembleGenerator,
     ) -> None:
         """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
         self._fit_scaling(block for _, block in rows.blocks())
-        plan = make_plan(self, scaled(rows.some(), self.scaler_), rows.n, fit_on)
+        plan = make_plan(settings, scaled(rows.some(), self.scaler_), rows.n, fit_on)
         cache = None
         if self.cache_dir is not None:
             digest = blocks_digest(rows.shape, (block for _, block in rows.blocks()))

@@ -35,15 +35,60 @@ from conclust.generation.searched import GivenGraph
 from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
 from conclust.generation.spherical import SphericalKMeansRecipe
 
-__all__ = ["METHODS", "Plan", "fitted_on", "make_plan", "refuse_method"]
+__all__ = [
+    "METHODS",
+    "N_AUTOMATIC",
+    "Plan",
+    "chosen_kinds",
+    "fitted_on",
+    "make_plan",
+    "refuse_method",
+]
 
-METHODS = ("kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density")
+METHODS = (
+    "auto",
+    "kmeans",
+    "mixed",
+    "spherical",
+    "spectral",
+    "multimetric",
+    "graph",
+    "density",
+)
+# The kinds of an automatic ensemble and how many members each has. Settled by experiments/default.
+_SHARES = {"graph": 17, "spectral": 17, "density": 6}
+N_AUTOMATIC = sum(_SHARES.values())
+# Fewer objects have no graph of neighbours that shows more than their distances do.
+_FEW = 50
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
 # Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each cluster asked for.
 # Up to that number there is nothing to draw: the time grows without a step.
 _FIT_ON = 10_000
 _FOR_EACH = 10
+
+
+def chosen_kinds(n: int) -> str | list[str]:
+    """Return the kinds of members of an automatic ensemble, in turn.
+
+    Members by communities of neighbour graphs, by spectral clustering and by density follow what the points
+    are near to; few points are clustered by k-means. The kinds are spread evenly, so that the first members of a
+    shorter ensemble have about the same shares.
+
+    Parameters
+    ----------
+    n : int
+        Number of objects.
+    """
+    if n < _FEW:
+        return "kmeans"
+    kinds: list[str] = []
+    for turn in range(1, N_AUTOMATIC + 1):
+        due = {
+            kind: share * turn / N_AUTOMATIC - kinds.count(kind) for kind, share in _SHARES.items()
+        }
+        kinds.append(max(due, key=lambda kind: due[kind]))
+    return kinds
 
 
 def fitted_on(generator: Any, n: int) -> int | None:
