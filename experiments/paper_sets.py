@@ -133,7 +133,7 @@ def members(
     else:
         how = {"method": "mixed", "n_clusters": list(chosen.cuts)}
     generator = EnsembleGenerator(
-        **how, sample_fraction=sample_fraction, random_state=seed, n_jobs=1
+        **how, sample_fraction=sample_fraction, init="random", random_state=seed, n_jobs=1
     )
     labels: NDArray[Any] = generator.fit_transform(X)
     return labels

@@ -81,6 +81,7 @@ def measure(unit: str, names: list[str], runs: int) -> dict[str, Any]:
             "kmeans",
             PARTITIONS,
             n_clusters=members,
+            init="random",
             random_state=np.random.SeedSequence([int(number), run]),
         )
         ensemble = Ensemble(generator.fit_transform(X))

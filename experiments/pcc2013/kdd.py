@@ -95,6 +95,7 @@ def partitions(X: Any, n_partitions: int, seed: int, jobs: int | None) -> Any:
         n_partitions=n_partitions,
         n_clusters=range(2, 11),
         sample_fraction=0.5,
+        init="random",
         random_state=seed,
         n_jobs=jobs,
     )

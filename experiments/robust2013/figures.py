@@ -47,7 +47,8 @@ def ensemble(kind: str, name: str, X: NDArray[np.float64], seed: int, few: bool)
     drawn = SETS[name].drawn
     pairs: list[tuple[str, list[int]]] = [(tree, even(drawn, 9)) for tree in TREES]
     pairs += [(other, even(drawn, 10)) for other in ("dense_spectral", "kmeans")]
-    labels: NDArray[Any] = EnsembleGenerator(pairs, random_state=seed).fit_transform(X)
+    generator = EnsembleGenerator(pairs, init="random", random_state=seed)
+    labels: NDArray[Any] = generator.fit_transform(X)
     return labels
 
 

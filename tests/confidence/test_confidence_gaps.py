@@ -126,7 +126,9 @@ def test_bad_input_of_gaps():
 def blobs():
     X, _ = make_blobs(120, centers=[[0, 0], [6, 0], [9, 0]], random_state=0)
     return Ensemble(
-        EnsembleGenerator(n_partitions=20, n_clusters=[2, 3, 4], random_state=0).fit_transform(X)
+        EnsembleGenerator(
+            n_partitions=20, n_clusters=[2, 3, 4], init="random", random_state=0
+        ).fit_transform(X)
     )
 
 
