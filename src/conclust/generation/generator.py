@@ -43,7 +43,7 @@ from conclust.generation.sampled import (
     in_order_of_appearance,
     label_all,
 )
-from conclust.generation.scaling import Scale, fitted_scaling
+from conclust.generation.scaling import Scale, scaling_of
 from conclust.generation.searched import GivenGraph
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
@@ -187,12 +187,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     ensembles use both as they are, without a copy. All others are int32, with -2 for noise. The clusters of
     each partition are numbered by first appearance.
 
-    ``scale="auto"`` standardises if at least a tenth of the columns that vary are narrow (a standard deviation and
-    a range below a twentieth of the largest ones), while fewer than ten columns decide the squared distances
-    (effective number: squared sum of the variances over the sum of their squares). Where more decide, narrow columns are
-    quiet ones of the same kind, such as the margin of images. Columns that all have a mean of 0 are principal components,
-    and stay. `experiments/default` has the sets by which this was settled. Cosines ("spherical") are of the points as
-    they are.
+    ``scale="auto"`` standardises if a tenth of the columns that vary, or more, have a standard deviation and a range below
+    a twentieth of the largest ones, while fewer than ten columns decide the squared distances. Where more decide, these
+    are quiet columns of the same kind, such as the margin of images. Columns with means of 0 (principal components) stay.
 
     With ``fit_on`` the cost of the members no longer grows with the objects; what grows is one product of the
     points with the centres of all members, which never leaves the registers. ``fit_transform`` holds the
@@ -546,7 +543,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raw = read_points(self, as_whole(X), ensure_min_samples=2)
         else:
             raw = rows.block(0, rows.n)
-        self._fit_scaling([raw])
+        self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
         plan = make_plan(settings, points, given=given)
         n = len(points)
@@ -598,7 +595,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         settings: EnsembleGenerator,
     ) -> None:
         """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
-        self._fit_scaling(block for _, block in rows.blocks())
+        self._keep_scaling(block for _, block in rows.blocks())
         plan = make_plan(settings, scaled(rows.some(), self.scaler_), rows.n, fit_on)
         cache = None
         if self.cache_dir is not None:
@@ -627,19 +624,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
         self._warn_of_fewer(plan)
 
-    def _fit_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
-        """Fit the scaling of the points."""
-        kinds = _algorithms(self.method)
-        # Cosines are of the points as they are; pipelines may scale.
-        kept = self.metric == "cosine" or any(
-            hasattr(kind, "steps") or kind == "spherical" for kind in kinds
-        )
-        scale: Scale = None if self.scale == "auto" and kept else self.scale
-        names = getattr(self, "feature_names_in_", None)
-        fixed = not all(isinstance(kind, str) for kind in kinds)
-        self.scale_, self.scaler_, self.scale_reason_ = fitted_scaling(
-            scale, blocks, names, fixed=fixed
-        )
+    def _keep_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
+        self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
         say(self.scale_reason_)
 
     def _run(
@@ -720,9 +706,3 @@ def _is_named(method: Any) -> bool:
     """Tell whether all members are of our own kinds."""
     listed = method if isinstance(method, list | tuple) else [method]
     return all(isinstance(entry, str) for entry in listed)
-
-
-def _algorithms(method: Any) -> list[Any]:
-    """Return the algorithms that `method` lists, alone or in pairs with their numbers of clusters."""
-    listed = method if isinstance(method, list | tuple) else [method]
-    return [entry[0] if isinstance(entry, list | tuple) else entry for entry in listed]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from conclust._warnings import warn
 from conclust.exceptions import ScaleWarning
 
-__all__ = ["Scale", "Scaler", "Scaling", "fitted_scaling", "scaler_of"]
+__all__ = ["Scale", "Scaler", "Scaling", "fitted_scaling", "scaler_of", "scaling_of"]
 
 Scale: TypeAlias = Literal["auto", "minmax", "standard", None]
 Scaler: TypeAlias = MinMaxScaler | StandardScaler
@@ -140,6 +140,21 @@ def fitted_scaling(
         for block in blocks:
             scaler.partial_fit(block)
     return Scaling(scale, scaler, _SENTENCES[scale])
+
+
+def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling:
+    """Fit the scaling of a generator's points."""
+    method = generator.method
+    listed = method if isinstance(method, list | tuple) else [method]
+    kinds = [entry[0] if isinstance(entry, list | tuple) else entry for entry in listed]
+    # Cosines are of the points as they are; pipelines may scale.
+    kept = generator.metric == "cosine" or any(
+        hasattr(kind, "steps") or (isinstance(kind, str) and kind == "spherical") for kind in kinds
+    )
+    scale = None if generator.scale == "auto" and kept else generator.scale
+    names = getattr(generator, "feature_names_in_", None)
+    fixed = not all(isinstance(kind, str) for kind in kinds)
+    return fitted_scaling(scale, blocks, names, fixed=fixed)
 
 
 def _spread(standard: StandardScaler, extent: MinMaxScaler) -> _Spread:

@@ -84,7 +84,7 @@ class Borders:
         between them) that are joined count as a border that was missed: half of the points of the smaller one
         at a peak, and none in the valley.
         """
-        cluster_of = self._clusters_of_pieces(labels)
+        cluster_of = self.clusters_of_pieces(labels)
         apart = cluster_of[self.pairs[:, 0]] != cluster_of[self.pairs[:, 1]]
         total = float(self._of_borders[apart].sum())
         sizes = np.bincount(self.pieces, minlength=self.n_pieces)
@@ -95,7 +95,8 @@ class Borders:
             total -= float(masses[masses > 0][:-1].sum()) / 2 * _ON_PEAK
         return total
 
-    def _clusters_of_pieces(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    def clusters_of_pieces(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cluster that most points of each piece are in, of shape (n_pieces,)."""
         table = np.zeros((self.n_pieces, int(labels.max()) + 1), dtype=np.int64)
         np.add.at(table, (self.pieces, labels), 1)
         return np.asarray(table.argmax(axis=1))

@@ -124,10 +124,10 @@ def _by_pieces(pieces: Borders, trees: GrownTrees, least: int, most: int) -> Bor
     ]
     if not supported:
         return None
-    ordered = sorted(supported, key=lambda K: (-trees.lifetime(K), K))
-    number = ordered[0]
-    groups = pieces._clusters_of_pieces(cuts[number])
-    return _explained(number, pieces.pooled_ratios(groups)[1], ordered[1:])
+    ratios = {K: pieces.pooled_ratios(pieces.clusters_of_pieces(cuts[K]))[1] for K in supported}
+    # A number at which every border has a valley goes before others.
+    ordered = sorted(supported, key=lambda K: (bool((ratios[K] >= 1).any()), -trees.lifetime(K), K))
+    return _explained(ordered[0], ratios[ordered[0]], ordered[1:])
 
 
 def _by_whole_clusters(
