@@ -79,7 +79,7 @@ def test_new_points_go_where_the_models_put_them(clustered, tmp_path, capsys):
     assert "60 new objects placed in" in said.out
     assert "Against the known classes: H = " in said.out
     assert "Finding the consensus again (PCC, which took" in said.err
-    generator = EnsembleGenerator(n_partitions=20, n_jobs=1)
+    generator = EnsembleGenerator("kmeans", n_partitions=20, n_jobs=1)
     columns = np.column_stack([X[:, 0], 100 * X[:, 1], X[:, 2]])
     # What the files hold: repr() of the numbers, read to the bit.
     consensus = PCC(8, divergence="l2", n_jobs=1)

@@ -47,7 +47,7 @@ def test_one_story_from_points_to_a_report(done):
     begin, rest = said.split("Then, how good is that?")
     words = " ".join(begin.split())
     model = ConsensusClustering(
-        generator=EnsembleGenerator(scale="standard"), n_clusters="auto", random_state=0
+        generator=EnsembleGenerator("kmeans", scale="standard"), n_clusters="auto", random_state=0
     ).fit(wine.X)
     assert model.n_clusters_ == 3
     assert f"How many clusters? {model.selection_.reason}" in words

@@ -294,7 +294,7 @@ def test_graphs_that_are_refused():
 )
 def test_parameters_that_are_refused(wrong, sentence):
     with pytest.raises(ParameterError, match=sentence):
-        EnsembleGenerator(**({"method": "graph", "n_partitions": 2} | wrong)).fit(IRIS)
+        EnsembleGenerator("kmeans", **({"method": "graph", "n_partitions": 2} | wrong)).fit(IRIS)
 
 
 def test_an_interrupt_ends_the_search():

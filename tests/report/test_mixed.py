@@ -156,7 +156,7 @@ def test_a_frame_with_text_is_taken_column_by_column(customers, library):
     numbers = frame[["age", "income"]].fillna(0.0)
     model = cc.ConsensusClustering(
         n_clusters=3,
-        generator=cc.EnsembleGenerator(n_partitions=20, scale="minmax"),
+        generator=cc.EnsembleGenerator("kmeans", n_partitions=20, scale="minmax"),
         random_state=0,
     ).fit(numbers.to_numpy())
     given = frame.assign(age=numbers["age"], income=numbers["income"])

@@ -169,7 +169,7 @@ def test_of_odd_ensembles(name):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [method.estimator for method in conclust.methods()])
 def test_every_method_is_reported(name, blobs):
-    ensemble = EnsembleGenerator(n_partitions=12, random_state=0).fit_transform(blobs)
+    ensemble = EnsembleGenerator("kmeans", n_partitions=12, random_state=0).fit_transform(blobs)
     kind = getattr(conclust, name)
     model = (kind() if kind.method.n_clusters == "emerges" else kind(n_clusters=3)).fit(ensemble)
     found = report.account(model, ensemble=ensemble, X=blobs, pictures=False)

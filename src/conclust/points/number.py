@@ -66,8 +66,8 @@ def number_by_borders(
     The trees are cut into small pieces. For each border between two pieces that touch in the graph of the ten
     nearest neighbours, half of the points fixes the axis, the region and the windows; the other half is counted
     (`conclust.borders`). A cut of the tree is supported by the summed evidence (logarithm of the likelihood ratio
-    of a valley and none) of its borders; of the numbers with about the largest evidence, the one with the longest
-    lifetime is chosen. Where all pieces merge into one, whole clusters are looked at: the number
+    of a valley and none) of its borders; of the numbers with about the largest evidence, the one with the
+    longest lifetime is chosen, of those whose borders all have a valley where there are any. Where all pieces merge into one, whole clusters are looked at: the number
     that the ensemble shows and those of the longest lifetimes.
 
     Parameters
@@ -125,8 +125,10 @@ def _by_pieces(pieces: Borders, trees: GrownTrees, least: int, most: int) -> Bor
     if not supported:
         return None
     ratios = {K: pieces.pooled_ratios(pieces.clusters_of_pieces(cuts[K]))[1] for K in supported}
-    # A number at which every border has a valley goes before others.
-    ordered = sorted(supported, key=lambda K: (bool((ratios[K] >= 1).any()), -trees.lifetime(K), K))
+    # Numbers at which every border by itself is rather a valley than none go before others.
+    ordered = sorted(
+        supported, key=lambda K: (bool((ratios[K] > _SHALLOWEST).any()), -trees.lifetime(K), K)
+    )
     return _explained(ordered[0], ratios[ordered[0]], ordered[1:])
 
 
