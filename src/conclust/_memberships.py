@@ -16,6 +16,8 @@ from conclust.exceptions import InputError
 __all__ = ["ROW_SUM_TOLERANCE", "code_memberships", "read_memberships"]
 
 ROW_SUM_TOLERANCE = 1e-6
+# Posteriors below are 0: one over such a number is infinite.
+_SMALLEST = np.finfo(np.float64).tiny
 
 
 def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
@@ -79,6 +81,7 @@ def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabel
                 "clustering is about pairs of objects."
             )
         P = P / np.where(missing, 1.0, P.sum(axis=1))[:, None]
+        P[P < _SMALLEST] = 0.0
         hard = np.where(missing, MISSING, P.argmax(axis=1))
         # Clusters in order of first appearance as the most probable one; those that never are
         # come after them, by their first object of positive probability. Empty clusters are dropped.

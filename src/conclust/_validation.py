@@ -167,6 +167,8 @@ def is_it(value: Any, options: Collection[str | None]) -> str:
 
 def check_column_names(X: Any) -> None:
     """Refuse a table that names some of its columns by strings and others not."""
+    if type(X).__name__ == "LazyFrame":
+        raise InputError("A lazy frame has no rows yet. Pass X.collect() instead.")
     kinds = {type(name).__name__ for name in getattr(X, "columns", ())}
     if "str" in kinds and len(kinds) > 1:
         raise InputError(

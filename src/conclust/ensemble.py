@@ -26,6 +26,7 @@ from conclust._labels import (
     clusterings_as_rows,
     code_labels,
     code_type,
+    collected,
     encode_labels,
     missing_code,
     noise_code,
@@ -627,6 +628,7 @@ def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
         labels, Derived
     ):  # or labels in blocks, which have all that sums over objects say
         return cast("Ensemble", labels)
+    labels = collected(labels)
     ensemble = Ensemble(labels, missing=missing)
     if not runs_in_a_list(labels) and clusterings_as_rows(labels, *ensemble.shape):
         n, m = ensemble.shape
