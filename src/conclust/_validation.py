@@ -14,6 +14,9 @@ from difflib import get_close_matches
 from importlib.metadata import requires
 from typing import Any, Literal, NoReturn, get_args, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
 
 __all__ = [
@@ -24,6 +27,7 @@ __all__ = [
     "check_real",
     "is_it",
     "missing_extra",
+    "number_array",
     "refuse",
     "shown",
 ]
@@ -127,7 +131,7 @@ def check_real(
         Which ends belong to it.
     """
     truth = isinstance(value, bool)
-    real = not truth and isinstance(value, numbers.Real) and math.isfinite(value)
+    real = not truth and isinstance(value, numbers.Real) and _is_finite(value)
     above = real and (value > low or (value == low and closed in ("both", "left")))
     below = real and (value < high or (value == high and closed in ("both", "right")))
     if not (above and below):
@@ -140,6 +144,13 @@ def check_real(
             value,
         )
     return float(value)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int that no float64 holds
+        return False
 
 
 def check_bool(value: Any, name: str, owner: str) -> bool:
@@ -163,6 +174,14 @@ def is_it(value: Any, options: Collection[str | None]) -> str:
     words = [option for option in options if option is not None]
     near = get_close_matches(value, words, 1) if isinstance(value, str) else []
     return f"Is it {near[0]!r}?" if near else ""
+
+
+def number_array(values: Any, what: str) -> NDArray[np.float64]:
+    """Return `values` as an array of floats; `what` names them in the refusal of anything else."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} must be numbers. Got {shown(values)} instead.") from error
 
 
 def check_column_names(X: Any) -> None:

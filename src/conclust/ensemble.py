@@ -36,7 +36,7 @@ from conclust._labels import (
     runs_in_a_list,
 )
 from conclust._memberships import code_memberships, read_memberships
-from conclust._validation import check_option, refuse
+from conclust._validation import check_option, refuse, shown
 from conclust._warnings import warn
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
@@ -463,7 +463,15 @@ class Ensemble(Derived):
             If there is nothing to concatenate, the numbers of objects differ, or hard and soft
             ensembles are mixed.
         """
+        if not isinstance(ensembles, Iterable):
+            raise InputError(
+                f"Ensemble.concat needs a list of ensembles. Got {shown(ensembles)} instead."
+            )
         ensembles = list(ensembles)
+        if not all(isinstance(one, Ensemble) for one in ensembles):
+            raise InputError(
+                "Ensemble.concat needs a list of ensembles: Ensemble(labels) makes one."
+            )
         if not ensembles:
             raise InputError("Ensemble.concat needs at least one ensemble. Got none.")
         sizes = sorted({e.n_samples for e in ensembles})
