@@ -453,14 +453,17 @@ def _said(error: Exception) -> bool:
         error, TypeError | ValueError | AttributeError | ImportError | FileNotFoundError
     ):
         return False
-    last = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1]
+    checks = Path(sklearn.__file__).parent / "utils" / "validation.py"
+    if any(Path(frame.filename) == checks for frame in frames):
+        return True
     own = Path(cc.__file__).parent in Path(last.filename).parents
-    checks = Path(last.filename) == Path(sklearn.__file__).parent / "utils" / "validation.py"
     lines = [
         linecache.getline(last.filename, n).strip()
         for n in range(max(1, last.lineno - 1), last.lineno + 1)
     ]
-    return (own or checks) and any(line.startswith("raise") for line in lines)
+    return own and any(line.startswith("raise") for line in lines)
 
 
 def _spelled(args: list[Any], options: dict[str, Any]) -> str:

@@ -110,7 +110,7 @@ def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
         raise InputError(
             "to_frame takes no lazy frame: the number of its rows is not known. Collect it."
         )
-    if isinstance(index, str | bytes) or not hasattr(index, "__len__"):
+    if isinstance(index, str | bytes) or np.ndim(index) == 0:
         raise InputError(
             "The 'index' of to_frame must be a frame, an index or a list of names. Got "
             f"{shown(index)} instead."

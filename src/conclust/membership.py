@@ -334,7 +334,10 @@ def _farthest(array: NDArray[Any]) -> int:
 
 
 def _check_dissimilarity(D: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(D)
+    try:
+        array = np.asarray(D)
+    except ValueError as error:  # rows of different lengths
+        raise InputError(f"'D' must be a square matrix of dissimilarities. {error}") from error
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.size == 0:
         raise InputError(
             f"'D' must be a square matrix of dissimilarities. Got an array of shape {array.shape}."

@@ -183,7 +183,7 @@ def cluster_gaps(
     threads = thread_count(n_jobs, owner)
     codes, _ = read_labels(labels, "labels")
     points, _ = moderate(np.asarray(read_features(X, len(codes)), dtype=np.float64))
-    K = int(codes.max()) + 1
+    K = int(codes.max(initial=-1)) + 1
     halving, drawing = spawn_sequences(seed_sequence(random_state, owner), 2)
     groups = [np.flatnonzero(codes == k) for k in range(K)]
     dips, p_values = np.zeros((K, K)), np.ones((K, K))

@@ -235,6 +235,8 @@ def _places(
 
 def _seats(order: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the middle of the room of each cluster, large ones having more of it."""
+    if not len(size):  # a level where no object is in a cluster
+        return np.empty(0)
     room = np.sqrt(size[order]) + 0.35 * np.sqrt(size.sum() / len(size))
     ends = np.cumsum(room)
     x = np.empty(len(size))

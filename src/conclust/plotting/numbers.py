@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import check_int, check_real, shown
+from conclust._validation import check_int, check_real, number_array, shown
 from conclust.exceptions import InputError
 from conclust.plotting.figures import axes
 from conclust.plotting.style import (
@@ -325,25 +325,27 @@ def cdf_of(given: Any) -> dict[int, tuple[NDArray[np.float64], NDArray[np.float6
             "Expected a Selection, or a dict of numbers of clusters to distribution functions. Got "
             f"{type(given).__name__}."
         )
-    return {int(k): _steps(given[k], k) for k in sorted(given)}
+    return {k: _steps(given[k], k) for k in numbers_of_clusters(given).tolist()}
 
 
 def _steps(given: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if isinstance(given, tuple) and len(given) == 2:
-        values, heights = (np.asarray(part, dtype=np.float64) for part in given)
+        values, heights = (number_array(part, "Values and heights") for part in given)
         if values.ndim != 1 or values.shape != heights.shape or not len(values):
             raise InputError(
                 f"The distribution function of {k} clusters must have as many values as heights. Got shapes "
                 f"{values.shape} and {heights.shape}."
             )
         return values, heights
-    matrix = np.asarray(given, dtype=np.float64)
+    matrix = number_array(given, f"The shares of pairs for {k} clusters")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise InputError(
             f"For {k} clusters expected values and heights, or a square matrix of shares. Got an array "
             f"of shape {matrix.shape}."
         )
     pairs = matrix[np.triu_indices(len(matrix), 1)]
+    if np.isnan(pairs).all():
+        raise InputError(f"For {k} clusters there is no pair with evidence: all shares are NaN.")
     values, counts = np.unique(pairs[~np.isnan(pairs)], return_counts=True)
     return values, np.cumsum(counts) / counts.sum()
 
