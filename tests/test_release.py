@@ -300,3 +300,19 @@ def test_the_wheels_are_of_the_pythons_that_are_allowed():
     assert tool["scikit-build"]["wheel"]["py-api"] in built
     command = tool["cibuildwheel"]["test-command"].split()
     assert (ROOT / command[1].replace("{project}/", "")).is_file()
+
+
+def test_notices_of_what_wheels_hold_are_there():
+    """Nanobind and robin_map are compiled into the extension, libgomp is put beside it."""
+    text = (ROOT / "LICENSES_bundled.txt").read_text("utf-8")
+    for notice in (
+        "Copyright (c) 2022 Wenzel Jakob",
+        "Redistributions in binary form must reproduce the above copyright notice",
+        "Copyright (c) 2017 Thibaut Goetghebuer-Planchon",
+        "Permission is hereby granted, free of charge",
+        "GCC RUNTIME LIBRARY EXCEPTION",
+        "Version 3.1, 31 March 2009",
+        "GNU GENERAL PUBLIC LICENSE",
+        "END OF TERMS AND CONDITIONS",
+    ):
+        assert notice in text, notice
