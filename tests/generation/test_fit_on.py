@@ -27,7 +27,13 @@ FORMS = {
     "standard": {"scale": "standard", "sample_fraction": 0.7},
     "spherical": {"method": "spherical", "n_partitions": 4},
     "spectral": {"method": "spectral", "n_partitions": 3},
-    "in turn": {"method": ["kmeans", "spectral"], "n_partitions": 4, "feature_fraction": 0.7},
+    "graph": {"method": "graph", "n_partitions": 3},
+    "density": {"method": "density", "n_partitions": 3, "sample_fraction": 0.5},
+    "in turn": {
+        "method": ["kmeans", "spectral", "graph"],
+        "n_partitions": 4,
+        "feature_fraction": 0.7,
+    },
     "scikit-learn": {
         "method": [KMeans(4, n_init=1), MiniBatchKMeans(3, n_init=1)],
         "n_partitions": 6,
@@ -174,10 +180,9 @@ def test_the_default_begins_above_the_limit(monkeypatch):
         return {member.n_fitted for member in generator.members_}
 
     assert sizes() == {3000}
-    monkeypatch.setattr(plan, "_FIT_ON", 500)
-    monkeypatch.setattr(plan, "_LARGE", 3000)
+    monkeypatch.setattr(plan, "_FIT_ON", 3000)
     assert sizes() == {3000}
-    monkeypatch.setattr(plan, "_LARGE", 2999)
+    monkeypatch.setattr(plan, "_FIT_ON", 500)
     assert sizes() == {500}
     assert sizes(sample_fraction=0.1) == {300}
     assert sizes(fit_on=700) == {700}
@@ -186,12 +191,21 @@ def test_the_default_begins_above_the_limit(monkeypatch):
 
 
 def test_limits_are_those_that_are_told():
-    assert (plan._LARGE, plan._FIT_ON) == (200_000, 50_000)
+    assert (plan._FIT_ON, plan._FOR_EACH) == (10_000, 10)
+    generator = EnsembleGenerator()
+    assert plan.fitted_on(generator, 10_000) is None
+    assert plan.fitted_on(generator, 10_001) == 10_000
+    # Ten objects for each cluster asked for.
+    assert plan.fitted_on(generator.set_params(n_clusters=[2, 3000]), 100_000) == 30_000
+    assert plan.fitted_on(generator, 30_000) is None
+    generator.set_params(n_clusters=None, method=[("kmeans", [2]), ("spectral", range(2, 2001))])
+    assert plan.fitted_on(generator, 100_000) == 20_000
+    assert plan.fitted_on(generator.set_params(method=["kmeans", "multimetric"]), 100_000) is None
 
 
 def test_up_to_the_limit_nothing_has_changed():
     # Labels and centres that the version before `fit_on` made.
-    generator = EnsembleGenerator(n_partitions=3, random_state=0)
+    generator = EnsembleGenerator(n_partitions=3, init="random", random_state=0)
     labels = generator.fit_transform(X)
     assert [m.n_clusters for m in generator.members_] == [35, 34, 46]
     sizes = np.bincount(labels[:, 0])

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels._core_borders import *  # noqa: F403
 from conclust._kernels._core_kmeans import *  # noqa: F403
+from conclust._kernels._core_neighbours import *  # noqa: F403
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -133,6 +134,24 @@ class PartitionSearch:
     def transfer(self, order: NDArray[np.int64]) -> int: ...
     def fuse(self, k: int) -> int: ...
     def objective(self) -> float: ...
+    @property
+    def n_clusters(self) -> int: ...
+    def read(self, labels: NDArray[np.int64]) -> None: ...
+
+class LossSearch:
+    def __init__(
+        self,
+        labels: LabelView,
+        mass: NDArray[np.int64],
+        shares: NDArray[np.float64],
+        loss: int,
+        split_cost: float,
+        max_clusters: int,
+    ) -> None: ...
+    def set(self, labels: NDArray[np.int64], k: int) -> None: ...
+    def descend(self, seed: int, max_passes: int) -> tuple[int, bool]: ...
+    def rebuild(self, seed: int) -> int: ...
+    def loss(self) -> float: ...
     @property
     def n_clusters(self) -> int: ...
     def read(self, labels: NDArray[np.int64]) -> None: ...
@@ -344,6 +363,18 @@ class GreedySolver:
 
 # pair_table: adds to table
 def pair_table(c: NDArray[Any], N: NDArray[Any], first: int, table: NDArray[np.int64]) -> None: ...
+
+# evidence/partition_terms: writes terms; uint8 or int32, both the same
+def partition_terms(
+    first: NDArray[Any],
+    first_sizes: NDArray[np.int64],
+    second: NDArray[Any],
+    second_sizes: NDArray[np.int64],
+    squares: bool,
+    symmetric: bool,
+    threads: int,
+    terms: NDArray[np.float64],
+) -> None: ...
 
 # search/label_vectors: the labels have weights; chosen is changed in place
 def seed_labels(

@@ -1,26 +1,43 @@
 """How sure a consensus is: of each object, cluster and partition, and beside how sure it would be of nothing."""
 
+from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.categories import ClusterCategories, cluster_categories
 from conclust.confidence.chance import ChanceConfidence, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, stability_over_k
+from conclust.confidence.dips import dip
 from conclust.confidence.features import ClusterFeatures, cluster_features
-from conclust.confidence.gaps import ClusterGaps, cluster_gaps, dip
+from conclust.confidence.gaps import ClusterGaps, cluster_gaps
 from conclust.confidence.items import company, item_consensus, member_agreement
 from conclust.confidence.objects import ObjectConfidence, confidences, object_confidence
 from conclust.confidence.partitions import PartitionConfidence, partition_confidence
+from conclust.confidence.posterior import (
+    BallBound,
+    CorePartition,
+    CredibleBall,
+    Modes,
+    core_partition,
+    credible_ball,
+    modes,
+)
 from conclust.confidence.resampled import OtherMembers, other_members
 from conclust.confidence.stability import SampleStability, object_ambiguity, sample_stability
 
 __all__ = [
+    "BallBound",
+    "BorderTests",
     "ChanceConfidence",
     "ClusterCategories",
     "ClusterConfidence",
     "ClusterFeatures",
     "ClusterGaps",
+    "CorePartition",
+    "CredibleBall",
+    "Modes",
     "ObjectConfidence",
     "OtherMembers",
     "PartitionConfidence",
     "SampleStability",
+    "border_tests",
     "chance_confidence",
     "cluster_categories",
     "cluster_confidence",
@@ -28,9 +45,12 @@ __all__ = [
     "cluster_gaps",
     "company",
     "confidences",
+    "core_partition",
+    "credible_ball",
     "dip",
     "item_consensus",
     "member_agreement",
+    "modes",
     "object_ambiguity",
     "object_confidence",
     "other_members",

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._kernels import dips_of_sorted
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._scale import moderate
 from conclust._threads import thread_count
 from conclust._validation import check_int
+from conclust.confidence.dips import dips_of_rows
 from conclust.confidence.reading import read_features
 from conclust.contingency import read_labels
-from conclust.exceptions import InputError
 
-__all__ = ["ClusterGaps", "cluster_gaps", "dip"]
+__all__ = ["ClusterGaps", "cluster_gaps"]
 
 # Numbers of points for which the dips of uniform points are drawn: a sixteenth more each time.
 _SMALLEST = 4
@@ -59,51 +58,6 @@ class ClusterGaps:
             False on the diagonal, and where it cannot be said.
         """
         return self.p_value <= alpha
-
-
-def dip(values: ArrayLike) -> float:
-    """Measure how far a sample is from having one mode.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_values,)
-        Finite numbers, in any order.
-
-    Returns
-    -------
-    float
-        The largest distance between the sample's distribution function and the nearest one of a
-        distribution with one mode: 0 for values that are all equal, at least 1 / (2 n) for n different
-        ones, below 0.25.
-
-    Raises
-    ------
-    InputError
-        If there is no value, or one that is not finite.
-
-    Notes
-    -----
-    The mode may be an atom: values that are many times the same are one. O(n log n).
-
-    References
-    ----------
-    J. A. Hartigan, P. M. Hartigan: The dip test of unimodality. Annals of Statistics 13, 1985.
-
-    Examples
-    --------
-    >>> from conclust.confidence import dip
-    >>> dip([0, 1, 2, 3]), round(dip([0, 0.1, 2.9, 3]), 3)
-    (0.125, 0.241)
-    """
-    array = np.asarray(values)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "biuf":
-        raise InputError(
-            f"dip needs a vector of numbers. Got an array of shape {array.shape} and type {array.dtype}."
-        )
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        raise InputError("dip needs finite numbers. Got NaN or infinity.")
-    return float(_dips(array[np.newaxis], 1)[0])
 
 
 def cluster_gaps(
@@ -195,7 +149,7 @@ def cluster_gaps(
                 rngs = spawn_generators(spawn_sequences(halving, K * K)[a * K + b], n_splits)
                 size = null.size(len(first) - len(first) // 2 + len(second) - len(second) // 2)
                 along = [_projected(points, first, second, size, rng) for rng in rngs]
-                values = _dips(np.array(along), threads)
+                values = dips_of_rows(np.array(along), threads)
                 mean, p = float(values.mean()), float(null.shares(size, values).mean())
             dips[a, b] = dips[b, a] = mean
             p_values[a, b] = p_values[b, a] = p
@@ -242,13 +196,7 @@ class _Null:
         """Return the share of samples with as large a dip, the one looked at counted among them."""
         if size not in self.known:
             rng = self.generators[int(np.searchsorted(self.sizes, size))]
-            drawn = _dips(rng.uniform(size=(self.n_draws, size)), self.threads)
+            drawn = dips_of_rows(rng.uniform(size=(self.n_draws, size)), self.threads)
             self.known[size] = np.sort(drawn)
         as_large = self.n_draws - np.searchsorted(self.known[size], values, "left")
         return np.asarray((1 + as_large) / (1 + self.n_draws))
-
-
-def _dips(samples: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
-    found = np.empty(len(samples))
-    dips_of_sorted(np.sort(samples, axis=1), found, threads)
-    return found

@@ -1,0 +1,128 @@
+"""Borders over several splits, and which clusters merge where borders do not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._threads import one_library_thread, side_by_side
+from conclust.confidence.borders.parts import Part, PartTests
+
+__all__ = ["SUREST", "Merge", "combined", "gabriel_neighbours", "holm", "merges", "tester"]
+
+# Merging goes on down to this level: nobody asks for a smaller one.
+SUREST = 0.001
+
+Tester = Callable[[NDArray[np.int64], NDArray[np.int64]], list[PartTests]]
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Two clusters that become one.
+
+    Attributes
+    ----------
+    first, second : int
+        Their numbers; the first one stands for both from here on.
+    p_value : float
+        The p-value of the border between them.
+    largest : float
+        The largest adjusted p-value of all borders that were left.
+    """
+
+    first: int
+    second: int
+    p_value: float
+    largest: float
+
+
+def gabriel_neighbours(gram: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Say which centres are neighbours: no other one lies in the ball between them.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (K, K)
+        Inner products of the centres.
+
+    Returns
+    -------
+    ndarray of bool of shape (K, K)
+        False on the diagonal.
+    """
+    squares = np.diag(gram)[:, None] + np.diag(gram)[None, :] - 2.0 * gram
+    neighbours = ~np.eye(len(gram), dtype=np.bool_)
+    for c in range(len(gram)):
+        around = squares[:, c, None] + squares[None, c, :] < squares
+        around[c, :] = around[:, c] = False
+        neighbours &= ~around
+    return neighbours
+
+
+def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Adjust p-values for their number (Holm 1979)."""
+    m = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.maximum.accumulate((m - np.arange(m)) * p_values[order])
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(1.0, stepped)
+    return adjusted
+
+
+def combined(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return one p-value for those of several splits (rows): twice their median, at most 1."""
+    return np.asarray(np.minimum(1.0, 2.0 * np.median(p_values, axis=0)))
+
+
+def tester(parts: Sequence[Part], threads: int) -> Tester:
+    """Return what tests borders in all splits, side by side."""
+
+    def test(pairs: NDArray[np.int64], merged: NDArray[np.int64]) -> list[PartTests]:
+        with one_library_thread(), side_by_side(threads) as run:
+            return list(run(lambda part: part.tested(pairs, merged), parts))
+
+    return test
+
+
+def merges(
+    test: Tester, pairs: NDArray[np.int64], p_values: NDArray[np.float64], n_clusters: int
+) -> list[Merge]:
+    """Merge the clusters with the largest p-value, again and again, until all borders hold at .001.
+
+    A merged cluster's borders are tested anew, with one centre for both; all others keep their p-values.
+
+    Parameters
+    ----------
+    test : callable
+        Tests pairs of clusters in all splits.
+    pairs : ndarray of int64 of shape (n_pairs, 2)
+        Neighbouring clusters.
+    p_values : ndarray of shape (n_pairs,)
+        The p-values of their borders.
+    n_clusters : int
+        How many clusters there are.
+
+    Returns
+    -------
+    list of Merge
+        In order.
+    """
+    merged = np.arange(n_clusters)
+    left = {(int(p), int(q)): float(v) for (p, q), v in zip(pairs, p_values, strict=True)}
+    found: list[Merge] = []
+    while left:
+        largest = float(holm(np.array(list(left.values()))).max())
+        if largest <= SUREST:
+            break
+        (a, b), p = max(left.items(), key=lambda item: (item[1], (-item[0][0], -item[0][1])))
+        found.append(Merge(a, b, p, largest))
+        merged[merged == b] = a
+        others = {x for pair in left if b in pair or a in pair for x in pair} - {a, b}
+        left = {pair: v for pair, v in left.items() if a not in pair and b not in pair}
+        if others:
+            again = np.array([(min(a, c), max(a, c)) for c in sorted(others)], dtype=np.int64)
+            tests = combined(np.array([part.dip for part in test(again, merged)]))
+            left |= {(int(p), int(q)): float(v) for (p, q), v in zip(again, tests, strict=True)}
+    return found

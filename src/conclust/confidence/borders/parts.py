@@ -1,0 +1,188 @@
+"""Random parts of the points, each clustered by itself, and the borders between its clusters tested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from conclust._random import spawn_seeds
+from conclust.borders import border_geometry, leading_components
+from conclust.confidence.dips import dip_p_value, dips_of_rows
+from conclust.exceptions import InputError
+from conclust.generation.runs import run_kmeans
+from conclust.matching import assign
+
+__all__ = ["Clustering", "Part", "PartTests", "by_estimator", "by_kmeans", "matched"]
+
+# Labels of the points of a part, negative for points in no cluster.
+Clustering = Callable[[NDArray[np.float64], np.random.SeedSequence], NDArray[np.int64]]
+
+_STARTS = 5
+# Places of points that are found at a time, over the borders.
+_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class PartTests:
+    """The tests of some borders in one split.
+
+    Attributes
+    ----------
+    dip, valley : ndarray of shape (n_pairs,)
+        The p-values of both tests.
+    counts : ndarray of int64 of shape (n_pairs, 3)
+        Points at the peaks and in the valley between them.
+    """
+
+    dip: NDArray[np.float64]
+    valley: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One split of the points: a part A that was clustered, and the others, B.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_samples, n_components)
+        All points; axes of components are those of A.
+    first : ndarray of bool of shape (n_samples,)
+        Which points are in A.
+    clusters : ndarray of int64 of shape (n_first,)
+        The clusters of A, numbered as the ones of the whole that they are matched with, clusters
+        without a match behind these; negative for points in none.
+    """
+
+    points: NDArray[np.float64]
+    first: NDArray[np.bool_]
+    clusters: NDArray[np.int64]
+
+    def tested(self, pairs: NDArray[np.int64], merged: NDArray[np.int64]) -> PartTests:
+        """Test borders between clusters.
+
+        Parameters
+        ----------
+        pairs : ndarray of int64 of shape (n_pairs, 2)
+            Pairs of clusters.
+        merged : ndarray of int64 of shape (n_clusters,)
+            The cluster that each cluster of the whole has become a part of.
+        """
+        labels = self.clusters.copy()
+        matched_ones = (labels >= 0) & (labels < len(merged))
+        labels[matched_ones] = merged[labels[matched_ones]]
+        there = np.unique(labels[labels >= 0])
+        number = np.full(max(int(there.max(initial=-1)) + 1, len(merged)), -1)
+        number[there] = np.arange(len(there))
+        borders = number[pairs]
+        here = np.flatnonzero((borders >= 0).all(axis=1))
+        m = len(pairs)
+        found = PartTests(np.ones(m), np.ones(m), np.zeros((m, 3), dtype=np.int64))
+        if not len(here):
+            return found
+        renumbered = np.where(labels >= 0, number[labels], -1)
+        geometry = border_geometry(self.points, self.first, renumbered, len(there))
+        found.counts[here] = geometry.count(self.first, borders[here])
+        n1, n2, n3 = found.counts.T
+        tails = [scipy.special.bdtr(n2, n2 + peak, 0.5) for peak in (n1, n3)]
+        found.valley[:] = np.maximum(*tails)
+        step = max(1, _AT_ONCE // len(self.first))
+        for begin in range(0, len(here), step):
+            some = here[begin : begin + step]
+            for b, places in zip(some, geometry.places(borders[some]), strict=True):
+                held = places[~self.first]
+                held = held[~np.isnan(held)]
+                if len(held):
+                    found.dip[b] = dip_p_value(float(dips_of_rows(held[None], 1)[0]), len(held))
+        return found
+
+
+def matched(
+    X: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    n_clusters: int,
+    first: NDArray[np.bool_],
+    clusters: NDArray[np.int64],
+) -> tuple[Part, float]:
+    """Number the clusters of a part as those of the whole, and say how alike both are.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The points.
+    labels : ndarray of int64 of shape (n_samples,)
+        The clusters of the whole, negative for points in none.
+    n_clusters : int
+        How many there are.
+    first : ndarray of bool of shape (n_samples,)
+        Which points are in the part.
+    clusters : ndarray of int64 of shape (n_first,)
+        Their clusters among themselves.
+
+    Returns
+    -------
+    part : Part
+        The split.
+    agreement : float
+        Share of the part's points in a cluster whose own cluster is the one matched with it.
+    """
+    whole = labels[first]
+    names, codes = np.unique(clusters, return_inverse=True)
+    codes = np.where(names[codes] >= 0, codes - np.count_nonzero(names < 0), -1)
+    found = int(codes.max(initial=-1)) + 1
+    both = (whole >= 0) & (codes >= 0)
+    table = np.zeros((n_clusters, found), dtype=np.int64)
+    np.add.at(table, (whole[both], codes[both]), 1)
+    number = n_clusters + np.arange(found)
+    for k, c in enumerate(assign(table)):
+        if c >= 0 and table[k, c] > 0:
+            number[c] = k
+    numbered = np.where(codes >= 0, number[codes], -1) if found else codes
+    agreement = float(np.mean(numbered[whole >= 0] == whole[whole >= 0]))
+    return Part(leading_components(X, first=first), first, numbered), agreement
+
+
+def by_kmeans(n_clusters: int, threads: int) -> Clustering:
+    """Return k-means told the number: the best of five greedy k-means++ starts."""
+
+    def cluster(points: NDArray[np.float64], seed: np.random.SeedSequence) -> NDArray[np.int64]:
+        points = np.ascontiguousarray(leading_components(points))
+        drawn = np.tile(np.arange(len(points), dtype=np.int32), (_STARTS, 1))
+        seeds = np.array(spawn_seeds(seed, _STARTS), dtype=np.uint64)
+        runs = run_kmeans(points, n_clusters, drawn, seeds, threads=threads)
+        return np.asarray(runs.labels[:, int(np.argmin(runs.inertia))], dtype=np.int64)
+
+    return cluster
+
+
+def by_estimator(estimator: Any, n_clusters: int) -> Clustering:
+    """Return an estimator, told the number where it takes one, as a clustering of points."""
+
+    def cluster(points: NDArray[np.float64], seed: np.random.SeedSequence) -> NDArray[np.int64]:
+        model = clone(estimator)
+        parameters = model.get_params(deep=False)
+        for name in ("n_clusters", "n_components"):
+            if name in parameters:
+                model.set_params(**{name: n_clusters})
+                break
+        if "random_state" in parameters:
+            model.set_params(random_state=spawn_seeds(seed, 1, bits=32)[0])
+        labels = np.asarray(
+            model.fit_predict(points)
+            if hasattr(model, "fit_predict")
+            else model.fit(points).predict(points)
+        )
+        if labels.shape != (len(points),) or labels.dtype.kind not in "iu":
+            raise InputError(
+                f"{type(model).__name__} must return an int for each of {len(points)} points. Got an array "
+                f"of shape {labels.shape} and type {labels.dtype}."
+            )
+        return labels.astype(np.int64)
+
+    return cluster

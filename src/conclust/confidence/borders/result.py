@@ -1,0 +1,194 @@
+"""The p-values of the borders between clusters, and what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._labels import canonical_labels
+from conclust._validation import check_real
+from conclust.confidence.borders.merging import SUREST, Merge
+from conclust.exceptions import MissingExtraError
+
+__all__ = ["BorderTests"]
+
+_OWNER = "BorderTests"
+_MOST_LINES = 40
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BorderTests:
+    """Whether there is a border between clusters that are neighbours, as p-values.
+
+    Attributes
+    ----------
+    p_value : ndarray of shape (n_clusters, n_clusters)
+        By the dip test: small where the points between two clusters do not have one mode. NaN where
+        clusters are not neighbours, and on the diagonal.
+    adjusted : ndarray of shape (n_clusters, n_clusters)
+        The same, adjusted for the number of borders (Holm 1979).
+    valley_p_value : ndarray of shape (n_clusters, n_clusters)
+        By the valley test, which is exact and weaker; not adjusted.
+    neighbours : ndarray of bool of shape (n_clusters, n_clusters)
+        Whether no other cluster's centre lies in the ball between two centres (Gabriel neighbours).
+    counts : ndarray of shape (n_clusters, n_clusters, 3)
+        Mean number of points at the peak of the first cluster, in the valley, at the other peak.
+    agreement : ndarray of shape (n_splits,)
+        Share of the points of each part that was clustered whose cluster is the one matched with their own.
+    labels : ndarray of int64 of shape (n_samples,)
+        The clusters, 0 to n_clusters - 1 by first appearance; negative for points in none.
+    names : tuple
+        The clusters' names in the labels given.
+    merges : tuple of Merge
+        The clusters that merge, in order, if borders that do not hold are taken away.
+    alpha : float
+        The level that methods take where they are given none.
+    """
+
+    p_value: NDArray[np.float64]
+    adjusted: NDArray[np.float64]
+    valley_p_value: NDArray[np.float64]
+    neighbours: NDArray[np.bool_]
+    counts: NDArray[np.float64]
+    agreement: NDArray[np.float64]
+    labels: NDArray[np.int64] = field(repr=False)
+    names: tuple[Any, ...]
+    merges: tuple[Merge, ...]
+    alpha: float
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.p_value)
+
+    @property
+    def n_borders(self) -> int:
+        """Number of pairs of neighbours."""
+        return int(self.neighbours.sum()) // 2
+
+    def separated(self, alpha: float | None = None) -> NDArray[np.bool_]:
+        """Say which borders hold.
+
+        Parameters
+        ----------
+        alpha : float, default=None
+            The adjusted p-value up to which a border holds. None: ``self.alpha``.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_clusters, n_clusters)
+            False on the diagonal and where clusters are not neighbours.
+        """
+        return np.asarray(self.adjusted <= self._level(alpha))
+
+    def merged(self, alpha: float | None = None) -> NDArray[np.int64]:
+        """Merge clusters until all borders that are left hold.
+
+        The two clusters with the largest p-value become one, whose borders are tested anew, until no
+        adjusted p-value is above the level.
+
+        Parameters
+        ----------
+        alpha : float, default=None
+            The level, at least 0.001. None: ``self.alpha``.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_samples,)
+            Clusters, consecutive from 0 by first appearance; points in no cluster stay in none.
+        """
+        level = self._level(alpha)
+        clusters = np.arange(self.n_clusters)
+        for merge in self.merges:
+            if merge.largest <= level:
+                break
+            clusters[clusters == merge.second] = merge.first
+        labels = self.labels.copy()
+        held = labels >= 0
+        labels[held] = canonical_labels(clusters[labels[held]])
+        return labels
+
+    def summary(self, alpha: float | None = None) -> str:
+        """Return the result in one line: "3 of 4 borders hold (p < .05)".
+
+        Parameters
+        ----------
+        alpha : float, default=None
+            The level. None: ``self.alpha``.
+        """
+        level = self._level(alpha)
+        if not self.n_borders:
+            return "One cluster: there is no border to test."
+        held = int(self.separated(level).sum()) // 2
+        noun = "border holds" if self.n_borders == 1 else "borders hold"
+        return f"{held} of {self.n_borders} {noun} (p < {level:g}, Holm)".replace("< 0.", "< .")
+
+    def to_frame(self) -> Any:
+        """Return the borders as a pandas DataFrame, one a row, the largest p-value first.
+
+        Returns
+        -------
+        DataFrame
+            Columns: first, second (names), p_value, adjusted, valley_p_value, first_peak, valley,
+            second_peak (mean counts), holds (at ``self.alpha``).
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtraError(
+                "BorderTests.to_frame needs pandas. Install it with: pip install pandas"
+            ) from error
+        p, q = self._borders()
+        columns: dict[str, Any] = {
+            "first": [self.names[k] for k in p],
+            "second": [self.names[k] for k in q],
+            "p_value": self.p_value[p, q],
+            "adjusted": self.adjusted[p, q],
+            "valley_p_value": self.valley_p_value[p, q],
+            "first_peak": self.counts[p, q, 0],
+            "valley": self.counts[p, q, 1],
+            "second_peak": self.counts[p, q, 2],
+            "holds": self.separated()[p, q],
+        }
+        return pd.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        """Return a table of the borders."""
+        lines = [self.summary()]
+        p, q = self._borders()
+        if len(p):
+            lines.append(
+                f"{'border':>15}  {'p':>8}  {'adjusted':>8}  {'peak':>6} {'valley':>6} {'peak':>6}"
+            )
+        for a, b in list(zip(p, q, strict=True))[:_MOST_LINES]:
+            name = f"{self.names[a]} - {self.names[b]}"
+            n1, n2, n3 = self.counts[a, b]
+            lines.append(
+                f"{name:>15}  {self.p_value[a, b]:8.2g}  {self.adjusted[a, b]:8.2g}  "
+                f"{n1:6.1f} {n2:6.1f} {n3:6.1f}"
+            )
+        if len(p) > _MOST_LINES:
+            lines.append(f"... and {len(p) - _MOST_LINES} with smaller p-values")
+        if len(self.agreement):
+            share = f"{self.agreement.mean():.0%}"
+            lines.append(f"Clusterings of parts agree with the labels on {share} of the points.")
+        return "\n".join(lines)
+
+    def _borders(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the pairs of neighbours, the largest p-value first."""
+        p, q = np.nonzero(np.triu(self.neighbours))
+        order = np.argsort(-self.p_value[p, q], kind="stable")
+        return p[order], q[order]
+
+    def _level(self, alpha: float | None) -> float:
+        if alpha is None:
+            return self.alpha
+        return check_real(alpha, "alpha", _OWNER, low=SUREST, high=1.0)

@@ -1,0 +1,248 @@
+"""P-values of borders: of one split beside its twin, of splits by their definition, level, power, merging."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom, kstest
+from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.mixture import GaussianMixture
+from tests.naive import borders as naive
+
+import conclust as cc
+from conclust.confidence import border_tests, dip
+from conclust.confidence.borders.merging import combined, gabriel_neighbours, holm
+from conclust.confidence.borders.parts import matched
+from conclust.confidence.dips import dip_p_value, dips_of_rows
+from conclust.exceptions import InputError, ParameterError
+
+
+def three(seed, n=300, distance=6.0, d=2):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 3)
+    centres = np.zeros((3, d))
+    centres[1, 0], centres[2, 0], centres[2, 1] = distance, distance / 2, distance * 0.866
+    return rng.normal(size=(n, d)) + centres[y], y
+
+
+def halves(X, K, seed=0):
+    return KMeans(K, n_init=2, random_state=seed).fit_predict(X)
+
+
+@pytest.mark.parametrize("n", [4, 7, 40, 300, 3000])
+def test_p_values_of_dips_are_uniform_for_uniform_samples(n):
+    draws = 400 if n < 3000 else 100
+    samples = np.random.default_rng(n).random((draws, n))
+    p = np.array([dip_p_value(d, n) for d in dips_of_rows(samples, 1)])
+    assert p.min() > 0
+    assert p.max() == 1
+    if n < 10:  # few different dips: the share is at most the p-value
+        assert (p <= 0.05).mean() <= 0.09
+    else:
+        clipped = np.where(p == 1, np.random.default_rng(0).uniform(0.95, 1, draws), p)
+        assert kstest(clipped, "uniform").pvalue > 0.01
+
+
+def test_p_values_of_dips_fall_and_have_a_floor():
+    values = [dip_p_value(d, 500) for d in np.linspace(0, 0.25, 60)]
+    assert values[0] == 1
+    assert values[-1] == pytest.approx(1e-5)
+    assert (np.diff(values) <= 0).all()
+    assert dip_p_value(0.25, 3) == 1
+    assert dip_p_value(0.02, 10**6) == pytest.approx(1e-5)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_one_split_is_that_of_the_twin(seed):
+    X, y = three(seed, n=240, distance=3.0, d=3)
+    y[:5] = -1
+    first = np.random.default_rng(seed).random(240) < 0.4
+    clusters = halves(X[first], 4, seed)
+    part, agreement = matched(X, y, 3, first, clusters.astype(np.int64))
+    pairs = np.array([(0, 1), (0, 2), (1, 2)])
+    found = part.tested(pairs, np.arange(3))
+    labels = np.full(240, -1)
+    labels[first] = np.minimum(part.clusters, 3)  # one cluster has no match
+    assert agreement == np.mean(labels[first & (y >= 0)] == y[first & (y >= 0)])
+    Z, centres = naive.whitened(X, first, labels)
+    for b, (p, q) in enumerate(pairs):
+        t = naive.places(Z, centres, p, q)
+        n1, n2, n3 = naive.counts(t, first)
+        np.testing.assert_array_equal(found.counts[b], (n1, n2, n3))
+        tails = binom.cdf(n2, n1 + n2, 0.5), binom.cdf(n2, n2 + n3, 0.5)
+        assert found.valley[b] == pytest.approx(max(tails))
+        along = t[~first & ~np.isnan(t)]
+        assert found.dip[b] == pytest.approx(dip_p_value(dip(along), len(along)))
+
+
+def test_a_cluster_that_a_part_does_not_have_is_never_told_apart():
+    X, y = three(0)
+    first = np.arange(300) < 150
+    part, _ = matched(X, y, 3, first, np.zeros(150, dtype=np.int64))
+    pairs = np.array([(0, 1), (0, 2), (1, 2)])
+    found = part.tested(pairs, np.arange(3))
+    np.testing.assert_array_equal(found.dip, 1)
+    np.testing.assert_array_equal(found.valley, 1)
+    nothing, agreement = matched(X, y, 3, first, np.full(150, -1))
+    assert agreement == 0
+    np.testing.assert_array_equal(nothing.tested(pairs, np.arange(3)).dip, 1)
+
+
+def test_twice_the_median_then_holm():
+    np.testing.assert_allclose(
+        combined(np.array([[0.01, 0.9], [0.02, 0.7], [0.9, 0.6]])), [0.04, 1]
+    )
+    np.testing.assert_allclose(holm(np.array([0.03, 0.01, 0.04])), [0.06, 0.03, 0.06])
+    np.testing.assert_allclose(holm(np.array([0.6, 0.7])), [1, 1])
+
+
+def test_neighbours_have_no_centre_in_the_ball_between_them():
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(9, 2))
+    found = gabriel_neighbours(centres @ centres.T)
+    for p in range(9):
+        for q in range(9):
+            middle, radius = (
+                (centres[p] + centres[q]) / 2,
+                np.linalg.norm(centres[p] - centres[q]) / 2,
+            )
+            inside = [
+                c for c in range(9) if c not in (p, q)
+                if np.linalg.norm(centres[c] - middle) < radius
+            ]  # fmt: skip
+            assert found[p, q] == (p != q and not inside)
+
+
+def test_borders_between_clusters_hold_and_within_one_do_not():
+    X, y = three(0)
+    found = border_tests(X, y, random_state=0)
+    assert found.n_borders == 3
+    assert found.separated().sum() == 6
+    assert found.summary() == "3 of 3 borders hold (p < .05, Holm)"
+    assert found.agreement.min() > 0.95
+    np.testing.assert_array_equal(found.counts[0, 1], found.counts[1, 0][::-1])
+    finer = halves(X, 7)
+    again = border_tests(X, finer, random_state=0)
+    merged = again.merged()
+    assert merged.max() == 2
+    assert all(len(set(merged[finer == k])) == 1 for k in range(7))
+    table = np.zeros((3, 3))
+    np.add.at(table, (merged, y), 1)
+    assert table.max(axis=1).sum() > 290
+
+
+@pytest.mark.parametrize("K", [2, 4])
+def test_a_cloud_cut_in_pieces_is_one_cluster(K):
+    rng = np.random.default_rng(1)
+    for X in (
+        rng.normal(size=(600, 2)),
+        rng.uniform(size=(600, 2)),
+        rng.exponential(size=(600, 3)),
+    ):
+        found = border_tests(X, halves(X, K), random_state=0)
+        assert not found.separated().any()
+        assert found.merged().max() == 0
+        assert np.nanmin(found.valley_p_value) > 0.05
+
+
+def test_same_bits_for_any_threads_and_seed_type():
+    X, y = three(3, n=600, distance=3.5, d=60)
+    first = border_tests(X, y, n_splits=5, random_state=7, n_jobs=1)
+    assert np.nanmin(first.p_value) > 1e-4
+    for jobs in (2, 4):
+        again = border_tests(X, y, n_splits=5, random_state=7, n_jobs=jobs)
+        for name in ("p_value", "adjusted", "valley_p_value", "counts", "agreement"):
+            np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
+        assert first.merges == again.merges
+    same = border_tests(X, y, n_splits=5, random_state=np.random.SeedSequence(7))
+    np.testing.assert_array_equal(first.p_value, same.p_value)
+
+
+def test_any_clusterer_and_a_fitted_model():
+    X, y = three(0)
+    bare = border_tests(X, y, n_splits=5, random_state=0)
+    mixture = GaussianMixture(1, random_state=0)
+    for clusterer in (mixture, KMeans(n_init=2), HDBSCAN(min_cluster_size=20, copy=True)):
+        assert (
+            border_tests(X, y, clusterer=clusterer, n_splits=5, random_state=0).separated().sum()
+            == 6
+        )
+    model = cc.ConsensusClustering(
+        generator=cc.EnsembleGenerator(n_partitions=10), n_clusters=3, random_state=0
+    ).fit(X)
+    by_model = border_tests(X, model, n_splits=3, random_state=0)
+    np.testing.assert_array_equal(by_model.labels, model.labels_)
+    assert by_model.separated().all() == bare.separated().all()
+    assert by_model.separated().sum() == 6
+    # A consensus of labels clusters no points: k-means does.
+    consensus = cc.EAC(3).fit(np.column_stack([y, y]))
+    same = border_tests(X, consensus, n_splits=5, random_state=0)
+    np.testing.assert_array_equal(
+        same.p_value, border_tests(X, consensus.labels_, n_splits=5, random_state=0).p_value
+    )
+
+
+def test_points_in_no_cluster_count_and_stay_in_none():
+    X, y = three(0)
+    names = np.array(["a", "b", "c"], dtype=object)[y]
+    names[:9] = None
+    found = border_tests(X, names, random_state=0)
+    assert set(found.names) == {"a", "b", "c"}
+    assert (found.merged()[:9] == -1).all()
+    assert found.merged().max() == 2
+
+
+def test_table_and_frame_show_each_border():
+    X = three(0)[0]
+    found = border_tests(X, halves(X, 5), n_splits=5, random_state=0)
+    frame = found.to_frame()
+    assert len(frame) == found.n_borders
+    assert (np.diff(frame["p_value"]) <= 0).all()
+    assert frame["holds"].sum() == found.separated().sum() // 2
+    p = frame.iloc[0]
+    assert (
+        p["adjusted"]
+        == found.adjusted[p["first"] == np.array(found.names)][0][
+            list(found.names).index(p["second"])
+        ]
+    )
+    lines = repr(found).splitlines()
+    assert lines[0] == found.summary()
+    assert len(lines) == found.n_borders + 3
+    assert lines[-1].startswith("Clusterings of parts agree with the labels on ")
+
+
+def test_one_cluster_has_no_border():
+    found = border_tests(np.random.default_rng(0).normal(size=(30, 2)), np.zeros(30, dtype=int))
+    assert found.n_borders == 0
+    assert found.merged().max() == 0
+    assert repr(found) == "One cluster: there is no border to test."
+
+
+def test_large_sets_are_looked_at_in_part():
+    X, y = three(0, n=3000)
+    found = border_tests(X, y, max_samples=60, n_splits=5, random_state=0)
+    assert found.separated().sum() == 6
+    assert np.nansum(found.counts[0, 1]) < 660
+
+
+def test_what_cannot_be_tested_is_refused():
+    X, y = three(0)
+    for bad in (
+        {"n_splits": 0},
+        {"alpha": 0.0},
+        {"max_samples": 2},
+        {"clusterer": "kmeans"},
+        {"n_jobs": 0},
+    ):
+        with pytest.raises(ParameterError, match=next(iter(bad))):
+            border_tests(X, y, **bad)
+    with pytest.raises(ParameterError, match="ConsensusClustering"):
+        border_tests(X, y, clusterer=cc.EAC(3))
+    with pytest.raises(InputError, match="a third of the points into 10 clusters"):
+        border_tests(X[:20], np.arange(20) % 10)
+    with pytest.raises(InputError, match="a row for each"):
+        border_tests(X[:-1], y)
+    with pytest.raises(InputError, match="with a cluster"):
+        border_tests(X, np.full(300, -1))
+    found = border_tests(X, y, n_splits=1, random_state=0)
+    with pytest.raises(ParameterError, match="alpha"):
+        found.merged(1e-9)
