@@ -22,7 +22,8 @@ _SMALLEST = np.finfo(np.float64).tiny
 
 def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
     """Read users' membership matrices as arrays of numbers; masked entries become NaN."""
-    if not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
+    single = isinstance(memberships, np.ndarray) and memberships.ndim == 0
+    if single or not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
         raise InputError(
             "Ensemble.from_memberships needs a sequence of membership matrices, one a partition. Got "
             f"{shown(memberships)} instead."

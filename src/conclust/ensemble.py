@@ -15,7 +15,7 @@ from conclust._communities import read_communities
 from conclust._derived import Derived, once
 from conclust._distinct_rows import DistinctRows
 from conclust._draws_input import DrawsReader
-from conclust._ensemble_input import read_index, read_weights
+from conclust._ensemble_input import read_index, read_list, read_weights
 from conclust._equal_rows import EqualRows
 from conclust._labels import (
     MISSING,
@@ -37,7 +37,7 @@ from conclust._labels import (
     runs_in_a_list,
 )
 from conclust._memberships import code_memberships, read_memberships
-from conclust._validation import check_option, refuse, shown
+from conclust._validation import check_option, refuse
 from conclust._warnings import warn
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
@@ -464,17 +464,7 @@ class Ensemble(DrawsReader, Derived):
             If there is nothing to concatenate, the numbers of objects differ, or hard and soft
             ensembles are mixed.
         """
-        if not isinstance(ensembles, Iterable):
-            raise InputError(
-                f"Ensemble.concat needs a list of ensembles. Got {shown(ensembles)} instead."
-            )
-        ensembles = list(ensembles)
-        if not all(isinstance(one, Ensemble) for one in ensembles):
-            raise InputError(
-                "Ensemble.concat needs a list of ensembles: Ensemble(labels) makes one."
-            )
-        if not ensembles:
-            raise InputError("Ensemble.concat needs at least one ensemble. Got none.")
+        ensembles = read_list(ensembles, Ensemble)
         sizes = sorted({e.n_samples for e in ensembles})
         if len(sizes) > 1:
             raise InputError(

@@ -29,7 +29,7 @@ def check_membership(membership: Any, name: str = "membership") -> NDArray[np.fl
     """
     try:
         array = np.asarray(membership, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{name!r} must be an array of numbers, a row per object and a column per cluster. {error}."
         ) from error

@@ -15,7 +15,7 @@ from scipy.io import loadmat, savemat
 from conclust import Ensemble
 from conclust.blocks import LabelStore
 from conclust.cli import main
-from conclust.cli.inputs import read_ensemble
+from conclust.cli.inputs import read_ensemble, read_points
 from conclust.cli.matfile import read_mat
 from conclust.cli.tables import Reading
 from conclust.exceptions import FileFormatError, InputError
@@ -115,6 +115,13 @@ def test_damaged_types_of_a_mat_file(tmp_path):
         path.write_bytes(content[:176] + kind.to_bytes(4, "little") + content[180:])
         with pytest.raises(FileFormatError, match="is not a valid MAT file"):
             read_mat(path)
+
+
+def test_a_separator_that_only_some_take_for_a_space(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("a,b\n1,2\n3,\x1d4\n")
+    with pytest.raises(InputError, match=r"'\\x1d4' stands where a number belongs"):
+        read_points(path, Reading())
 
 
 # ---- Parquet and Zarr in blocks

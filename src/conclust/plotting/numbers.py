@@ -263,6 +263,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     >>> ax.get_xlabel()
     'consensus of a pair of objects'
     """
+    check_int(chosen, "chosen", "cdf_curves", low=0, none=True)
     curves = cdf_of(given)
     if is_selection(given) and chosen is None:
         chosen = int(given.n_clusters)
