@@ -241,7 +241,21 @@ def _check_rows(
     columns: NDArray[Any],
     values: NDArray[np.float64],
 ) -> None:
-    """Check the memberships of some objects: `lengths` of them each, one after the other."""
+    """Check the memberships of some objects against each other and against their codes.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for messages.
+    codes : ndarray of shape (n, m)
+        Codes of the labels of these objects.
+    counts : ndarray of shape (m,)
+        Clusters of each partition.
+    lengths : ndarray of shape (n,)
+        How many memberships each object has.
+    columns, values : ndarray
+        The memberships, one object after the other.
+    """
     (n, m), n_columns = codes.shape, sum(counts.tolist())
     row = np.repeat(np.arange(n), lengths)
     place = row * n_columns + columns  # below n times the entries, so int64 holds it
