@@ -77,6 +77,7 @@ _MODULES = (
     "lattice",
     "membership",
     "metrics",
+    "neighbours",
     "placing",
     "plotting",
     "report",

@@ -1,6 +1,4 @@
 import pickle
-import threading
-import time
 import warnings
 
 import joblib
@@ -310,16 +308,3 @@ def test_graphs_that_are_refused():
 def test_parameters_that_are_refused(wrong, sentence):
     with pytest.raises(ParameterError, match=sentence):
         EnsembleGenerator(**({"method": "graph", "n_partitions": 2} | wrong)).fit(IRIS)
-
-
-def test_an_interrupt_ends_the_search():
-    import signal
-
-    points = np.random.default_rng(0).normal(size=(9000, 900))
-    timer = threading.Timer(0.4, signal.raise_signal, [signal.SIGINT])
-    started = time.perf_counter()
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        EnsembleGenerator("graph", 40, n_jobs=1, random_state=0).fit(points)
-    timer.join()
-    assert time.perf_counter() - started < 3.0
