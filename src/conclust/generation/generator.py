@@ -100,8 +100,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     fit_on : int, default=None
         How many objects each member is fitted on, at most: a sample of its own of the objects that it
         draws. Then all objects are labelled for all members in one pass. It must be possible to label
-        others ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None: 50,000 where X has more than 200,000
-        objects and all members can do so, else all.
+        others ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None: 10,000, or ten
+        for each cluster asked for where that is more, if all members can do so, else all.
     n_graphs : int, default=None
         How many graphs of landmarks the "spectral" members share; they take them in turn. Each graph is embedded
         once, and a member of K clusters is k-means on the K leading columns (FSEC [5]_): a fraction of the time,

@@ -45,8 +45,8 @@ def line_diagram(
         object once, below the lowest concept that holds it. A sequence gives the text below each
         concept. None: no text.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``): one of pyplot where that is in use
-        and shows its figures (notebooks, windows), else one that pyplot does not know.
+        Where to draw. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
+        has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
 
     Returns
     -------
