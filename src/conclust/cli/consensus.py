@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.choice import Choice, choose
+from conclust.cli.draws import read_draws
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_ensemble, read_points
 from conclust.cli.labeller import Labeller
@@ -160,12 +161,22 @@ def run_combine(arguments: argparse.Namespace) -> None:
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        labels = read_ensemble(
-            arguments.labels,
-            reading(arguments),
-            missing=arguments.missing,
-            weights=arguments.weights,
-        )
+        if arguments.rows == "draws":
+            labels = read_draws(
+                arguments.labels,
+                reading(arguments),
+                missing=arguments.missing,
+                weights=arguments.weights,
+                burn=arguments.burn or 0,
+                thin=arguments.thin or 1,
+            )
+        else:
+            labels = read_ensemble(
+                arguments.labels,
+                reading(arguments),
+                missing=arguments.missing,
+                weights=arguments.weights,
+            )
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
         talk.step(_read_line(arguments.labels, kinds, labels.notes))
@@ -182,10 +193,18 @@ def run_combine(arguments: argparse.Namespace) -> None:
             {
                 "missing": arguments.missing,
                 "weights": None if arguments.weights is None else plain(arguments.weights),
+                **_of_draws(arguments),
             },
         )
         said = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(said)
+
+
+def _of_draws(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return how draws were read, for the record; nothing of rows that are objects."""
+    if arguments.rows == "objects":
+        return {}
+    return {"rows": "draws", "burn": arguments.burn or 0, "thin": arguments.thin or 1}
 
 
 def folder_of(
