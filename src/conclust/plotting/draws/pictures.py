@@ -275,7 +275,7 @@ def expected_loss_curve(
         What `expected_loss_of` returned, or the draws.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``).
-    **options
+    options : keyword arguments
         Of `expected_loss_of`, for draws.
 
     Returns
