@@ -11,6 +11,8 @@ from conclust.cli.completion import SHELLS
 from conclust.cli.examples import told
 from conclust.cli.options import (
     INPUTS,
+    SCALES,
+    SCALING,
     add_consensus,
     add_points,
     add_reading,
@@ -186,9 +188,9 @@ def _add_cluster(commands: Any) -> None:
     )
     group.add_argument(
         "--scale",
-        choices=("minmax", "standard", "none"),
-        default="minmax",
-        help="bring columns to one scale first: to [0, 1], or to mean 0 and deviation 1 [%(default)s]",
+        choices=SCALES,
+        default="auto",
+        help=SCALING,
     )
     group.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep finished clusterings here, to go on later"
@@ -330,10 +332,9 @@ def _add_select(commands: Any) -> None:
     )
     group.add_argument(
         "--scale",
-        choices=("standard", "minmax", "none"),
-        default="standard",
-        help="bring columns to one scale first: to mean 0 and deviation 1, which leaves the p-value exact, "
-        "or to [0, 1] [%(default)s]",
+        choices=SCALES,
+        default="auto",
+        help=SCALING,
     )
     group.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep finished references here, to go on later"
