@@ -88,7 +88,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         is more than one.
     refine : bool, default=None
         Whether Lloyd's iterations from the centres of the clusters end the fit, where the neighbour graphs of the
-        points agree with them (see the notes). None: with the default consensus only.
+        points agree with them (see the notes). None: with AutoConsensus, the default, only.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         If given, seeds both parts; None leaves their own ``random_state`` alone.
     verbose : int, default=0
@@ -134,6 +134,13 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     Notes
     -----
+    With :class:`conclust.AutoConsensus` and no number, the points choose it: a border between clusters counts
+    where fewer points lie in the valley between them than at the peaks beside it, counted on points that had no part in
+    placing the border. Then Lloyd's iterations start from the means of the clusters, and their partition is kept
+    where it does not cut more ties of the points' neighbour graphs: overlapping clusters gain by it, other shapes
+    keep the consensus. ``refinement_`` has the centres where it was kept. With further partitions beside the points,
+    and fewer than 50 objects, the ensemble alone shows the number.
+
     None or "auto"? On the sets of `experiments/default` the number that the default consensus reads from its
     ensemble is right as often or more often, for clouds without clusters most of all, and for shapes the
     partition is nearer to the classes, at a tenth of the cost. (Clouds that are long in two or three dimensions
@@ -273,7 +280,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     def _refine(self, X: Any, seed: int) -> None:
         """Move the clusters to their centres, where the points agree."""
         self.refinement_ = None
-        wanted = self.consensus is None if self.refine is None else self.refine
+        wanted = isinstance(self.consensus_, AutoConsensus) if self.refine is None else self.refine
         if not (wanted and self._in_points):
             return
         labels = np.asarray(self.consensus_.labels_)

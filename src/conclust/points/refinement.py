@@ -18,7 +18,7 @@ _MAX_ITER = 100
 # All settled by experiments/default/refinement.py, on the sets named there.
 _WIDE, _NARROW = 20, 5
 _SAME_CUT = 1.01
-_ALLOWED_FACTOR, _ALLOWED_SHARE = 1.1, 0.002
+_ALLOWED_FACTOR, _ALLOWED_SHARE = 1.2, 0.006
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def refine_by_centers(
     Clusters that overlap are better told apart by their centres than by neighbours; clusters of other shapes are
     destroyed by centres. The iterations' partition is kept where it does not cut more ties of the
     neighbour graphs: the mean over clusters of the share of its ties that leave a cluster falls in the graph
-    of 20 neighbours, or stays within 1 %; in the graph of 5 neighbours it rises by at most a tenth and .002; and so
+    of 20 neighbours, or stays within 1 %; in the graph of 5 neighbours it rises by at most a fifth and .006; and so
     does the share of all ties that are cut, in the graph of 20 neighbours.
 
     Parameters

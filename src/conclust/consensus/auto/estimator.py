@@ -93,6 +93,8 @@ class AutoConsensus(PlacingClusterer):
         to chance: 0 for clusters that all of them cut apart, about 1 for arbitrary ones.
     n_clusters_shown_ : int
         The number that the ensemble shows, also where another one was given.
+    n_clusters_cut_ : int
+        The number of clusters that the tree was cut into; fewer are found where objects cannot be told apart.
     supports_ : list of Support
         The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
         ``straddling``, ``evenness``, ``support``), by falling lifetime as far as they could win.
@@ -132,6 +134,7 @@ class AutoConsensus(PlacingClusterer):
     straddling_: float
     n_clusters_shown_: int
     supports_: list[Support]
+    n_clusters_cut_: int
     _reason: str
     _votes: NDArray[np.float64]
     _offsets: NDArray[np.int64]
@@ -180,7 +183,7 @@ class AutoConsensus(PlacingClusterer):
         self._offsets = ensemble.offsets
         objects = self._objects(ensemble)
         if not len(objects):  # all is noise: no two objects are together
-            self._reason = reason_of(None, 1, [])
+            self.n_clusters_cut_, self._reason = 1, reason_of(None, 1, [])
             self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
         trees = self._grow(ensemble, objects)
@@ -193,6 +196,7 @@ class AutoConsensus(PlacingClusterer):
         else:
             number, self._reason = shown, reason_of(None, shown, trees.supports)
         chosen = trees.cut_at(number)
+        self.n_clusters_cut_ = number
         self._settle(chosen.evidence, chosen.straddling, shown, trees.supports, chosen.votes)
         if ensemble.is_soft:
             return self._shares(ensemble.indicator, self._votes)
