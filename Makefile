@@ -12,6 +12,7 @@
 #   make stubs     types and stubs beside the library that runs (mypy's stubtest)
 #   make bench     the benchmarks, each beside its baseline
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
+#   make stale     committed results of experiments that are older than the code they come from
 #   make docs      the site, build/docs/index.html: pages written from the code, examples, the reference
 #   make oldest    the tests with the oldest versions of what conclust needs
 #   make wheel     what is published, in dist/: sdist and wheel, checked and tried without a compiler
@@ -36,7 +37,7 @@ STRICT ?= ON
 PROCESSES := $(addprefix tests/,cli/test_cli_predict.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
 	selection/test_selection_interrupts.py test_experiments.py test_interrupts.py test_paper_experiments.py \
-	test_reproducibility.py)
+	test_reproducibility.py test_results.py)
 LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
 	consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
@@ -45,7 +46,7 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench experiments docs oldest wheel sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench experiments stale docs oldest wheel sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -111,6 +112,9 @@ bench: setup
 experiments: setup
 	$(BIN)/python -m experiments --list
 	$(BIN)/python -m experiments $(EXPERIMENT_ARGS)
+
+stale: setup
+	$(BIN)/python -m experiments.stale
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m tools.methods_table

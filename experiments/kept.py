@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,9 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-__all__ = ["Kept", "fill"]
+from experiments.origin import origin
+
+__all__ = ["Kept", "fill", "opened"]
 
 # Of what is kept: far less than repetitions differ by.
 _DECIMALS = 6
@@ -25,10 +28,16 @@ class Kept:
         The file. None: nothing outlives the run.
     settings : mapping
         What decides all results; a file made with others is refused.
+    made : mapping, optional
+        What results that are added are made from (``origin.py``). The file lists all that its results were made from.
     """
 
-    def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path | None, settings: Mapping[str, Any], made: Mapping[str, Any] | None = None
+    ) -> None:
         self.path = path
+        self.now = made
+        self.made: list[Any] = []
         self.settings = json.loads(json.dumps(settings))
         self.found: dict[str, Any] = {}
         if path is not None and path.exists():
@@ -38,6 +47,7 @@ class Kept:
                     f"{path} was made with {kept['settings']}, not {self.settings}: give these, or another --out."
                 )
             self.found = kept["found"]
+            self.made = kept.get("made", [])
 
     def add(self, key: str, value: Any) -> None:
         """Keep a result; a dict is added to the one that is there."""
@@ -45,6 +55,8 @@ class Kept:
         if isinstance(value, dict) and key in self.found:
             value = {**self.found[key], **value}
         self.found[key] = value
+        if self.now is not None and self.now not in self.made:
+            self.made.append(dict(self.now))
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = self.path.with_suffix(".part")
@@ -55,7 +67,19 @@ class Kept:
         found = ",\n".join(
             f"{json.dumps(key)}: {json.dumps(self.found[key])}" for key in sorted(self.found)
         )
-        return f'{{"settings": {json.dumps(self.settings)}, "found": {{\n{found}\n}}}}\n'
+        made = "" if not self.made else f'"made": {json.dumps(self.made)}, '
+        return f'{{"settings": {json.dumps(self.settings)}, {made}"found": {{\n{found}\n}}}}\n'
+
+
+def opened(arguments: argparse.Namespace, name: str, settings: Mapping[str, Any]) -> Kept:
+    """Return what is kept as a file in the folder of --out.
+
+    Tables that are written from it say what it was made from.
+    """
+    path = None if arguments.out is None else arguments.out / name
+    kept = Kept(path, settings, origin(arguments.experiment))
+    arguments.made = kept.made
+    return kept
 
 
 def rounded(value: Any) -> Any:

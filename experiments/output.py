@@ -16,6 +16,7 @@ from typing import Any
 from tools.markdown import table
 
 import conclust
+from experiments.origin import experiment_of, origin
 
 Row = dict[str, Any]
 Formats = dict[str, str | Callable[[Any], str]]
@@ -48,6 +49,7 @@ def options(doc: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="a small version, in seconds")
     parser.add_argument("--seed", type=int, default=0, help="where all randomness comes from")
     parser.add_argument("--jobs", type=int, help="threads; all processors where it is not given")
+    parser.set_defaults(experiment=experiment_of(doc))
     return parser
 
 
@@ -87,7 +89,7 @@ def write(
     formats: Formats | None = None,
     note: str = "",
 ) -> None:
-    """Write rows as NAME.csv and NAME.md, what they were made with as NAME.json, if --out was given.
+    """Write rows as NAME.csv and NAME.md, what they were made with and from as NAME.json, if --out was given.
 
     The note goes below the table.
     """
@@ -102,6 +104,11 @@ def write(
     right = [k for k, is_text in enumerate(left) if not is_text]
     page = table(head, lines, right=right) + (f"\n{note}\n" if note else "")
     (arguments.out / f"{name}.md").write_text(page, encoding="utf-8")
-    made_with = {key: value for key, value in vars(arguments).items() if key != "out"}
-    text = json.dumps({"conclust": conclust.__version__, "options": made_with}, indent=2)
+    left_out = {"out", "experiment", "made"}
+    made_with = {key: value for key, value in vars(arguments).items() if key not in left_out}
+    # Of results that are kept: what these were made from.
+    made_from = getattr(arguments, "made", None) or [origin(arguments.experiment)]
+    text = json.dumps(
+        {"conclust": conclust.__version__, "options": made_with, "made": made_from}, indent=2
+    )
     (arguments.out / f"{name}.json").write_text(text + "\n", encoding="utf-8")

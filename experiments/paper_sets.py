@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from conclust import EnsembleGenerator
 from conclust.datasets import available, load
 
-__all__ = ["KINDS", "SETS", "PaperSet", "here", "members", "points"]
+__all__ = ["KINDS", "SETS", "PaperSet", "here", "members", "originals", "points"]
 
 KINDS = ("ensemble 1", "ensemble 2")
 PARTITIONS = 150
@@ -90,6 +90,11 @@ SETS = {
 }
 
 
+def originals(names: Sequence[str]) -> list[str]:
+    """Return those of the sets that are the papers' own, or a sample of theirs: no formula stands in."""
+    return [name for name in names if SETS[name].stand_in != _FORMULA]
+
+
 def here(names: Sequence[str]) -> list[str]:
     """Return those of the sets that are on this machine; tell which are not."""
     there = set(available())
@@ -128,7 +133,7 @@ def members(
     else:
         how = {"method": "mixed", "n_clusters": list(chosen.cuts)}
     generator = EnsembleGenerator(
-        **how, sample_fraction=sample_fraction, random_state=seed, n_jobs=1
+        **how, sample_fraction=sample_fraction, init="random", random_state=seed, n_jobs=1
     )
     labels: NDArray[Any] = generator.fit_transform(X)
     return labels

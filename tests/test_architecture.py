@@ -53,6 +53,7 @@ FLOORS = {
     "simplex": (2, 0),
     "similarity": (2, 0),
     "bipartite": (2, 0),
+    "neighbours": (2, 0),
     "borders": (2, 0),
     "spectral": (2, 1),
     "matching": (2, 1),

@@ -27,6 +27,7 @@ FOLDERS = {
     "search": 3,
     "models": 3,
     "graph": 3,
+    "neighbours": 4,
     "borders": 3,
 }
 MOST_FILES = 13

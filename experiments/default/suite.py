@@ -15,7 +15,9 @@ starts) stands beside it. The known classes serve for scoring only.
 
 The constants of `conclust/consensus/auto/number.py` were settled on other seeds: blobs of
 scikit-learn's seeds 0 and 1, clouds and shapes of NumPy's RandomState(0) to RandomState(2), and the
-real sets. The seeds here had no part in that. The real sets did.
+real sets. The seeds here had no part in that. The real sets did. The bound of the evenness (`_EVEN`) was settled
+later, on spectral and mixed members of three feature sets and on blobs, clouds and shapes that ``sets.py`` makes, of
+which no record says whether their seeds are these: to it the clouds and shapes here are not fresh.
 """
 
 from __future__ import annotations

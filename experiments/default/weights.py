@@ -33,10 +33,9 @@ from conclust import (
 from conclust.datasets import available, load
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from conclust.weighting import certainty_weights
-from experiments.leaderboard.pools import POOLS, PREFIX, draws, read
+from experiments.leaderboard.pools import POOLS, PREFIX, SETTLED, draws, read
 from experiments.output import Row, options, show, write
 
-SETTLED = ("steel_plates", "caltech20", "mnist", "optdigits", "pendigits")
 POWERS = (0, 1, 2, 3)
 METHODS: dict[str, Callable[[int, int], Any]] = {
     "LWEA": lambda k, seed: LWEA(k),

@@ -38,10 +38,10 @@ from experiments.fca2016.settings import (
     SHARES,
     SIZES,
 )
-from experiments.kept import Kept, fill
+from experiments.kept import Kept, fill, opened
 from experiments.output import Row, options, show, write
 
-__all__ = ["claims", "draw_points", "means", "rank_of"]
+__all__ = ["NAMES", "by_set", "claims", "draw_points", "means", "rank_of", "whole"]
 
 PAPERS = tuple(METHODS)[:9]
 NAMES = tuple(f"{d}/{spread}" for d, spread in READINGS)
@@ -81,6 +81,7 @@ def measure(unit: str, names: list[str], runs: int) -> dict[str, Any]:
             "kmeans",
             PARTITIONS,
             n_clusters=members,
+            init="random",
             random_state=np.random.SeedSequence([int(number), run]),
         )
         ensemble = Ensemble(generator.fit_transform(X))
@@ -164,6 +165,64 @@ def by_share(kept: Kept, reading: str, words: list[str]) -> list[Row]:
     return rows
 
 
+def of_set(kept: Kept, reading: str, words: str, number: int, name: str) -> list[float]:
+    """Return the runs on one data set."""
+    return list(kept.found[f"{reading}/{words}/{number}"][name])
+
+
+def numbers_of(kept: Kept, reading: str, words: str) -> list[int]:
+    """Return which data sets of a case there are."""
+    prefix = f"{reading}/{words}/"
+    return sorted(int(key.removeprefix(prefix)) for key in kept.found if key.startswith(prefix))
+
+
+def best_share(kept: Kept, reading: str, words: str) -> str:
+    """Return the share of the votes with the best mean."""
+    return max(_VOTES, key=lambda name: mean(kept, reading, words, name))
+
+
+def by_set(kept: Kept, reading: str) -> list[Row]:
+    """Return a line for each number of clusters and data set: the means over the runs, as Figures 5 to 8 draw them."""
+    rows: list[Row] = []
+    for k, members in COMPARED:
+        words = case(300, k, members)
+        best = best_share(kept, reading, words)
+        for number in numbers_of(kept, reading, words):
+            of = {
+                name: float(np.mean(of_set(kept, reading, words, number, name))) for name in PAPERS
+            }
+            share = float(np.mean(of_set(kept, reading, words, number, best)))
+            rows.append({"clusters": k, "data set": number + 1, **of, "FCA, best share": share})
+    return rows
+
+
+def whole(kept: Kept, readings: list[str]) -> list[Row]:
+    """Count the data sets whose clusters are found without a fault (ARI 1) in all runs."""
+    rows: list[Row] = []
+    for reading in readings:
+        for k, members in COMPARED:
+            words = case(300, k, members)
+            sets = numbers_of(kept, reading, words)
+
+            def perfect(name: str, words: str = words, reading: str = reading) -> int:
+                return sum(
+                    min(of_set(kept, reading, words, number, name)) >= 1.0
+                    for number in numbers_of(kept, reading, words)
+                )
+
+            rows.append(
+                {
+                    "reading": reading,
+                    "clusters": k,
+                    "best share": perfect(best_share(kept, reading, words)),
+                    "half of the votes": perfect("FCA-Consensus"),
+                    **{name: perfect(name) for name in PAPERS[1:]},
+                    "data sets": len(sets),
+                }
+            )
+    return rows
+
+
 def span(members: tuple[int, ...]) -> str:
     """Return numbers of clusters in words."""
     if len(members) < 3:
@@ -194,6 +253,7 @@ def draw(kept: Kept, reading: str, arguments: argparse.Namespace) -> None:
     axes[0].set_ylabel("mean adjusted Rand index")
     save(figure, arguments.out, f"figures_2_3_4_{name}")
     rows = means(kept, reading)
+    draw_sets(kept, reading, arguments)
     figure, ax = plt.subplots(figsize=(11, 4.6), layout="constrained")
     shown = [*PAPERS, "FCA, best share"]
     bars(
@@ -208,11 +268,39 @@ def draw(kept: Kept, reading: str, arguments: argparse.Namespace) -> None:
     save(figure, arguments.out, f"figures_5_to_8_{name}")
 
 
+def draw_sets(kept: Kept, reading: str, arguments: argparse.Namespace) -> None:
+    """Draw Figures 5 to 8 as the paper does: each data set by itself, in order of FCA-Consensus."""
+    rows = by_set(kept, reading)
+    figure, axes = plt.subplots(2, 2, figsize=(13, 8.4), layout="constrained", sharey=True)
+    shown = [name for name in PAPERS if name != "FCA-Consensus"]
+    for ax, (number, (k, _)) in zip(axes.flat, enumerate(COMPARED, 5), strict=False):
+        of = sorted(
+            (row for row in rows if row["clusters"] == k), key=lambda row: -row["FCA, best share"]
+        )
+        at = np.arange(len(of))
+        for method, marker in zip(shown, (*MARKERS, "x", "+", "1"), strict=False):
+            ax.plot(at, [row[method] for row in of], marker, ms=5, color="0.55", label=method)
+        ax.plot(
+            at,
+            [row["FCA, best share"] for row in of],
+            "o-",
+            color="black",
+            ms=6,
+            label="FCA, best share",
+        )
+        ax.set_xticks(at, [str(row["data set"]) for row in of])
+        ax.set_title(f"Figure {number}: {k} clusters", fontsize=10)
+        ax.set_xlabel("data set")
+    axes[0, 0].set_ylabel("mean adjusted Rand index of 10 runs")
+    axes[1, 0].set_ylabel("mean adjusted Rand index of 10 runs")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=9)
+    save(figure, arguments.out, f"figures_5_to_8_{reading.replace('/', '_')}_sets")
+
+
 def run(arguments: argparse.Namespace) -> None:
     n_sets, runs = (1, 1) if arguments.quick else (arguments.sets, RUNS)
     readings = arguments.readings or ([NAMES[0]] if arguments.quick else list(NAMES))
-    path = None if arguments.out is None else arguments.out / "figures.json"
-    kept = Kept(path, {"runs": runs})
+    kept = opened(arguments, "figures.json", {"runs": runs})
     wanted = {
         f"{reading}/{words}/{number}": names
         for reading in readings
@@ -225,6 +313,7 @@ def run(arguments: argparse.Namespace) -> None:
         rows = means(kept, reading)
         show(rows, f"Figures 5 to 8: mean adjusted Rand index, {reading}")
         write(rows, f"figures_5_to_8_{name}", arguments)
+        write(by_set(kept, reading), f"figures_5_to_8_{name}_sets", arguments)
         for number, words in curves().items():
             rows = by_share(kept, reading, words)
             show(rows, f"{number}: mean adjusted Rand index by share of the votes, {reading}")
@@ -233,6 +322,9 @@ def run(arguments: argparse.Namespace) -> None:
     rows = claims(kept, readings)
     show(rows, "The place of FCA-Consensus among the paper's nine methods")
     write(rows, "claims", arguments)
+    rows = whole(kept, readings)
+    show(rows, "Data sets whose clusters are found without a fault in all runs")
+    write(rows, "whole", arguments)
 
 
 def main(given: list[str] | None = None) -> None:

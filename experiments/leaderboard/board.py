@@ -40,15 +40,17 @@ from conclust.exceptions import ConclustError
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from experiments.leaderboard.entries import Entry, entries
 from experiments.leaderboard.picture import draw
-from experiments.leaderboard.pools import POOLS, PREFIX, Pool, draws, read
+from experiments.leaderboard.pools import POOLS, PREFIX, SETTLED, Pool, draws, read
 from experiments.leaderboard.tables import (
     MEMBER,
     below_members,
     beside_published,
     board,
     legend,
+    split,
     wide,
 )
+from experiments.origin import origin
 from experiments.output import Row, options, show, stopwatch, write
 
 SETTINGS = ("draws", "few", "limit", "seed")
@@ -118,6 +120,8 @@ class Scores:
         self.path = path
         self.settings = {name: getattr(given, name) for name in SETTINGS}
         self.found: dict[str, dict[str, Any]] = {}
+        self.now = origin(given.experiment)
+        self.made: list[dict[str, Any]] = []
         if path is not None and path.exists():
             kept = json.loads(path.read_text(encoding="utf-8"))
             then, now = kept["settings"], self.settings
@@ -131,6 +135,8 @@ class Scores:
             self.found = {
                 key: value for key, value in kept["found"].items() if key.split("/")[1] not in again
             }
+            self.made = kept.get("made", [])
+        given.made = self.made
 
     def get(self, pool: str, entry: str) -> Tally | None:
         """Return what was measured before."""
@@ -140,6 +146,8 @@ class Scores:
     def add(self, pool: str, entry: str, tally: Tally) -> None:
         """Keep a result."""
         self.found[f"{pool}/{entry}"] = asdict(tally)
+        if self.now not in self.made:
+            self.made.append(self.now)
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.write_text(self._text(), encoding="utf-8")
@@ -148,7 +156,8 @@ class Scores:
         """Return what is kept as JSON, a line for each result."""
         lines = (f"{json.dumps(key)}: {json.dumps(tally)}" for key, tally in self.found.items())
         found = ",\n".join(lines)
-        return f'{{"settings": {json.dumps(self.settings)}, "found": {{\n{found}\n}}}}\n'
+        made = "" if not self.made else f'"made": {json.dumps(self.made)}, '
+        return f'{{"settings": {json.dumps(self.settings)}, {made}"found": {{\n{found}\n}}}}\n'
 
 
 def members(pool: Pool, ensembles: list[Ensemble]) -> Tally:
@@ -224,6 +233,10 @@ def run(arguments: argparse.Namespace) -> None:
     ranked = board(rows)
     show(ranked, "Over all pools, by the mean NMI")
     write(ranked, "board", arguments)
+    note = (
+        f"settled: the pools that the power of AutoConsensus was settled on ({', '.join(SETTLED)})."
+    )
+    write(split(rows), "split", arguments, note=note)
     printed = beside_published(rows)
     if printed:
         show(printed, "Means over the pools beside published means (NMI by the larger entropy)")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from conclust import Ensemble
 from conclust.datasets import load
 
-__all__ = ["DRAWN", "POOLS", "PREFIX", "Pool", "draws", "read"]
+__all__ = ["DRAWN", "POOLS", "PREFIX", "SETTLED", "Pool", "draws", "read"]
 
 PREFIX = "pool_lwea_"
 POOLS = (  # by number of objects
@@ -25,6 +25,8 @@ POOLS = (  # by number of objects
     "pendigits",
     "usps",
 )
+# Those that the power of AutoConsensus was settled on.
+SETTLED = ("steel_plates", "caltech20", "mnist", "optdigits", "pendigits")
 DRAWN = 10
 
 

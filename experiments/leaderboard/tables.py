@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.leaderboard.pools import POOLS
+from experiments.leaderboard.pools import POOLS, SETTLED
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
 from experiments.output import Row
 
@@ -19,6 +19,7 @@ __all__ = [
     "beside_published",
     "board",
     "legend",
+    "split",
     "wide",
 ]
 
@@ -70,6 +71,28 @@ def board(rows: list[Row]) -> list[Row]:
     return sorted(
         table, key=lambda line: -1.0 if line["NMI"] is None else line["NMI"], reverse=True
     )
+
+
+def split(rows: list[Row]) -> list[Row]:
+    """Return means over the pools that the power of AutoConsensus was settled on, and over the others.
+
+    Methods that take all pools, best on the others first.
+    """
+    pools, cells = _by_pool(rows)
+    parts = {
+        "settled": [pool for pool in pools if pool in SETTLED],
+        "others": [pool for pool in pools if pool not in SETTLED],
+    }
+    table = []
+    for name, of in cells.items():
+        if all(of[pool]["NMI"] is not None for pool in pools):
+            line: Row = {"method": _marked(name, of)}
+            for part, some in parts.items():
+                for key in ("NMI", "ARI"):
+                    value = float(np.mean([of[pool][key] for pool in some])) if some else None
+                    line[f"{key}, {part}"] = value
+            table.append(line)
+    return sorted(table, key=lambda line: -(line["NMI, others"] or 0.0))
 
 
 def beside_published(rows: list[Row]) -> list[Row]:

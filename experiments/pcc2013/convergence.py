@@ -48,7 +48,7 @@ def fitted(labels: NDArray[Any], divergence: str, solver: str, Y: NDArray[np.flo
         solver=solver,  # type: ignore[arg-type]
         init=Y,
         max_iter=_SWEEPS[solver],
-        tol=0.0 if solver != "greedy" else 1e-6,
+        tol=0.0,
         tol_kkt=1e-7,
         random_state=0,
     )

@@ -113,6 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
     generator = EnsembleGenerator(
         n_partitions=20 if arguments.quick else PARTITIONS,
         n_clusters=range(2, 11),
+        init="random",
         random_state=arguments.seed,
         n_jobs=arguments.jobs,
     )

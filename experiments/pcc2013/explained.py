@@ -7,7 +7,7 @@ variance 1; as the paper stops it (its greedy algorithm from a random membership
 classes. If the objective that PCC reaches from there is above the one that it finds by itself, no minimiser of the
 paper's objective gives the classes on these ensembles: the difference lies in the ensembles, not in the search.
 
-Results are kept in FOLDER/explained.json as they come; a run that was stopped goes on.
+Results are kept in FOLDER/cells.json as they come; a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from conclust import PCC, Ensemble
 from conclust.exceptions import EnsembleWarning
 from conclust.metrics import consistency_index
-from experiments.kept import Kept, fill
+from experiments.kept import Kept, fill, opened
 from experiments.output import Row, options, show, write
 from experiments.paper_sets import SETS, here, members, points
 from experiments.pcc2013.printed import AVERAGES, COLUMNS
@@ -106,8 +106,7 @@ def rows_of(kept: Kept, sets: list[str]) -> list[Row]:
 
 def run(arguments: argparse.Namespace) -> None:
     sets = here(arguments.sets[:1] if arguments.quick else arguments.sets)
-    path = None if arguments.out is None else arguments.out / "explained.json"
-    kept = Kept(path, {"kind": KIND})
+    kept = opened(arguments, "cells.json", {"kind": KIND})
 
     seeds = 1 if arguments.quick else ENSEMBLES
     wanted = {

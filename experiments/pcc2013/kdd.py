@@ -43,7 +43,7 @@ from conclust.datasets import load
 from conclust.exceptions import EnsembleWarning
 from conclust.metrics import adjusted_rand_index, consistency_index
 from experiments.drawing import MARKERS, save
-from experiments.kept import Kept, fill
+from experiments.kept import Kept, fill, opened
 from experiments.output import Row, options, show, stopwatch, write
 
 PAPER_SECONDS = {"l2": 13.8, "kl": 16.7}
@@ -95,6 +95,7 @@ def partitions(X: Any, n_partitions: int, seed: int, jobs: int | None) -> Any:
         n_partitions=n_partitions,
         n_clusters=range(2, 11),
         sample_fraction=0.5,
+        init="random",
         random_state=seed,
         n_jobs=jobs,
     )
@@ -213,8 +214,11 @@ def draw(kept: Kept, bounds: list[int], shares: list[Row], arguments: argparse.N
 def run(arguments: argparse.Namespace) -> None:
     per_class, n_partitions = (1_000, 20) if arguments.quick else (40_000, 100)
     bounds, drawn = ([3, 10], [2, 15]) if arguments.quick else (arguments.bounds, list(DRAWN))
-    path = None if arguments.out is None else arguments.out / "kdd.json"
-    kept = Kept(path, {"per class": per_class, "partitions": n_partitions, "seed": arguments.seed})
+    kept = opened(
+        arguments,
+        "kdd.json",
+        {"per class": per_class, "partitions": n_partitions, "seed": arguments.seed},
+    )
     some = [method for method, how in METHODS.items() if "pairs" in how]
     wanted = {"members": ["H"]} | {unit_of(k): [*METHODS] for k in bounds}
     for pairs in drawn:

@@ -1,4 +1,6 @@
-"""What was chosen for the paper's section 7.2 where its text leaves it open, before anything was scored.
+"""What was chosen for the paper's section 7.2 where its text leaves it open.
+
+Not blind: three scalings and ranges of numbers of clusters had been looked at by H before (README.md, "Log of settings").
 
 The sets, their scaling and the ensembles are in ``experiments.paper_sets``. Every method is told the number of
 classes; for PCC it is an upper bound. All have their defaults, which keep the best of several starts by their own

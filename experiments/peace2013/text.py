@@ -32,7 +32,7 @@ from conclust.datasets import available, load
 from conclust.exceptions import EnsembleWarning
 from conclust.metrics import class_f1, consistency_index, pairwise_f1
 from experiments.drawing import save
-from experiments.kept import Kept, fill
+from experiments.kept import Kept, fill, opened
 from experiments.output import Row, options, show, write
 from experiments.paper_sets import PARTITIONS
 from experiments.peace2013.printed import TEXT
@@ -159,8 +159,12 @@ def table(kept: Kept, sets: list[str]) -> list[Row]:
     return rows
 
 
-def draw(sets: list[str], arguments: argparse.Namespace) -> None:
-    """Draw Figure 4: the co-association of E1a, documents in order of their classes."""
+def draw(sets: list[str], arguments: argparse.Namespace) -> list[Row]:
+    """Draw Figure 4: the co-association of E1a, documents in order of their classes.
+
+    Returns the mean share of a pair in one class, and of a pair in two.
+    """
+    rows: list[Row] = []
     figure, axes = plt.subplots(
         1, len(sets), figsize=(4.8 * len(sets), 4.4), layout="constrained", squeeze=False
     )
@@ -169,6 +173,15 @@ def draw(sets: list[str], arguments: argparse.Namespace) -> None:
         labels = members("E1a", X, 20 if arguments.quick else PARTITIONS, seed=0)
         order = np.argsort(y, kind="stable")
         shares = coassociation(labels, normalize=True)[np.ix_(order, order)]
+        same = y[order][:, None] == y[order]
+        others = ~np.eye(len(y), dtype=bool)
+        rows.append(
+            {
+                "set": name,
+                "in one class": float(shares[same & others].mean()),
+                "in two": float(shares[~same].mean()),
+            }
+        )
         image = ax.imshow(shares, cmap="gray", vmin=0, vmax=1)
         for border in np.cumsum(np.bincount(y))[:-1]:
             ax.axhline(border - 0.5, color="#E69F00", linewidth=0.6)
@@ -177,6 +190,7 @@ def draw(sets: list[str], arguments: argparse.Namespace) -> None:
         ax.set_xlabel("documents, in order of their classes (lines)")
     figure.colorbar(image, ax=axes, label="share of the partitions that join a pair", shrink=0.8)
     save(figure, arguments.out, "figure_4")
+    return rows
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -190,8 +204,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"{name}: {len(X):,} documents in {len(np.unique(y))} classes, {X.shape[1]} words; {without} documents "
             "without any of them left out"
         )
-    path = None if arguments.out is None else arguments.out / "text.json"
-    kept = Kept(path, {"few": arguments.quick})
+    kept = opened(arguments, "text.json", {"few": arguments.quick})
     wanted = {f"{name}/{kind}": [*TEXT_METHODS, *TEXT_LATER] for name in sets for kind in KINDS}
     fill(kept, wanted, partial(measure, few=arguments.quick), arguments.jobs)
     rows = table(kept, sets)
@@ -200,7 +213,9 @@ def run(arguments: argparse.Namespace) -> None:
     rows = later(kept, sets)
     show(rows, "Later methods beside the selected runs")
     write(rows, "later", arguments)
-    draw(sets, arguments)
+    rows = draw(sets, arguments)
+    show(rows, "Mean share of the partitions of E1a that join two documents")
+    write(rows, "blocks", arguments)
 
 
 def main(given: list[str] | None = None) -> None:

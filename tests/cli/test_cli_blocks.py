@@ -7,7 +7,7 @@ import pytest
 from tests.cases import planted
 
 from conclust import MCLA, PCC
-from conclust.blocks import BlockedArray
+from conclust.blocks import BlockedArray, LabelStore
 from conclust.cli import main
 
 LABELS, _ = planted(seed=1, n=240, m=8, k=3, flip=0.2, missing=0.1)
@@ -100,6 +100,23 @@ def test_who_interrupts_is_told_what_is_kept(file, monkeypatch, capsys):
     assert f"interrupted; no result was written. {run} has the state: give the same" in told
     monkeypatch.undo()
     assert combine(file, *how) == 0
+
+
+def test_who_interrupts_before_the_first_state_begins_again(file, monkeypatch, capsys):
+    run = file.parent / "run"
+    how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LabelStore, "facts", property(interrupted))
+    assert combine(file, *how) == 130
+    told = capsys.readouterr().err
+    assert f"interrupted; nothing was written. {run} has no state yet" in told
+    assert "give the same command again to begin again" in told
+    monkeypatch.undo()
+    assert combine(file, *how) == 0
+    assert "Going on" not in capsys.readouterr().err
     with pytest.raises(SystemExit):
         combine(file, "--method", "eac", "-k", "3", "--checkpoint", str(run))
     assert "--checkpoint: EAC needs all labels" in capsys.readouterr().err

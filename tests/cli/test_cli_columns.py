@@ -322,7 +322,18 @@ def test_empty_cells_are_filled(tmp_path, how, value, capsys):
 def test_objects_with_empty_cells_are_dropped(tmp_path, capsys):
     rows = [[0, 0], [0, 1], ["NA", 0], [9, 1], [9, 0], [9, ""]]
     path = write(tmp_path / "a.csv", rows, ["x", "y"])
-    more = ["--impute", "drop", "--partitions", "4", "--method", "hbgf", "-k", "2"]
+    more = [
+        "--impute",
+        "drop",
+        "--scale",
+        "none",
+        "--partitions",
+        "4",
+        "--method",
+        "hbgf",
+        "-k",
+        "2",
+    ]
     assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
     said = capsys.readouterr()
     assert "2 objects with empty cells left out (--impute drop)." in said.err

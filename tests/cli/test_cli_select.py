@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 from conclust.cli import main, record
 from conclust.selection import choose
@@ -200,3 +201,73 @@ def test_auto_is_refused_where_nothing_can_be_asked(given, sentence, blobs, caps
         main([given[0], str(blobs[0]), *given[1:]])
     assert ended.value.code == 2
     assert sentence in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """Three groups: the age tells the third from the others, the plan all of them."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 3, 120)
+    path = tmp_path_factory.mktemp("select") / "mixed.csv"
+    lines = [
+        f"{a:.4f},{b:.4f},{'' if i % 15 == 0 else f'plan {g}'},{c}"
+        for i, (a, b, g, c) in enumerate(
+            zip(
+                rng.normal(4 * (group // 2), 0.5),
+                rng.normal(size=120),
+                group,
+                rng.choice(["N", "S"], 120),
+                strict=True,
+            )
+        )
+    ]
+    path.write_text("age,noise,plan,region\n" + "\n".join(lines) + "\n")
+    return path, group
+
+
+def test_categories_that_are_advised_are_taken(mixed, tmp_path, capsys):
+    path, group = mixed
+    assert main(["select", str(path), *QUICK]) == 1
+    advice = capsys.readouterr().err
+    assert "as --categories plan,region" in advice
+    out = tmp_path / "out"
+    words = ["--categories", "plan", "--drop", "region,noise", "--out", str(out)]
+    assert main(["select", str(path), *QUICK, *words]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("3 clusters: ")
+    assert "1 column, 1 column of categories" in said.err
+    result = json.loads((out / "result.json").read_text())
+    assert result["input"]["categories"] == ["plan"]
+    assert result["settings"]["n_categories"] == 1
+    labels = np.array([int(row["label"]) for row in table(out / "labels.csv")])
+    seen = np.arange(120) % 15 != 0
+    assert adjusted_rand_score(group[seen], labels[seen]) == 1.0
+    shares = [row for row in table(out / "features.csv") if row["category"]]
+    assert {(row["feature"], row["category"]) for row in shares} == {
+        *(("plan", f"plan {g}") for g in range(3)),
+    }
+
+
+def test_more_weight_of_categories_is_heard(mixed, tmp_path):
+    path, _ = mixed
+    out = tmp_path / "out"
+    words = [*("--categories", "plan,region", "--category-weight", "50"), "-k", "2", "-q"]
+    quick = ["--resamples", "10", "--null", "none"]
+    assert main(["select", str(path), *quick, *words, "--out", str(out)]) == 0
+    assert json.loads((out / "result.json").read_text())["settings"]["category_weight"] == 50
+    features = [row for row in table(out / "features.csv") if row["cluster"] == "0"]
+    apart = {row["feature"]: abs(float(row["difference"] or 0)) for row in features}
+    assert max(apart["plan"], apart["region"]) > 5 > apart["age"]
+
+
+def test_auto_takes_the_categories_too(mixed, tmp_path):
+    path = tmp_path / "whole.csv"
+    path.write_text(
+        "\n".join(line for line in mixed[0].read_text().splitlines() if ",," not in line)
+    )
+    out = tmp_path / "out"
+    words = ["--categories", "plan", "--drop", "region,noise", "--partitions", "20", "-k", "auto"]
+    assert main(["cluster", str(path), *words, "-q", "--out", str(out)]) == 0
+    chosen = json.loads((out / "result.json").read_text())["selection"]
+    assert chosen["settings"]["category_weight"] == 1.0
+    assert chosen["clusters"] == 3

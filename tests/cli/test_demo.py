@@ -57,7 +57,7 @@ def test_one_story_from_points_to_a_report(done):
     surest = object_confidence(model).confidence
     assert f"{np.count_nonzero(surest < 0.6)} in all: object {surest.argmin()} (" in words
     page = (out / "report.html").read_text("utf-8")
-    assert "3 clusters in 178 objects: that there is only one is rejected" in page
+    assert "3 clusters in 178 objects: one Gaussian cloud is rejected" in page
     assert "flavanoids" in page
     assert "report.html" in rest
 

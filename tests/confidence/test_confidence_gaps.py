@@ -71,6 +71,12 @@ def test_a_cut_cloud_has_no_gap_and_clusters_apart_have_one():
     assert sum(gaps.separated()[0, 1] for gaps in clusters) >= 19
 
 
+def test_no_p_value_is_zero():
+    X = pair_of_clusters(1000.0, 0)
+    gaps = cluster_gaps(X, np.repeat([0, 1], 75), random_state=0, n_draws=19)
+    assert gaps.p_value[0, 1] == pytest.approx(1 / 20)  # no drawn sample has as large a dip
+
+
 def test_halves_of_their_own_keep_many_features_from_making_a_gap():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2000))
@@ -120,7 +126,9 @@ def test_bad_input_of_gaps():
 def blobs():
     X, _ = make_blobs(120, centers=[[0, 0], [6, 0], [9, 0]], random_state=0)
     return Ensemble(
-        EnsembleGenerator(n_partitions=20, n_clusters=[2, 3, 4], random_state=0).fit_transform(X)
+        EnsembleGenerator(
+            n_partitions=20, n_clusters=[2, 3, 4], init="random", random_state=0
+        ).fit_transform(X)
     )
 
 

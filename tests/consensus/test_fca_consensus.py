@@ -309,7 +309,9 @@ def test_auto_is_near_the_classes_where_half_of_the_votes_shatters_them():
     """Members of 3 to 20 clusters of 3 classes, as in the papers' ensembles."""
     auto, half = [], []
     for seed in range(6):
-        generator = EnsembleGenerator("kmeans", 60, n_clusters=range(3, 21), random_state=seed)
+        generator = EnsembleGenerator(
+            "kmeans", 60, n_clusters=range(3, 21), init="random", random_state=seed
+        )
         labels = generator.fit_transform(load_iris().data)
         auto.append(FCAConsensus().fit(labels).n_clusters_)
         half.append(FCAConsensus(0.5).fit(labels).n_clusters_)

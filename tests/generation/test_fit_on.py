@@ -27,7 +27,13 @@ FORMS = {
     "standard": {"scale": "standard", "sample_fraction": 0.7},
     "spherical": {"method": "spherical", "n_partitions": 4},
     "spectral": {"method": "spectral", "n_partitions": 3},
-    "in turn": {"method": ["kmeans", "spectral"], "n_partitions": 4, "feature_fraction": 0.7},
+    "graph": {"method": "graph", "n_partitions": 3},
+    "density": {"method": "density", "n_partitions": 3, "sample_fraction": 0.5},
+    "in turn": {
+        "method": ["kmeans", "spectral", "graph"],
+        "n_partitions": 4,
+        "feature_fraction": 0.7,
+    },
     "scikit-learn": {
         "method": [KMeans(4, n_init=1), MiniBatchKMeans(3, n_init=1)],
         "n_partitions": 6,
@@ -191,7 +197,7 @@ def test_limits_are_those_that_are_told():
 
 def test_up_to_the_limit_nothing_has_changed():
     # Labels and centres that the version before `fit_on` made.
-    generator = EnsembleGenerator(n_partitions=3, random_state=0)
+    generator = EnsembleGenerator(n_partitions=3, init="random", random_state=0)
     labels = generator.fit_transform(X)
     assert [m.n_clusters for m in generator.members_] == [35, 34, 46]
     sizes = np.bincount(labels[:, 0])

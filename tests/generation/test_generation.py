@@ -71,6 +71,7 @@ def _expected_failures(generator):
         EnsembleGenerator("spectral", 2, n_clusters=[1, 2]),
         EnsembleGenerator("spectral", 4, n_clusters=[1, 2], n_graphs=2),
         EnsembleGenerator("multimetric", 2, n_clusters=[1, 2]),
+        EnsembleGenerator(["graph", "density"], 4, n_clusters=[1, 2]),
         EnsembleGenerator(MiniBatchKMeans(n_init=1), 2, n_clusters=range(1, 3), scale="standard"),
         EnsembleGenerator(DBSCAN(), 1, scale="minmax"),
     ],
@@ -205,7 +206,8 @@ def test_random_starts_are_distinct_points_even_if_most_are_equal():
 
 
 @pytest.mark.parametrize(
-    "method", ["kmeans", "mixed", "spherical", "spectral", "multimetric", "clusterer"]
+    "method",
+    ["kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density", "clusterer"],
 )
 def test_same_bits_for_every_backend_and_n_jobs(method):
     chosen = GaussianMixture(2) if method == "clusterer" else method
@@ -233,6 +235,7 @@ for generator in (
     EnsembleGenerator("mixed", n_clusters=[3, 5]),
     EnsembleGenerator("spectral", 2, n_jobs=2),
     EnsembleGenerator("multimetric", 2, n_jobs=2),
+    EnsembleGenerator(["graph", "density"], 6, n_jobs=2),
 ):
     labels = generator.set_params(random_state=0).fit_transform(X)
     print(hashlib.sha256(labels.tobytes()).hexdigest())
@@ -287,7 +290,9 @@ def test_result_depends_on_random_state_alone():
     assert np.array_equal(more[:, :5], run(1))
 
 
-@pytest.mark.parametrize("method", ["kmeans", "mixed", "spherical", "spectral", "multimetric"])
+@pytest.mark.parametrize(
+    "method", ["kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density"]
+)
 def test_type_and_layout_of_the_points_change_nothing(method):
     X = np.asarray(IRIS[:60], dtype=np.float32).astype(np.float64)
     generator = EnsembleGenerator(method, n_clusters=[2, 4], scale="minmax", random_state=0)
@@ -461,11 +466,11 @@ def test_progress_goes_to_standard_error(capsys):
         ),
         (
             {"method": KMeans},
-            "must be 'kmeans', 'mixed', 'spherical', 'spectral', 'multimetric', a scikit-learn",
+            "must be 'kmeans', 'mixed', 'spherical', 'spectral', 'multimetric', 'graph', 'density', a scikit-learn",
         ),
         (
             {"method": []},
-            "list of clusterers, 'kmeans', 'spherical', 'spectral' and 'multimetric', or a list of pairs",
+            "list of clusterers, 'kmeans', 'spherical', 'spectral', 'multimetric', 'graph' and 'density', or a list of pairs",
         ),
         ({"method": [KMeans(), "mixed"]}, "scikit-learn clusterer"),
         ({"method": StandardScaler()}, "scikit-learn clusterer"),

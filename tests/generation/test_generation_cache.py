@@ -157,7 +157,18 @@ def assert_same_model(ours, theirs):
 
 @pytest.mark.parametrize(
     "method",
-    ["kmeans", "mixed", "pairs", "spherical", "spectral", "multimetric", "kinds", "clusterers"],
+    [
+        "kmeans",
+        "mixed",
+        "pairs",
+        "spherical",
+        "spectral",
+        "multimetric",
+        "graph",
+        "density",
+        "kinds",
+        "clusterers",
+    ],
 )
 @pytest.mark.parametrize("sample_fraction", [1.0, 0.6])
 def test_what_comes_from_the_cache_is_what_went_in(tmp_path, method, sample_fraction):
@@ -168,7 +179,9 @@ def test_what_comes_from_the_cache_is_what_went_in(tmp_path, method, sample_frac
         "spherical": EnsembleGenerator("spherical", 3),
         "spectral": EnsembleGenerator("spectral", 3),
         "multimetric": EnsembleGenerator("multimetric", 3),
-        "kinds": EnsembleGenerator(["spectral", "kmeans"], 4),
+        "graph": EnsembleGenerator("graph", 3),
+        "density": EnsembleGenerator("density", 3),
+        "kinds": EnsembleGenerator(["spectral", "kmeans", "graph"], 4),
         "clusterers": EnsembleGenerator([DBSCAN(eps=0.4), KMeans(3, n_init=1)], 4),
     }[method].set_params(
         random_state=0, sample_fraction=sample_fraction, feature_fraction=0.7, scale="minmax"

@@ -33,11 +33,13 @@ def dense_rows(model, X, k):
     exact = cdist(X, model.search.points, "sqeuclidean")
     np.testing.assert_allclose(np.take_along_axis(exact, found.astype(int), 1), squares, atol=1e-9)
     A = np.zeros_like(exact)
-    np.put_along_axis(A, found.astype(int), np.exp(-squares / (2 * model.sigma**2)), 1)
+    weights = np.array([naive.weights(own, model.sigma) for own in squares])
+    np.put_along_axis(A, found.astype(int), weights, 1)
+    A = naive.bridged(A, model.search.points, model.sigma)
     rows, columns = A.sum(axis=1), A.sum(axis=0)
     root = np.where(columns > 0, 1 / np.sqrt(np.where(columns > 0, columns, 1)), 0)
     U, values, _ = np.linalg.svd(A / np.sqrt(rows)[:, None] * root, full_matrices=False)
-    places = (U * values / np.sqrt(rows)[:, None])[:, :k]
+    places = (U * values / np.sqrt(rows)[:, None])[: len(X), :k]
     return places / np.linalg.norm(places, axis=1, keepdims=True)
 
 
@@ -145,7 +147,7 @@ def test_in_a_list_of_pairs_each_entry_has_its_graphs():
     np.testing.assert_array_equal(labels[:, :2], without[:, :2])
 
 
-def test_more_components_than_clusters_are_joined_by_their_means():
+def test_more_components_than_clusters_are_joined_where_they_are_near():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
     new, of_new = make_blobs(100, centers=centers, cluster_std=3.0, random_state=1)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs, make_moons
@@ -15,7 +16,8 @@ from tests.naive import landmarks as naive
 
 from conclust import HBGF, ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import ParameterError
-from conclust.generation import models
+from conclust.generation import embedded, models
+from conclust.generation.embedded import bridges
 from conclust.generation.landmarks import LandmarkSpectralRecipe, search_of
 from conclust.spectral import bipartite_spectrum, transfer_cut
 
@@ -141,13 +143,68 @@ def test_usenc_of_points_is_one_call():
     assert model.ensemble_.shape == (800, 20)
 
 
-def test_more_components_than_clusters_are_joined_by_their_means():
+def test_more_components_than_clusters_are_joined_where_they_are_near():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
     for k, expected in ((1, y * 0), (2, y // 2), (4, y)):
         found = EnsembleGenerator("spectral", 4, n_clusters=k, random_state=0).fit_transform(X)
         for column in found.T:
             assert adjusted_rand_score(column, expected) == 1
+
+
+def noisy_rings(seed, noise=43):
+    """Two rings of 400 and 600 points about one centre, and single points around them."""
+    random = rng(seed)
+    angles = random.uniform(0, 2 * np.pi, 1000)
+    of_ring = np.repeat([1.0, 2.0], [400, 600])
+    rings = np.column_stack([np.cos(angles), np.sin(angles)]) * of_ring[:, None]
+    rings += random.normal(scale=0.08, size=rings.shape)
+    return np.vstack([rings, random.uniform(-3, 3, (noise, 2))]), of_ring
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_outliers_are_not_peeled_off_one_by_one(seed):
+    X, of_ring = noisy_rings(seed)
+    members = EnsembleGenerator("spectral", 8, n_clusters=8, random_state=seed).fit_transform(X)
+    for column in members.T:
+        sizes = np.sort(np.bincount(column, minlength=8))
+        # Six single points and two parts were the rule.
+        assert sizes[0] >= 5
+        assert sizes[-1] < 800
+    # Members that look at the rings find them.
+    members = EnsembleGenerator("spectral", 20, random_state=seed).fit_transform(X)
+    found = HBGF(2, random_state=0).fit_predict(members)[:1000]
+    assert adjusted_rand_score(of_ring, found) > 0.95
+
+
+def test_an_island_goes_with_what_is_near_and_rings_about_one_centre_stay_apart():
+    """More components than clusters: their means, which are one for the rings, say nothing."""
+    random = rng(5)
+    X, of_ring = noisy_rings(1, noise=0)
+    X[:, :] = X / np.linalg.norm(X, axis=1, keepdims=True) * (of_ring * 1.0)[:, None]
+    island = random.normal([2.6, 0.0], 0.05, (25, 2))
+    X = np.vstack([X, island])
+    members = EnsembleGenerator("spectral", 5, n_clusters=2, random_state=0).fit_transform(X)
+    expected = np.concatenate([of_ring, np.full(25, 2.0)])
+    assert all(adjusted_rand_score(expected, column) == 1 for column in members.T)
+
+
+@pytest.mark.parametrize(("n", "d", "parts"), [(30, 2, 4), (200, 3, 50), (40, 1, 40), (10, 2, 1)])
+def test_bridges_are_a_minimum_spanning_tree_of_the_components(n, d, parts, monkeypatch):
+    points = rng(n).normal(size=(n, d)) + 100.0
+    part = np.r_[np.arange(parts), rng(1).integers(0, parts, n - parts)]
+    ends, squares = bridges(points, part)
+    exact = cdist(points, points, "sqeuclidean")
+    np.testing.assert_allclose(squares, exact[ends[:, 0], ends[:, 1]], atol=1e-9)
+    apart = np.full((parts, parts), np.inf)
+    np.minimum.at(apart, (part[:, None], part[None, :]), exact)
+    np.fill_diagonal(apart, 0)
+    tree = minimum_spanning_tree(apart).data
+    np.testing.assert_allclose(np.sort(squares), np.sort(tree), atol=1e-9)
+    joined = sp.coo_array((np.ones(len(ends)), part[ends].T), (parts, parts))
+    assert connected_components(joined, directed=False)[0] == 1
+    monkeypatch.setattr(embedded, "_CELLS", 7)
+    np.testing.assert_array_equal(bridges(points, part)[0], ends)
 
 
 # ----------------------------------------------------------------------------- degenerate points
@@ -278,14 +335,14 @@ def test_new_points_fall_into_groups_that_are_not_round():
 
 
 def test_points_beyond_the_reach_of_the_ties_go_with_their_landmarks():
-    """The weights of all their ties are as small as can be: what counts is their shares."""
+    """Their ties weigh nearly the same, as those of an object that is far from its landmarks."""
     near = rng(0).normal(size=(400, 2))
     X = np.vstack([near, near + 300.0])
     generator = EnsembleGenerator("spectral", 6, n_clusters=3, random_state=0).fit(X)
     far = np.array([[-5000.0, -5000.0], [5300.0, 5300.0]])
     model = generator.members_[0].model
     _, squares = model.search.nearest(far, 5)
-    assert (models.tie_weights(squares, model.sigma) < 1e-15).all()
+    np.testing.assert_allclose(models.tie_weights(squares, model.sigma), np.exp(-0.5), rtol=1e-3)
     labels, placed = generator.transform(X), generator.transform(far)
     for u, member in enumerate(generator.members_):
         assert placed[0, u] in labels[:400, u]

@@ -120,7 +120,7 @@ def test_groups_that_are_not_round_are_found():
     assert max(scores) > 0.95
 
 
-def test_more_components_than_clusters_are_joined_by_their_means():
+def test_more_components_than_clusters_are_joined_where_they_are_near():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
     X = np.hstack([X, X.sum(axis=1, keepdims=True)])

@@ -18,14 +18,37 @@ def nearest(points, search, k):
 
 
 def ties(points, places, search, k):
-    """exp(-d^2 / 2 sigma^2) to the k landmarks nearest, sigma the mean of these distances."""
+    """The weights of the k landmarks nearest, sigma the mean of these distances."""
     found = nearest(points, search, k)
     d = np.linalg.norm(points[:, None] - places[found], axis=2)
     A = np.zeros((len(points), len(places)))
     for i, row in enumerate(found):
-        for at, j in enumerate(row):
-            A[i, j] = np.exp(-(d[i, at] ** 2) / (2 * d.mean() ** 2))
+        A[i, row] = weights(d[i] ** 2, d.mean())
     return A
+
+
+def weights(squares, sigma):
+    """exp(-d^2 / 2 s^2), s sigma or the root mean square of the distances, whichever is larger."""
+    width = max(sigma**2, sum(squares) / len(squares))
+    return np.array([np.exp(-square / (2 * width)) if width > 0 else 1.0 for square in squares])
+
+
+def bridged(A, places, sigma):
+    """The graph with a further object for each tie between components: the shortest that join all (Kruskal)."""
+    part = list(range(len(places)))
+    for row in A:
+        joined = {part[j] for j in np.flatnonzero(row)}
+        part = [min(joined) if p in joined else p for p in part]
+    pairs = [(a, b) for a in range(len(places)) for b in range(a)]
+    squares = {(a, b): ((places[a] - places[b]) ** 2).sum() for a, b in pairs}
+    rows = [A]
+    for a, b in sorted(pairs, key=squares.get):
+        if part[a] != part[b]:
+            part = [part[a] if p == part[b] else p for p in part]
+            row = np.zeros((1, len(places)))
+            row[0, [a, b]] = max(1e-9, 1 / (1 + squares[a, b] / sigma**2))
+            rows.append(row)
+    return np.vstack(rows)
 
 
 def embedding(A, k):
@@ -51,8 +74,8 @@ def place(points, model):
     labels, margins = [], []
     for x, which in zip(points, found, strict=True):
         squares = ((x - model.search.points[which]) ** 2).sum(axis=1)
-        weights = np.maximum(np.exp(-squares / (2 * model.sigma**2)), np.finfo(float).eps)
-        row = (weights[:, None] * model.loads[which]).sum(axis=0) / weights.sum()
+        own = weights(squares, model.sigma)
+        row = (own[:, None] * model.loads[which]).sum(axis=0) / own.sum()
         row /= np.linalg.norm(row)
         far = np.array([((row - center) ** 2).sum() for center in model.centers])
         labels.append(far.argmin())

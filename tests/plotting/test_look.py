@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from conclust import EAC, ConsensusClustering, Ensemble, WeightedPCC
 from conclust import plotting as P
+from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
 from conclust.exceptions import ParameterError
 from conclust.plotting import style
@@ -28,6 +29,14 @@ def painted(ax):
     """Draw all of it, and return what drew it."""
     ax.figure.savefig(io.BytesIO(), format="png")
     return FigureCanvasAgg(ax.figure).get_renderer()
+
+
+def pixels(ax):
+    """Return all of it as colours, on a canvas of one size."""
+    ax.figure.set_size_inches(5, 4)
+    canvas = FigureCanvasAgg(ax.figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba()).copy()
 
 
 def pictures():
@@ -185,10 +194,25 @@ def test_neighbouring_clusters_differ_in_grey_print():
 def test_a_model_of_points_is_drawn_as_its_consensus():
     X = np.random.default_rng(0).normal(size=(40, 3)) + 6 * np.repeat([[0], [1]], 20, axis=0)
     model = ConsensusClustering("eac", n_clusters=2, random_state=0).fit(X)
-    painted(P.dendrogram(model))
-    painted(P.partition_map(model))
-    painted(P.silhouette_bars(model))
-    painted(P.embedding(X, model))
+    consensus, ensemble = model.consensus_, model.ensemble_
+    sure = object_confidence(consensus, ensemble).confidence
+    wrong = 1 - np.roll(model.labels_, 7)
+    for of_model, of_consensus, of_others in (
+        (P.dendrogram(model), P.dendrogram(consensus), P.dendrogram(EAC(3).fit(ensemble))),
+        (P.partition_map(model), P.partition_map(ensemble), P.partition_map(members()[1])),
+        (
+            P.silhouette_bars(model),
+            P.silhouette_bars(consensus.labels_, ensemble),
+            P.silhouette_bars(wrong, ensemble),
+        ),
+        (
+            P.embedding(X, model),
+            P.embedding(X, consensus.labels_, sure),
+            P.embedding(X, wrong, sure),
+        ),
+    ):
+        np.testing.assert_array_equal(pixels(of_model), pixels(of_consensus))
+        assert (pixels(of_model) != pixels(of_others)).any()
 
 
 def test_names_of_users_are_no_formulas():

@@ -53,7 +53,8 @@ def cells(table, name):
 
 def test_iris():
     iris = load_iris(as_frame=True).data
-    found = account(ConsensusClustering(random_state=0).fit(iris), X=iris)
+    generator = EnsembleGenerator(init="random")
+    found = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
     why = 'the points were not compared with any that have no clusters (n_clusters="auto" does it)'
     assert found["decision"] == {
         "sentence": "2 clusters in 150 objects, the number that the clusterings themselves support; no "
@@ -83,7 +84,7 @@ def test_iris_with_a_p_value():
     iris = load_iris().data
     found = account(choose(iris, scale="standard", random_state=0))
     assert found["decision"] == {
-        "sentence": "2 clusters in 150 objects: that there is only one is rejected (p = 0.01, 99 rotations).",
+        "sentence": "2 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations).",
         "by": "p-value",
         "reason": found["decision"]["reason"],
         "clusters": 2,
@@ -195,7 +196,7 @@ def test_a_selection_says_why(chosen, blobs):
         "random_state=0)"
     )
     assert decision["sentence"] == (
-        "3 clusters in 90 objects: that there is only one is rejected (p = 0.05, 19 rotations)."
+        "3 clusters in 90 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations)."
     )
     assert decision["reason"] == chosen.reason
     why = tables(found, "why")[0]

@@ -90,7 +90,7 @@ def test_a_number_that_resamples_chose_is_tested(results, tmp_path):
     assert main(["cluster", str(results / "points.csv"), *more]) == 0
     found = report.account(out, pictures=False)
     assert found["decision"]["sentence"].startswith(
-        "3 clusters in 60 objects: that there is only one is rejected (p = 0.01, "
+        "3 clusters in 60 objects: one Gaussian cloud is rejected (p = 0.01, "
     )
     assert found["decision"]["asked_for"] is None
     stored = read_result(out).selection
@@ -109,7 +109,7 @@ def test_memberships_come_back_as_they_were(results):
 def test_a_folder_of_select(results):
     found = report.account(results / "select", pictures=False)
     assert found["decision"]["sentence"] == (
-        "3 clusters in 60 objects: that there is only one is rejected (p = 0.05, 19 rotations)."
+        "3 clusters in 60 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations)."
     )
     record = json.loads((results / "select" / "result.json").read_text())
     assert found["decision"]["reason"] == record["reason"]

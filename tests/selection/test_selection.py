@@ -594,3 +594,14 @@ def test_soft_members_and_numbers_beside_a_dict_are_refused():
         choose_from(soft)
     with pytest.raises(ParameterError, match="None with an ensemble for each number"):
         choose_from({2: [[0, 0], [1, 1]]}, [2])
+
+
+def test_a_square_cut_into_quarters_is_doubted():
+    square = np.random.default_rng(0).random((300, 2))
+    with pytest.warns(SelectionWarning, match="No cluster is separated from all others by a gap"):
+        found = choose(square, random_state=0)
+    assert found.n_clusters > 1
+    assert found.doubts[0].startswith("No cluster is separated from all others by a gap")
+    assert found.reason.endswith("; no cluster is separated from all others by a gap.")
+    apart = square + 2.0 * (square > 0.5)
+    assert not any("gap" in doubt for doubt in choose(apart, random_state=0).doubts)

@@ -30,7 +30,7 @@ METHODS = (PCC, WeightedPCC, Voting)
 def blobs(k, sizes, seed=0):
     """Partitions of well-separated blobs by k-means with numbers of clusters from a range."""
     X, truth = make_blobs(300, centers=k, n_features=10, center_box=(-10, 10), random_state=seed)
-    generator = EnsembleGenerator("kmeans", 40, n_clusters=sizes, random_state=seed)
+    generator = EnsembleGenerator("kmeans", 40, n_clusters=sizes, init="random", random_state=seed)
     return generator.fit_transform(X), truth
 
 

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels._core_borders import *  # noqa: F403
 from conclust._kernels._core_kmeans import *  # noqa: F403
+from conclust._kernels._core_neighbours import *  # noqa: F403
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -51,5 +51,6 @@ NB_MODULE(_core, m) {
     bind_search(m);
     bind_models(m);
     bind_graph(m);
+    bind_neighbours(m);
     bind_borders(m);
 }

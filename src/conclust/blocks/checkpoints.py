@@ -20,7 +20,7 @@ import numpy as np
 from conclust._storage import read_json, read_npz, write_json, write_npz
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["Stages", "checkpoint", "current_folder"]
+__all__ = ["Stages", "checkpoint", "current_folder", "has_state"]
 
 T = TypeVar("T")
 
@@ -72,6 +72,11 @@ def checkpoint(folder: str | Path) -> Iterator[Path]:
         yield path
     finally:
         _FOLDER.reset(token)
+
+
+def has_state(folder: Path) -> bool:
+    """Return whether a folder has the state of a fit that a second run takes up."""
+    return (folder / _ABOUT).exists()
 
 
 def current_folder() -> Path | None:

@@ -95,9 +95,14 @@ def _run(arguments: Any) -> int:
 def _kept(arguments: Any) -> str:
     """Say what an unfinished command leaves to go on with."""
     folder = getattr(arguments, "checkpoint", None)
-    if folder is not None and any(folder.glob("*")):
+    if folder is not None:
+        from conclust.blocks.checkpoints import has_state
+
+        if has_state(folder):
+            return f"no result was written. {folder} has the state: give the same command again to go on."
         return (
-            f"no result was written. {folder} has the state: give the same command again to go on."
+            f"nothing was written. {folder} has no state yet, as the labels were still being read: give the "
+            "same command again to begin again."
         )
     if not getattr(arguments, "cache", None):
         return "nothing was written."

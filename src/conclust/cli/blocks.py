@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from conclust.blocks import LabelStore, checkpoint
+from conclust.blocks.checkpoints import has_state
 from conclust.cli.asked import jobs
 from conclust.cli.choice import choose
 from conclust.cli.inputs import read_weights
@@ -37,7 +38,7 @@ def run_blocks(arguments: argparse.Namespace) -> None:
         )
         name = choice.method.estimator
         talk.step(f"Combining {count(m, 'clustering')} ({name}), {count(store.n_blocks, 'block')}.")
-        if arguments.checkpoint is not None and any(arguments.checkpoint.glob("*")):
+        if arguments.checkpoint is not None and has_state(arguments.checkpoint):
             talk.step(f"Going on from {arguments.checkpoint}.")
         kept = nullcontext() if arguments.checkpoint is None else checkpoint(arguments.checkpoint)
         with recorded_warnings() as told, kept:

@@ -244,15 +244,20 @@ def _finish(
     """
     name = choice.method.estimator
     ensemble = work.ensemble
+    n_categories = 0 if work.points is None else len(work.points.category_names)
     found = None
-    if choice.auto and work.filled is not None:
-        found = selected(arguments, talk, work.filled.X)
+    if choice.auto and work.points is not None and work.filled is not None:
+        X, categories = work.filled.X, work.points.complete_categories(work.filled.complete)
+        relative = 1.0
+        if categories is not None:  # in columns of numbers, as a number of clusterings is given
+            made = ensemble.n_partitions - n_categories
+            relative = work.settings["category_weight"] * X.shape[1] / made
+        found = selected(arguments, talk, X, categories, relative)
         choice = choice.with_clusters(found.n_clusters)
         clock.lap("choose")
     model = choice.estimator(
         seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
     )
-    n_categories = 0 if work.points is None else len(work.points.category_names)
     talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
     talk.detail(f"  time of {name}: {choice.method.cost}")
     with recorded_warnings() as told, talk.during(f"combining ({name})"):

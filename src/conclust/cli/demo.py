@@ -215,6 +215,7 @@ def _measure(
             kind,
             n_clusters=_numbers_of_clusters(kind, n_classes, len(X)),
             scale="minmax",
+            init="random",
             random_state=arguments.seed,
             n_jobs=jobs(arguments),
             verbose=1 if arguments.verbose else 0,

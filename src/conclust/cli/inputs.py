@@ -66,6 +66,10 @@ class Points:
     classes: list[str] | None
     notes: tuple[str, ...]
 
+    def complete_categories(self, complete: NDArray[np.bool_]) -> NDArray[Any] | None:
+        """Return the categories of the objects that are clustered."""
+        return None if self.categories is None else self.categories[complete]
+
 
 @dataclass(frozen=True)
 class Labels:

@@ -107,7 +107,7 @@ def add_reading(
     return group
 
 
-def add_points(group: Any, *, imputing: bool = True, categories: bool = True) -> None:
+def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> None:
     """Add to the group of `add_reading` the options that only points need."""
     group.add_argument(
         "--decimal",
@@ -116,19 +116,27 @@ def add_points(group: Any, *, imputing: bool = True, categories: bool = True) ->
         metavar="SIGN",
         help="point or comma: what stands before the decimals in CSV [%(default)s]",
     )
-    if imputing and categories:
+    if imputing:
+        becomes = (
+            "each becomes one more clustering" if members else "they are clustered with the numbers"
+        )
         group.add_argument(
             "--categories",
             type=names,
             metavar="A,B",
-            help="columns of categories: each becomes one more clustering; all: every column of text",
+            help=f"columns of categories: {becomes}; all: every column of text",
         )
+        each = "how many {} a column of categories counts for [{}]"
         group.add_argument(
             "--category-weight",
             type=weight,
             metavar="W",
-            help="how many clusterings a column of categories counts for [the same as a column of "
-            "numbers: clusterings made over such columns]",
+            help=each.format(
+                "clusterings",
+                "the same as a column of numbers: clusterings made over such columns",
+            )
+            if members
+            else each.format("columns of numbers", "1"),
         )
     if imputing:
         group.add_argument(

@@ -144,7 +144,7 @@ def _add_cluster(commands: Any) -> None:
             "kmeans+spectral+multimetric",
         ),
         default="kmeans",
-        help="how clusterings are made. kmeans: random starts and numbers of clusters; spherical: the same with the cosine, for texts; spectral: on landmarks, for groups that are "
+        help="how clusterings are made. kmeans: k-means++ starts, random numbers of clusters; spherical: k-means with the cosine and random starts, for texts; spectral: on landmarks, for groups that are "
         "not round; multimetric: spectral under metrics drawn at random, for many features, up to 100,000 "
         "objects; several by +: in turn; mixed: linkages, k-means and spectral clustering, up to 20,000 objects "
         "[%(default)s]",
@@ -319,7 +319,7 @@ def _add_select(commands: Any) -> None:
     group.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep finished references here, to go on later"
     )
-    add_points(add_reading(parser), categories=False)
+    add_points(add_reading(parser), members=False)
     add_writing(
         parser,
         "selection",

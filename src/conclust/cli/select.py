@@ -58,6 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
         name = "standard input" if arguments.points == STREAM else arguments.points
         n_samples, n_columns = points.X.shape
         sizes = f"{count(n_samples, 'object')}, {count(n_columns, 'column')}"
+        if points.category_names:
+            sizes += f", {count(len(points.category_names), 'column')} of categories"
         talk.step(f"Read {name}: {sizes}" + "".join(f"; {note}" for note in points.notes) + ".")
         filled = fill(points.X, arguments.impute, points.names)
         if filled.note:
@@ -68,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"references; {scaling(arguments)}."
         )
         with recorded_warnings() as told, talk.during("choosing"):
-            found = _choose(arguments, talk, points, filled.X)
+            found = _choose(arguments, talk, points, filled)
         clock.lap("choose")
         labels = {k: spread(column, filled.complete) for k, column in found.labels.items()}
         chosen = spread(found.labels_, filled.complete)
@@ -97,9 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
     talk.result(_summary(arguments, found, chosen, scores))
 
 
-def _choose(
-    arguments: argparse.Namespace, talk: Talk, points: Points, X: NDArray[np.float64]
-) -> Selection:
+def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:
+    X = filled.X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)  # told with the result
         if arguments.scale == "none":  # said here, where the columns have names
@@ -108,6 +109,8 @@ def _choose(
         return choose(
             X,
             arguments.k,
+            categories=points.complete_categories(filled.complete),
+            category_weight=arguments.category_weight or 1.0,
             n_resamples=arguments.resamples,
             sample_fraction=arguments.sample_fraction,
             null=None if arguments.null == "none" else arguments.null,

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from conclust._random import spawn_seeds
 from conclust._validation import refuse
-from conclust.generation.members import KMeansRecipe, Recipe, Task, count_distinct, drawn_points
+from conclust.generation.members import (
+    Init,
+    KMeansRecipe,
+    Recipe,
+    Task,
+    count_distinct,
+    drawn_points,
+)
 from conclust.generation.mixed import TREES, SpectralRecipe, TreeRecipe
 from conclust.generation.sizes import OWNER, Plan, Sizes, clip, label_type
 
@@ -59,8 +66,25 @@ def plan_mixed(
     choices: Sequence[int] | None,
     n_partitions: int | None,
     root: np.random.SeedSequence,
+    init: Init,
 ) -> Plan:
-    """Plan six algorithms, each for the same numbers of clusters."""
+    """Plan six algorithms, each for the same numbers of clusters.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+        The data.
+    sizes : Sizes
+        Objects and features, of the data and of a member.
+    choices : sequence of int or None
+        The numbers of clusters. None: 2 to a cube root.
+    n_partitions : int or None
+        The number of members, if it is given.
+    root : SeedSequence
+        Source of all seeds.
+    init : {"k-means++", "random"}
+        Starts of k-means.
+    """
     if choices is None:
         wide = _few_choices(sizes.n)
         seeds = spawn_seeds(root, len(ALL_PAIRS) + len(wide))
@@ -83,7 +107,7 @@ def plan_mixed(
             n_partitions,
         )
     runs = [Run(recipe, ks, times=1) for recipe in ALL_PAIRS.values()]
-    runs.append(Run(KMeansRecipe(), ks))
+    runs.append(Run(KMeansRecipe(init=init), ks))
     return Plan(tuple(plan_runs(sizes, runs, root)), total, label_type(sizes, ks), None)
 
 

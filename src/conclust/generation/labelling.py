@@ -22,8 +22,9 @@ from conclust.generation.models import (
 )
 from conclust.generation.nearest import CenterSets
 from conclust.generation.scaling import Scaler
+from conclust.generation.voting import NeighbourVote
 
-__all__ = ["Labelling", "scaled"]
+__all__ = ["Labelling", "over_chunks", "scaled"]
 
 _OWNER = "EnsembleGenerator"
 
@@ -72,9 +73,12 @@ class Labelling:
         self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
         # Cuts of one graph together: their ties are found once.
         self._graphs: list[tuple[list[int], list[LandmarkCut], NDArray[np.int64] | None]] = []
+        self._votes: list[tuple[list[int], list[NeighbourVote], NDArray[np.int64] | None]] = []
         for u, model in enumerate(models):
             if isinstance(model, LandmarkCut):
                 self._add(u, model, columns[u])
+            elif isinstance(model, NeighbourVote):
+                self._add_vote(u, model, columns[u])
             elif not isinstance(model, Centers):
                 raise TypeError(
                     f"Nothing here labels points by a model of the kind {model.kind!r}."
@@ -87,6 +91,14 @@ class Labelling:
                 cuts.append(model)
                 return
         self._graphs.append(([u], [model], columns))
+
+    def _add_vote(self, u: int, model: NeighbourVote, columns: NDArray[np.int64] | None) -> None:
+        for members, models, other in self._votes:
+            if _same(columns, other) and models[0].shares_points(model):
+                members.append(u)
+                models.append(model)
+                return
+        self._votes.append(([u], [model], columns))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -123,8 +135,12 @@ class Labelling:
         labels = np.empty((len(points), self._n_members), dtype=self._dtype)
         for own in self._directed:
             refuse_without_direction(points if own is None else points[:, own])
+        threads = thread_count(effective_n_jobs(n_jobs), _OWNER)
         if self._sets is not None:
-            self._sets.label(points, labels, thread_count(effective_n_jobs(n_jobs), _OWNER))
+            self._sets.label(points, labels, threads)
+        for members, models, own in self._votes:
+            some = points if own is None else np.ascontiguousarray(points[:, own])
+            labels[:, members] = NeighbourVote.label_all(models, some, threads)
         if self._graphs:
             # As many parts of the points as leave no worker idle.
             parts = -(-effective_n_jobs(n_jobs) // len(self._graphs))
@@ -140,9 +156,29 @@ class Labelling:
         return labels
 
 
+def _same(columns: NDArray[np.int64] | None, other: NDArray[np.int64] | None) -> bool:
+    if columns is None or other is None:
+        return columns is other
+    return np.array_equal(columns, other)
+
+
 def scaled(points: NDArray[np.float64], scaler: Scaler | None) -> NDArray[np.float64]:
     """Return the points as a fitted scaler makes them; as they are without one."""
     return points if scaler is None else np.ascontiguousarray(scaler.transform(points))
+
+
+def over_chunks(X: Any, labelling: Labelling) -> NDArray[Any]:
+    """Return a Dask array of the labels of a Dask array of points: nothing is read before they are asked for."""
+    d, n_members = labelling.shape
+    if len(X.chunks[1]) > 1:  # the features of an object must be together
+        X = X.rechunk({1: d})
+    lazy: NDArray[Any] = X.map_blocks(
+        labelling,
+        dtype=labelling.dtype,
+        chunks=(X.chunks[0], (n_members,)),
+        meta=np.empty((0, n_members), dtype=labelling.dtype),
+    )
+    return lazy
 
 
 def _label(

@@ -16,20 +16,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust.generation.embedded import centers_of_rows, grouped_components
+from conclust.generation.embedded import bridges, centers_of_rows
 from conclust.generation.members import Found, KMeansRecipe, first_distinct
 from conclust.generation.models import LandmarkCut, Search, tie_weights
 from conclust.generation.nearest import nearest_center
 from conclust.generation.runs import some_objects
-from conclust.spectral import ClusterSide, transfer_cut, unit_rows
+from conclust.spectral import ClusterSide, transfer_cut_of_products, unit_rows
 
 __all__ = ["LandmarkSpectralRecipe", "search_of"]
 
 # Objects that centres of an embedding are looked for on.
 _ENOUGH = 10_000
 _FEW_LANDMARKS = 20
-# An eigenvalue that is 1 but for rounding belongs to a connected component.
-_ONE = 1.0 - 1e-9
+# The weight of a tie between components that are far apart: cuts of such ties can still be told apart.
+_LEAST_TIE = 1e-9
 
 
 def search_of(points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Search:
@@ -60,12 +60,12 @@ class LandmarkSpectralRecipe:
     """Ultra-scalable spectral clustering (U-SPEC; Huang et al., IEEE TKDE 32(6), 2020).
 
     Landmarks, at most half as many as objects, are the centres of ten iterations of k-means on ten objects
-    per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 sigma^2)) with sigma the
-    mean distance of all ties. The bipartite graph is cut by the transfer cut, and one run of k-means groups
-    the objects in the embedding.
+    per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
+    mean distance of all ties, or the root mean square of the object's own where that is larger: in a graph
+    where outliers hang by ties of nearly 0 the cheapest cuts peel off one after the other. The bipartite graph is cut by
+    the transfer cut, and one run of k-means groups the objects in the embedding.
 
-    If the graph has more connected components than the number of clusters, every grouping of components is
-    a cut of 0: they are grouped by average linkage of their means.
+    If the graph has several connected components, weak ties connect them (`bridges`), by 1 / (1 + (d / sigma)^2).
 
     ``n_columns``: how many columns of one embedding are found, for all members of a run; a member of k clusters
     is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
@@ -82,7 +82,8 @@ class LandmarkSpectralRecipe:
             "method": self.name,
             "n_landmarks": self.n_landmarks,
             "n_nearest": self.n_nearest,
-            "sigma": "mean",
+            "sigma": "mean, or the object's own",
+            "components": "bridged",
         }
         if self.n_columns is not None:
             told["n_columns"] = self.n_columns
@@ -96,7 +97,7 @@ class LandmarkSpectralRecipe:
     ) -> list[Found]:
         landmarks = self._landmarks(points, rng)
         graph = self._graph(landmarks, points, rng)
-        shared = None if self.n_columns is None else transfer_cut(graph.ties, self.n_columns)
+        shared = None if self.n_columns is None else graph.side(self.n_columns)
         found = []
         for k in n_clusters:
             if k is not None:
@@ -147,29 +148,31 @@ class _Graph:
         """Cut it into k parts, by the k leading columns of an embedding that has more, if there is one."""
         n = len(self.found)
         sample = some_objects(n, min(n, _ENOUGH), rng)
-        ties = self.ties
-        side = transfer_cut(ties, k) if shared is None else shared
-        values = side.values[:k]
-        if values[-1] > _ONE:
-            parts = _components(ties)
-            if parts.max() + 1 >= k:
-                # Every cut between components is 0: objects of one component stay together.
-                of_landmark = grouped_components(parts, self.search.points, k)
-                return self._model(np.eye(k)[of_landmark], np.eye(k))
-        loads = np.ascontiguousarray(side.loads[:, :k] * values)
-        rows = ties[sample]
+        side = self.side(k) if shared is None else shared
+        loads = np.ascontiguousarray(side.loads[:, :k] * side.values[:k])
+        rows = self.ties[sample]
         rows.data /= np.repeat(self.weights[sample].sum(axis=1), np.diff(rows.indptr))
-        return self._model(loads, centers_of_rows(unit_rows(rows @ loads), k, rng))
-
-    def _model(self, loads: NDArray[np.float64], centers: NDArray[np.float64]) -> LandmarkCut:
+        centers = centers_of_rows(unit_rows(rows @ loads), k, rng)
         return LandmarkCut(self.search, self.found.shape[1], self.sigma, loads, centers)
 
-
-def _components(ties: sp.csr_array) -> NDArray[np.int32]:
-    """Return the connected component of each landmark."""
-    n, p = ties.shape
-    ends = ties.indices.reshape(n, -1)
-    first = np.broadcast_to(ends[:, :1], ends.shape)
-    edges = sp.coo_array((np.ones(ends.size), (first.ravel(), ends.ravel())), (p, p))
-    found: NDArray[np.int32] = connected_components(edges.tocsr(), directed=False)[1]
-    return found
+    def side(self, k: int) -> ClusterSide:
+        """Return the landmarks' side of the transfer cut: at most k triplets of the graph, its components tied."""
+        p = len(self.search.points)
+        shares = self.ties
+        shares.data = (self.weights / self.weights.sum(axis=1, keepdims=True)).ravel()
+        inner = (self.ties.T @ shares).toarray()
+        degrees: NDArray[np.float64] = np.bincount(
+            self.found.ravel(), self.weights.ravel(), minlength=p
+        ).astype(np.float64)
+        parts = connected_components(sp.csr_array(inner), directed=False)[1]
+        # A landmark without ties is in no graph.
+        used = np.flatnonzero(degrees > 0)
+        ends, squares = bridges(self.search.points[used], parts[used])
+        for (a, b), square in zip(used[ends], squares, strict=True):
+            near = self.sigma**2
+            weight = max(_LEAST_TIE, near / (near + square)) if near > 0 else _LEAST_TIE
+            # As an object would that is tied to both.
+            inner[[a, a, b, b], [a, b, a, b]] += 0.5 * weight
+            degrees[[a, b]] += weight
+        one = np.where(degrees > 0, 0, -1).astype(np.int64)
+        return transfer_cut_of_products(inner, degrees, k, lambda: one)

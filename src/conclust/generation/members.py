@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from conclust.generation.runs import MOST_CLUSTERS, run_kmeans
 __all__ = [
     "ClustererRecipe",
     "Found",
+    "Init",
     "KMeansRecipe",
     "Labelled",
     "Member",
@@ -40,6 +41,7 @@ __all__ = [
     "streams",
 ]
 
+Init: TypeAlias = Literal["k-means++", "random"]
 _FEW = 20_000  # objects up to which our own k-means is faster
 # Clusterers that are no more than their centres: theirs is a prediction that needs nothing else.
 _CENTER_BASED = (KMeans, MiniBatchKMeans)
@@ -131,7 +133,8 @@ class Task:
     """One run of one algorithm. A tree, or a graph that is shared, is cut into several members; others make one.
 
     ``columns`` are the members' places in the ensemble, ``n_clusters`` the number asked of each. The member
-    draws ``n_objects`` objects; ``n_fitted`` of them are what its algorithm sees. None: all of them.
+    draws ``n_objects`` objects; ``n_fitted`` of them are what its algorithm sees. None: all of them. Tasks with the
+    same ``sample_seed`` see the same ones. None: those drawn by ``seed``.
     """
 
     recipe: Recipe
@@ -141,6 +144,7 @@ class Task:
     n_objects: int
     n_features: int
     n_fitted: int | None = None
+    sample_seed: int | None = None
 
 
 def streams(seed: int) -> list[np.random.Generator]:
@@ -188,7 +192,8 @@ def of_features(points: NDArray[np.float64], n_features: int, seed: int) -> NDAr
 def fitted_objects(observed: NDArray[np.int64] | None, task: Task, n: int) -> NDArray[np.int64]:
     """Return the objects that the algorithm of a task sees, of those that the task draws (None: all n)."""
     size = task.n_objects if task.n_fitted is None else task.n_fitted
-    some = draw(n if observed is None else len(observed), size, streams(task.seed)[4])
+    seed = task.seed if task.sample_seed is None else task.sample_seed
+    some = draw(n if observed is None else len(observed), size, streams(seed)[4])
     if some is None:
         return np.arange(n) if observed is None else observed
     return some if observed is None else observed[some]
@@ -231,7 +236,7 @@ def first_distinct(
 
 @dataclass(frozen=True)
 class KMeansRecipe:
-    """Lloyd's k-means from randomly chosen, distinct points.
+    """Lloyd's k-means from one start: points chosen by greedy k-means++, or at random and distinct.
 
     It finds at most one cluster per distinct point, even if more are asked for.
     """
@@ -239,9 +244,15 @@ class KMeansRecipe:
     name: str = "kmeans"
     max_iter: int = 300
     tol: float = 1e-4
+    init: Init = "k-means++"
 
     def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
-        return {"method": self.name, "max_iter": self.max_iter, "tol": self.tol, "init": "random"}
+        return {
+            "method": self.name,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "init": self.init,
+        }
 
     def run(  # noqa: D102
         self,
@@ -252,8 +263,10 @@ class KMeansRecipe:
         return [self._run(points, k, rng) for k in n_clusters if k is not None]
 
     def _run(self, points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Found:
-        starts = first_distinct(points, rng.permutation(len(points)), k)
-        centers = self.centers(points, starts)
+        if self.init == "random":
+            centers = self.centers(points, first_distinct(points, rng.permutation(len(points)), k))
+        else:
+            centers = self._at_once(points, min(k, len(points)), int(rng.integers(2**63)))
         # Not the labels of the run: k-means shifts the points to their mean first, and a tie may then fall
         # otherwise than for the same points when they come again to be labelled.
         return Found(nearest_center(points, centers), Centers(centers))
@@ -264,23 +277,28 @@ class KMeansRecipe:
         """Return the centres that some of the points lead to."""
         many_products = len(starts) >= 256 and points.shape[1] >= 64  # for which BLAS is made
         if len(points) <= _FEW and len(starts) <= MOST_CLUSTERS and not many_products:
-            return self._at_once(points, starts)
+            return self._at_once(points, len(starts), starts=starts)
         return self._in_passes(points, starts)
 
     def _at_once(
-        self, points: NDArray[np.float64], starts: NDArray[np.int64]
+        self,
+        points: NDArray[np.float64],
+        k: int,
+        seed: int = 0,
+        starts: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return the centres by our own kernel: scikit-learn's, without its checks and threads."""
-        n = len(points)
+        """Return the centres that the kernel finds; from starts of its own where none are given."""
         made = run_kmeans(
             np.ascontiguousarray(points),
-            len(starts),
-            np.arange(n, dtype=np.int32)[np.newaxis],
-            np.zeros(1, dtype=np.uint64),  # nothing is drawn: the starts are given
-            starts=starts.astype(np.int32)[np.newaxis],
+            k,
+            np.arange(len(points), dtype=np.int32)[np.newaxis],
+            np.array([seed], dtype=np.uint64),
+            starts=None if starts is None else starts.astype(np.int32)[np.newaxis],
+            candidates=2 + int(np.log(k)),
             max_iter=self.max_iter,
             tol=self.tol,
             refills=True,
+            labels=False,
             centers=True,
         )
         assert made.centers is not None

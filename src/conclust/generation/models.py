@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from conclust._kernels import landmark_labels, nearest_landmarks
 from conclust.exceptions import InputError
 from conclust.generation.nearest import nearest_center
+from conclust.generation.voting import NeighbourVote
 
 __all__ = [
     "MODELS",
@@ -30,8 +31,6 @@ __all__ = [
 # Points of a call of a kernel, and their coordinates: an interrupt is heard between two calls.
 _BLOCK = 1 << 17
 _COORDINATES = 1 << 18
-# The weight of a tie that is 0 in floating point.
-_LEAST = float(np.finfo(np.float64).eps)
 
 Layout = dict[str, tuple[str, int]]  # of each array the kind of dtype and the dimensions
 
@@ -193,16 +192,14 @@ class Search:
 
 
 def tie_weights(squares: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
-    """Turn squared distances into exp(-d^2 / (2 sigma^2)), never quite 0; the array is used up.
+    """Turn squared distances (n, k) into exp(-d^2 / (2 s^2)); the array is overwritten.
 
-    With sigma 0 every distance that it was taken of is 0: all weights are 1.
+    s^2 is sigma^2, or the mean of the point's own d^2 where that is larger. So a point that is far from all landmarks
+    has weights of at least exp(-k / 2), too: no outlier is all but cut off from the graph.
     """
-    if sigma > 0:
-        np.multiply(squares, -0.5 / sigma**2, out=squares)
-        np.maximum(np.exp(squares, out=squares), _LEAST, out=squares)
-    else:
-        squares[:] = 1.0
-    return squares
+    widths = np.maximum(squares.mean(axis=1, keepdims=True), sigma**2)
+    np.divide(squares, np.where(widths > 0, -2.0 * widths, -1.0), out=squares)
+    return np.exp(squares, out=squares)
 
 
 @dataclass(frozen=True)
@@ -338,8 +335,9 @@ class LandmarkCut:
         return cls(search, int(ties[0]), float(sigma[0]), loads, centers)
 
 
-MODELS: dict[str, type[Centers] | type[LandmarkCut]] = {
+MODELS: dict[str, type[Centers] | type[LandmarkCut] | type[NeighbourVote]] = {
     "nearest": Centers,
     "directions": Directions,
     "landmarks": LandmarkCut,
+    "neighbours": NeighbourVote,
 }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
-from conclust.generation.embedded import centers_of_rows, grouped_components
+from conclust.generation.embedded import bridges, centers_of_rows
 from conclust.generation.members import Found
 from conclust.generation.nearest import nearest_center
 from conclust.spectral import graph_embedding
@@ -20,6 +20,10 @@ from conclust.spectral import graph_embedding
 __all__ = ["MultimetricRecipe", "neighbour_graph"]
 
 _CELLS = 1 << 22  # differences of coordinates held at once
+# The weight of the shortest tie between components, as a share of the least in the graph, and that of the
+# weakest as a share of it.
+_WEAK = 1e-2
+_LEAST_SHARE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,7 @@ class MultimetricRecipe:
     member: how many neighbours an object has, and the width mu. The subspace that goes with it in the paper is
     drawn by the generator, as it draws features for all members.
 
-    If the graph has as many connected components as clusters are asked for, or more, every grouping of
-    components is a cut of 0: they are joined by average linkage of their means.
+    If the graph has several connected components, weak ties connect them (`bridges`).
     """
 
     name: str = "multimetric"
@@ -45,6 +48,7 @@ class MultimetricRecipe:
             "method": self.name,
             "n_neighbours": [self.least_neighbours, self.most_neighbours],
             "width": [self.least_width.hex(), self.most_width.hex()],
+            "components": "bridged",
         }
 
     def run(  # noqa: D102
@@ -56,8 +60,8 @@ class MultimetricRecipe:
         neighbours = int(rng.integers(self.least_neighbours, self.most_neighbours + 1))
         width = float(rng.uniform(self.least_width, self.most_width))
         graph = neighbour_graph(points, neighbours, width)
-        _, parts = connected_components(graph, directed=False)
-        return [Found(_cut(graph, parts, points, k, rng)) for k in n_clusters if k is not None]
+        graph = _connected(graph, points)
+        return [Found(_cut(graph, k, rng)) for k in n_clusters if k is not None]
 
 
 def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float) -> sp.csr_array:
@@ -113,15 +117,25 @@ def _distances(points: NDArray[np.float64], found: NDArray[np.int64]) -> NDArray
     return distances
 
 
+def _connected(graph: sp.csr_array, points: NDArray[np.float64]) -> sp.csr_array:
+    """Return the graph with weak ties between its components, the weaker the farther these are apart."""
+    _, parts = connected_components(graph, directed=False)
+    if not parts.any():
+        return graph
+    ends, squares = bridges(points / (np.abs(points).max() or 1.0), parts)
+    shortest = squares[squares > 0].min(initial=np.inf)
+    with np.errstate(divide="ignore"):
+        shares = np.minimum(1.0, shortest / squares)
+    weights = np.maximum(shares, _LEAST_SHARE) * (_WEAK * graph.data.min())
+    added = sp.coo_array((weights, (ends[:, 0], ends[:, 1])), graph.shape).tocsr()
+    return sp.csr_array(graph + added + added.T)
+
+
 def _cut(
     graph: sp.csr_array,
-    parts: NDArray[np.int32],
-    points: NDArray[np.float64],
     k: int,
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Cut the graph into k parts; return the part of each object."""
-    if parts.max() + 1 >= k:
-        return grouped_components(parts, points, k)
     rows = graph_embedding(graph, k, rng)
     return nearest_center(rows, centers_of_rows(rows, k, rng))

@@ -12,28 +12,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import seed_sequence, spawn_seeds
-from conclust._validation import check_int, check_real, is_it, refuse
+from conclust._validation import check_int, check_option, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
+from conclust.generation.communities import DensityRecipe, GraphRecipe, NeighbourRecipe
 from conclust.generation.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
 from conclust.generation.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
+    Init,
     KMeansRecipe,
     Recipe,
+    Task,
     center_based,
     count_distinct,
     sole_parameter,
     streams,
 )
 from conclust.generation.multimetric import MultimetricRecipe
+from conclust.generation.neighbour_options import check_neighbour_options, neighbour_recipes
+from conclust.generation.searched import GivenGraph
 from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
 from conclust.generation.spherical import SphericalKMeansRecipe
 
 __all__ = ["METHODS", "Plan", "fitted_on", "make_plan", "refuse_method"]
 
-METHODS = ("kmeans", "mixed", "spherical", "spectral", "multimetric")
+METHODS = ("kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density")
 _DEFAULT_PARTITIONS = 100
+_INIT = "k-means++"
 # Objects above which members are fitted on some, unless told otherwise, and how many these are.
 _LARGE = 200_000
 _FIT_ON = 50_000
@@ -76,7 +82,11 @@ def _labels_others(method: Any) -> bool:
 
 
 def make_plan(
-    generator: Any, points: NDArray[np.float64], n: int | None = None, fit_on: int | None = None
+    generator: Any,
+    points: NDArray[np.float64],
+    n: int | None = None,
+    fit_on: int | None = None,
+    given: GivenGraph | None = None,
 ) -> Plan:
     """Check the generator's parameters against the scaled points, draw all seeds and sizes.
 
@@ -90,6 +100,8 @@ def make_plan(
         How many points there are. None: those given.
     fit_on : int, default=None
         How many of the objects that it draws each member is fitted on, at most. None: all of them.
+    given : GivenGraph or None, default=None
+        The user's graph of the objects.
     """
     n, d = len(points) if n is None else n, points.shape[1]
     rows = _fraction(generator.sample_fraction, "sample_fraction")
@@ -99,6 +111,8 @@ def make_plan(
     sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
     n_partitions = check_int(generator.n_partitions, "n_partitions", OWNER, none=True)
     _check_graphs(generator)
+    check_neighbour_options(generator, _kinds_of(generator.method), given)
+    _check_init(generator)
     max_dense = check_int(generator.max_dense, "max_dense", OWNER)
     root = seed_sequence(generator.random_state, OWNER)
     choices = _choices(generator.n_clusters)
@@ -116,25 +130,24 @@ def make_plan(
             )
     if mixed:
         check_choices(choices, sizes)
-        return plan_mixed(points, sizes, choices, n_partitions, root)
+        return plan_mixed(points, sizes, choices, n_partitions, root, generator.init)
+    # Members by neighbours see the same objects, drawn by the seed of the first member.
+    recipes = neighbour_recipes(generator, spawn_seeds(root, 1)[0], given)
     if pairs is not None:
         if choices is not None:
             expected = (
                 "None where the method is a list of algorithms with their numbers of clusters"
             )
             refuse("n_clusters", OWNER, expected, generator.n_clusters)
-        return _plan_pairs(generator, pairs, points, sizes, root)
-    return _plan_in_turn(generator, points, sizes, choices, n_partitions, root)
+        return _plan_pairs(generator, pairs, points, sizes, root, recipes)
+    return _plan_in_turn(generator, points, sizes, choices, n_partitions, root, recipes)
 
 
 def _check_graphs(generator: Any) -> None:
     """Refuse a number of graphs where members make none, or must not share one."""
     if check_int(generator.n_graphs, "n_graphs", OWNER, none=True) is None:
         return
-    method = generator.method
-    listed = method if isinstance(method, list | tuple) else [method]
-    pairs = _pairs(method)
-    kinds = listed if pairs is None else [algorithm for algorithm, _ in pairs]
+    kinds = _kinds_of(generator.method)
     if not any(isinstance(kind, str) and kind == "spectral" for kind in kinds):
         expected = "None where no member is by 'spectral': others make no graph of landmarks"
         refuse("n_graphs", OWNER, expected, generator.n_graphs)
@@ -144,6 +157,27 @@ def _check_graphs(generator: Any) -> None:
             "them see some and label all)"
         )
         refuse("sample_fraction", OWNER, expected, generator.sample_fraction)
+
+
+def _kinds_of(method: Any) -> list[Any]:
+    """Return the kinds of members that a method lists."""
+    pairs = _pairs(method)
+    if pairs is not None:
+        return [algorithm for algorithm, _ in pairs]
+    return list(method) if isinstance(method, list | tuple) else [method]
+
+
+def _check_init(generator: Any) -> None:
+    """Refuse starts of k-means where no member has them."""
+    check_option(generator.init, "init", OWNER, Init)
+    kinds = _kinds_of(generator.method)
+    if generator.init != _INIT and not any(
+        isinstance(kind, str) and kind in ("kmeans", "mixed") for kind in kinds
+    ):
+        expected = (
+            f"{_INIT!r} where no member is by 'kmeans' or 'mixed': others have no such starts"
+        )
+        refuse("init", OWNER, expected, generator.init)
 
 
 def _fraction(value: Any, name: str) -> float:
@@ -219,6 +253,7 @@ class _Kind:
     labels_others: bool  # whether members label points that they were not fitted on
     subspace: float = 1.0  # share of the features that a member draws of those that all draw
     largest: int | None = None  # objects that a member can cluster in reasonable time
+    own_number: bool = False  # whether members choose a number of clusters themselves
 
 
 _KINDS = {
@@ -228,6 +263,8 @@ _KINDS = {
     "multimetric": _Kind(
         MultimetricRecipe(), 30, labels_others=False, subspace=0.5, largest=100_000
     ),
+    "graph": _Kind(GraphRecipe(), 100, labels_others=True, own_number=True),
+    "density": _Kind(DensityRecipe(), 100, labels_others=True, own_number=True),
 }
 
 
@@ -244,6 +281,13 @@ class _Entry:
     random: bool
     subspace: float = 1.0
     shares: bool = False
+
+
+def _starting(entry: _Entry, init: Init) -> _Entry:
+    """Return an entry whose k-means starts as `init` says, if it is by k-means."""
+    if type(entry.recipe) is not KMeansRecipe:
+        return entry
+    return replace(entry, recipe=replace(entry.recipe, init=init))
 
 
 def _sharing(entry: _Entry) -> _Entry:
@@ -285,6 +329,7 @@ def _plan_pairs(
     points: NDArray[np.float64],
     sizes: Sizes,
     root: np.random.SeedSequence,
+    recipes: dict[str, NeighbourRecipe],
 ) -> Plan:
     """Plan algorithms that are each run for their own numbers of clusters.
 
@@ -300,6 +345,8 @@ def _plan_pairs(
         Objects and features, of the data and of a member.
     root : SeedSequence
         Source of all seeds.
+    recipes : dict
+        How members by neighbours are made.
     """
     n_partitions, n_graphs = generator.n_partitions, generator.n_graphs
     cached = generator.cache_dir is not None
@@ -310,7 +357,7 @@ def _plan_pairs(
         if _is_dense(algorithm):
             runs.append(Run(ALL_PAIRS[algorithm], ks, times=1))
             continue
-        entry = _entry(algorithm, ks, points, sizes, cached)
+        entry = _starting(_entry(algorithm, ks, points, sizes, cached, recipes), generator.init)
         if n_graphs is not None:
             entry = _sharing(entry)
         if entry.choices is None:
@@ -323,11 +370,12 @@ def _plan_pairs(
     if n_partitions not in (None, total):
         expected = f"None or {total}, the numbers of clusters that the method lists"
         refuse("n_partitions", OWNER, expected, n_partitions)
-    tasks = plan_runs(sizes, runs, root)
+    tasks = [_of_shared_sample(task) for task in plan_runs(sizes, runs, root)]
     named = all(isinstance(algorithm, str) for algorithm, _ in pairs)
+    measured = named and any(_chooses(run.recipe) for run in runs)
     most = max(max(run.numbers) for run in runs)
-    kept = label_type(sizes, [most]) if named else np.dtype(np.int32)
-    return Plan(tuple(tasks), total, kept, None)
+    kept = label_type(sizes, [most]) if named and not measured else np.dtype(np.int32)
+    return Plan(tuple(tasks), total, kept, None, measured)
 
 
 def _plan_in_turn(
@@ -337,6 +385,7 @@ def _plan_in_turn(
     choices: Sequence[int] | None,
     n_partitions: int | None,
     root: np.random.SeedSequence,
+    recipes: dict[str, NeighbourRecipe],
 ) -> Plan:
     """Plan members by kinds that have a name and by clusterers of the user's, one after the other.
 
@@ -354,6 +403,8 @@ def _plan_in_turn(
         How many members. None: a default.
     root : SeedSequence
         Source of all seeds.
+    recipes : dict
+        How members by neighbours are made.
     """
     several = isinstance(generator.method, list | tuple)
     methods = list(generator.method) if several else [generator.method]
@@ -361,7 +412,8 @@ def _plan_in_turn(
         refuse_method(generator.method)
     check_choices(choices, sizes)
     cached = generator.cache_dir is not None
-    entries = [_entry(method, choices, points, sizes, cached) for method in methods]
+    entries = [_entry(method, choices, points, sizes, cached, recipes) for method in methods]
+    entries = [_starting(entry, generator.init) for entry in entries]
     n_graphs = generator.n_graphs
     if n_graphs is not None:
         entries = [_sharing(entry) for entry in entries]
@@ -384,12 +436,27 @@ def _plan_in_turn(
         entry = entries[columns[0] % len(entries)]
         some = entry.choices
         asked = [None if some is None else _pick(some, seeds[u]) for u in columns]
-        tasks.append(sizes.task(entry.recipe, columns, asked, seeds[columns[0]], entry.subspace))
+        task = sizes.task(entry.recipe, columns, asked, seeds[columns[0]], entry.subspace)
+        tasks.append(_of_shared_sample(task))
+    if named and any(_chooses(entry.recipe) for entry in entries):
+        return Plan(tuple(tasks), total, np.dtype(np.int32), "threads", measured=True)
     if named:
         most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
         return Plan(tuple(tasks), total, label_type(sizes, [most]), "threads")
     # Whether clusterers of others find noise, and how many clusters, is not known before.
     return Plan(tuple(tasks), total, np.dtype(np.int32), None)
+
+
+def _chooses(recipe: Recipe) -> bool:
+    """Tell whether the number of clusters of a member is not known before it is made."""
+    return isinstance(recipe, NeighbourRecipe)
+
+
+def _of_shared_sample(task: Task) -> Task:
+    """Return a task that sees the same objects as all others by neighbours, if it is one."""
+    if not isinstance(task.recipe, NeighbourRecipe):
+        return task
+    return replace(task, sample_seed=task.recipe.searches.sample_seed)
 
 
 def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int | None) -> list[list[int]]:
@@ -429,9 +496,29 @@ def _entry(
     points: NDArray[np.float64],
     sizes: Sizes,
     cached: bool,
+    recipes: dict[str, NeighbourRecipe],
 ) -> _Entry:
+    """Return how a method makes its members.
+
+    Parameters
+    ----------
+    method : str or clusterer
+        The kind of members.
+    choices : sequence of int or None
+        Numbers of clusters to draw from.
+    points : ndarray of shape (n_samples, n_features)
+        The data.
+    sizes : Sizes
+        Objects and features, of the data and of a member.
+    cached : bool
+        Whether members are kept in a cache.
+    recipes : dict
+        How members by neighbours are made.
+    """
     if isinstance(method, str):
         kind = _KINDS[method]
+        if kind.own_number:
+            return _Entry(recipes[method], choices, random=True)
         if kind.largest is not None and sizes.n_objects > kind.largest:
             raise ParameterError(
                 f"The 'method' parameter of {OWNER} must be 'kmeans' or 'spectral' where members draw "

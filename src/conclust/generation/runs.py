@@ -26,7 +26,8 @@ class KMeansRuns:
     Attributes
     ----------
     labels : ndarray of int8 or int16 of shape (n_samples, n_runs)
-        One run a column: clusters numbered by first appearance; -1 where an object was not drawn.
+        One run a column: clusters numbered by first appearance; -1 where an object was not drawn. No rows
+        where labels were not asked for.
     found : ndarray of shape (n_runs,)
         Clusters that hold an object.
     inertia : ndarray of shape (n_runs,)
@@ -65,6 +66,7 @@ def run_kmeans(
     max_iter: int = 100,
     tol: float = 0.0,
     refills: bool = False,
+    labels: bool = True,
     centers: bool = False,
     threads: int = 1,
 ) -> KMeansRuns:
@@ -95,6 +97,8 @@ def run_kmeans(
     refills : bool, default=False
         Whether a cluster that lost its last object takes the one farthest from its centre, as
         scikit-learn's does. Else its centre stays where it is.
+    labels : bool, default=True
+        Whether to return the labels. Without them there may be any number of clusters.
     centers : bool, default=False
         Whether to return the centres.
     threads : int, default=1
@@ -109,7 +113,8 @@ def run_kmeans(
     n, d = points.shape
     if candidates is None:
         candidates = 8 + int(np.log(n_clusters))
-    codes = np.empty((n, runs), dtype=np.uint8 if n_clusters <= _NARROW else np.uint16)
+    narrow = n_clusters <= _NARROW or not labels
+    codes = np.empty((n if labels else 0, runs), dtype=np.uint8 if narrow else np.uint16)
     found = np.empty(runs, dtype=np.int32)
     inertia = np.empty(runs)
     kept = np.full((runs * n_clusters, d), np.nan) if centers else None
@@ -120,5 +125,5 @@ def run_kmeans(
     for begin in range(0, runs, step):
         kmeans_runs(draws, search, out, begin, min(runs, begin + step), threads)
     # The code of missing is the largest of its unsigned type, and reads -1 as signed.
-    labels = codes.view(f"i{codes.itemsize}")
-    return KMeansRuns(labels, found, inertia, None if kept is None else kept.reshape(runs, -1, d))
+    signed = codes.view(f"i{codes.itemsize}")
+    return KMeansRuns(signed, found, inertia, None if kept is None else kept.reshape(runs, -1, d))

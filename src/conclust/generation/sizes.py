@@ -12,7 +12,7 @@ from conclust.exceptions import ParameterError
 from conclust.generation.crew import Prefer
 from conclust.generation.members import Recipe, Task
 
-__all__ = ["OWNER", "Plan", "Sizes", "check_choices", "clip", "extent", "label_type"]
+__all__ = ["OWNER", "Plan", "Sizes", "check_choices", "clip", "extent", "label_type", "narrowest"]
 
 OWNER = "EnsembleGenerator"
 
@@ -25,6 +25,8 @@ class Plan:
     n_partitions: int
     label_type: np.dtype[Any]  # the narrowest integers that hold all labels the plan can give
     prefer: Prefer | None  # for joblib
+    # Whether the numbers of clusters are known only when all members are made, and the type of labels with them.
+    measured: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,11 @@ def clip(choices: range, distinct: int) -> range:
 
 def label_type(sizes: Sizes, choices: Sequence[int]) -> np.dtype[Any]:
     """Return the narrowest integers that hold all labels of members that have a name."""
-    most = extent(choices)[1]
-    if sizes.n_objects == sizes.n and most <= 254:
+    return narrowest(extent(choices)[1], whole=sizes.n_objects == sizes.n)
+
+
+def narrowest(most: int, *, whole: bool) -> np.dtype[Any]:
+    """Return the narrowest integers for labels of so many clusters; `whole`: no object is missing."""
+    if whole and most <= 254:
         return np.dtype(np.uint8)
     return np.dtype(np.int8 if most <= 127 else np.int32)

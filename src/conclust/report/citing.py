@@ -152,8 +152,9 @@ def _generator(settings: dict[str, Any]) -> dict[str, Any] | None:
 
 def _described(generator: dict[str, Any]) -> str:
     kinds = generator.get("method")
+    starts = "random starts" if generator.get("init") == "random" else "k-means++ starts"
     words = {
-        "kmeans": "k-means with random starts and random numbers of clusters",
+        "kmeans": f"k-means with {starts} and random numbers of clusters",
         "spherical": "k-means by the cosine with random starts and random numbers of clusters",
         "spectral": "spectral clustering on landmarks with random numbers of clusters",
         "multimetric": "spectral clustering under random metrics with random numbers of clusters",
@@ -199,6 +200,8 @@ def _chosen(selection: Any) -> str:
         "gaussian": "Gaussian references of M3C",
         "unimodal": "references with one mode",
     }.get(str(settings.get("null")), "references without clusters")
+    if settings.get("n_categories"):
+        kind += ", with the categories of each column permuted,"
     text += (
         f". That there is one cluster was tested by comparison with {kind} ({p_text(selection)})"
     )

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from conclust.report.result import Reported
-from conclust.selection.decision import NO_CONTRAST, NOTHING, REFERENCES
+from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
+from conclust.selection.shape import NO_GAP
 
 __all__ = ["count", "decision_of", "p_text", "references"]
 
@@ -77,15 +78,20 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
     head = f"{count(K, 'cluster')} in {count(found.n_samples, 'object')}"
     agree = selection is not None and selection.n_clusters == K
     if tested and agree and K == 1:
-        alike = NOTHING.get(selection.settings.get("null") or "", "references without clusters")
+        settings = selection.settings
+        alike = without_clusters(settings.get("null"), settings.get("n_categories", 0))
         more = f"no number of clusters is more stable than in {alike}"
         return "p-value", f"{head}: {more} ({p_text(selection)}).", None
     if tested and agree:
-        return (
-            "p-value",
-            f"{head}: that there is only one is rejected ({p_text(selection)}).",
-            None,
-        )
+        settings = selection.settings
+        null = "one cloud with one mode"
+        if settings.get("null") != "unimodal":
+            null = "one Gaussian cloud"
+        if settings.get("n_categories"):
+            null += " with independent categories"
+        gap = any(doubt.startswith(NO_GAP) for doubt in selection.doubts)
+        but = f", but {NO_GAP[0].lower()}{NO_GAP[1:]}" if gap else ""
+        return ("p-value", f"{head}: {null} is rejected ({p_text(selection)}){but}.", None)
     if selection is not None and agree:
         why = _why_untested(selection)
         if K == 1:

@@ -77,7 +77,7 @@ def account(
     >>> X, _ = make_blobs(150, centers=3, cluster_std=0.5, random_state=1)
     >>> found = report.account(choose(X, range(2, 6), random_state=0), pictures=False)
     >>> found["decision"]["sentence"]
-    '3 clusters in 150 objects: that there is only one is rejected (p = 0.01, 99 rotations).'
+    '3 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations).'
     """
     check_int(max_objects, "max_objects", _OWNER)
     check_bool(pictures, "pictures", _OWNER)

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, generator, repeating, seed_sequence, spawn_sequences
@@ -18,6 +18,7 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import ParameterError
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale
+from conclust.selection.categories import beside, read_categories
 from conclust.selection.costly import costly_criteria
 from conclust.selection.criteria import error_of_mean, mean_of
 from conclust.selection.measuring import Design, measure
@@ -28,6 +29,7 @@ from conclust.selection.reference_cache import open_reference_cache
 from conclust.selection.resampling import check_clusterer, drawn_size
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
+from conclust.selection.shape import gap_doubts
 from conclust.selection.strength import prediction_strength
 from conclust.selection.tabling import assemble
 from conclust.selection.testing import OneClusterTest
@@ -43,6 +45,8 @@ def choose(
     X: ArrayLike,
     k: int | Sequence[int] | None = None,
     *,
+    categories: ArrayLike | None = None,
+    category_weight: float = 1.0,
     clusterer: Any = "kmeans",
     n_resamples: int = 50,
     sample_fraction: float = 0.8,
@@ -79,6 +83,14 @@ def choose(
     k : int, range or list of int, default=None
         The numbers of clusters to try, from 2 on, in any order. The p-value decides on one cluster.
         None: 2 to 10, as far as a resample draws objects.
+    categories : array-like of shape (n_samples, n_columns), default=None
+        Columns of categories beside the points: names or numbers; None, NaN and -1 are empty cells, which lie in
+        the middle of all categories. Two objects
+        of different categories are one distance apart in that column; all columns of indicators together
+        vary as much as a column of X. References permute each column by itself, and the p-value is then
+        of one Gaussian cloud with categories that depend on nothing.
+    category_weight : float, default=1.0
+        How many columns of X each column of categories counts for. Above 0.
     clusterer : "kmeans" or clusterer, default="kmeans"
         Clusters each resample. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
         native code. Or a scikit-learn clusterer with a parameter ``n_clusters``, at its own cost.
@@ -153,14 +165,15 @@ def choose(
     -----
     SelectionWarning
         Doubts about the number chosen: other criteria, a small or loose cluster, the largest K
-        tried. Also references that will take more than a minute.
+        tried, no gap between clusters. Also references that will take more than a minute.
     ScaleWarning
         Columns of X differ so much in spread that the widest decide.
 
     Notes
     -----
     A p-value of at most `alpha` says "more stable than one Gaussian", not "clusters": k-means cuts a flat
-    square into four stable quarters, and a skewed cloud into stable parts.
+    square into four stable quarters, and a skewed cloud into stable parts. Where no gap is seen between the
+    clusters (:func:`conclust.confidence.cluster_gaps`), ``doubts`` has a sentence on it.
 
     The table has for each K:
 
@@ -229,6 +242,7 @@ def choose(
     if not (sequential is None or isinstance(sequential, bool)):
         refuse("sequential", _OWNER, "a bool or None", sequential)
     fraction = check_real(sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
+    weight = check_real(category_weight, "category_weight", _OWNER, low=0.0, closed="neither")
     level = check_real(alpha, "alpha", _OWNER, high=1.0, closed="neither")
     ends = check_window(window, _OWNER)
     threads = thread_count(n_jobs, _OWNER)
@@ -250,6 +264,7 @@ def choose(
         )
     points = read(X, scale, _OWNER)
     n, p = points.shape
+    codes = read_categories(categories, n, _OWNER)
     drawn = drawn_size(n, fraction)
     ks = read_numbers(k, _OWNER, drawn)
     if ks[-1] > drawn:
@@ -263,9 +278,18 @@ def choose(
         ks, clusterer, n_resamples, fraction, null, n_references, ends, threads, cache_dir
     )
     root = seed_sequence(random_state, _OWNER)
-    draw_seed, test_seed, null_seed, design_seed, part_seed, split_seed = spawn_sequences(root, 6)
+    (
+        *(draw_seed, test_seed, null_seed, design_seed, part_seed, split_seed),
+        gap_seed,
+    ) = spawn_sequences(root, 7)
+
+    def placed(rows: Any = slice(None)) -> tuple[NDArray[np.float64], list[int] | None]:
+        """Return the scores of some objects, and the widths of their blocks where there are categories."""
+        numbers = scores_of(points[rows], components)
+        return (numbers, None) if codes is None else beside(numbers, codes[rows], p, weight)
+
     with one_library_thread():
-        scores = scores_of(points, components)
+        scores, widths = placed()
         resamples = asked.resamples(n, draw_seed)
         clock = _Clock(report)
         ensembles = {}
@@ -276,15 +300,16 @@ def choose(
         verdict = None
         rows = None if n <= max_test else some_objects(n, max_test, generator(part_seed))
         if null is not None:
-            tested = scores if rows is None else scores_of(points[rows], components)
+            tested, widths = (scores, widths) if rows is None else placed(rows)
             seeds = draw_seed if rows is None else test_seed
             test = OneClusterTest(
                 asked,
                 tested,
                 resamples if rows is None else asked.resamples(len(tested), seeds),
                 seed=null_seed,
-                cache=open_reference_cache(asked, tested, seeds, null_seed),
+                cache=open_reference_cache(asked, tested, seeds, null_seed, widths),
                 report=report,
+                widths=widths,
             )
             if sequential is None:
                 sequential = tested.size >= _COSTLY or not asked.fast
@@ -310,6 +335,7 @@ def choose(
         "clusterer": clusterer if isinstance(clusterer, str) else repr(clusterer),
         "n_samples": n,
         "n_features": p,
+        **({} if codes is None else {"n_categories": codes.shape[1], "category_weight": weight}),
         "n_components": scores.shape[1],
         "reduced": components is not None,
         "scale": scale,
@@ -328,7 +354,14 @@ def choose(
         "random_state": repeating(root),
     }
     why_no_p = "no null was asked for (null=None)"
-    return assemble(measured, ensembles, settings, verdict=verdict, why_no_p=why_no_p)
+    return assemble(
+        measured,
+        ensembles,
+        settings,
+        verdict=verdict,
+        why_no_p=why_no_p,
+        more_doubts=lambda labels: gap_doubts(scores, labels, gap_seed, threads),
+    )
 
 
 class _Clock:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "NOTHING",
     "NO_CONTRAST",
     "REFERENCES",
     "Decision",
     "decide",
     "numbers_tried",
     "relative_stability",
+    "without_clusters",
 ]
 
 _FEW = 5  # objects
@@ -69,6 +69,7 @@ def decide(
     null: str | None,
     why_no_p: str,
     nested: bool = True,
+    n_categories: int = 0,
 ) -> Decision:
     """Say how many clusters there are.
 
@@ -98,6 +99,8 @@ def decide(
         Reason where there is no p-value.
     nested : bool, default=True
         Whether each K has resamples of its own.
+    n_categories : int, default=0
+        Columns of categories beside the points.
     """
     tested = np.isfinite(p_value)
     main = "rcsi" if tested else "sharp"
@@ -120,8 +123,8 @@ def decide(
     test = f"p = {p_value:.3g}, {n_references} {REFERENCES.get(null or '', '')}"
     if tested and p_value > alpha:
         reason = (
-            f"1 cluster: {numbers_tried(ks)} clusters are not more stable than in {NOTHING[null or '']} "
-            f"({test})."
+            f"1 cluster: {numbers_tried(ks)} clusters are not more stable than in "
+            f"{without_clusters(null, n_categories)} ({test})."
         )
         return Decision(1, best, (), reason, ())
     value, error = table[main][at], table[f"{main}_se"][at]
@@ -170,6 +173,12 @@ NOTHING = {
     "gaussian": "Gaussian clouds with the deviations of the components",
     "unimodal": "clouds with components of one mode each",
 }
+
+
+def without_clusters(null: str | None, n_categories: int = 0) -> str:
+    """Return what the references of a null are, in words."""
+    clouds = NOTHING.get(null or "", "references without clusters")
+    return f"{clouds}, with categories that depend on nothing" if n_categories else clouds
 
 
 def _largest(values: NDArray[np.float64]) -> int:

@@ -66,6 +66,7 @@ def open_reference_cache(
     points: NDArray[np.float64],
     resampling: np.random.SeedSequence,
     seed: np.random.SeedSequence,
+    widths: list[int] | None = None,
 ) -> ReferenceCache | None:
     """Open the folder asked for; None where none was."""
     if settings.cache_dir is None:
@@ -83,6 +84,8 @@ def open_reference_cache(
         "seeds": [[str(s.entropy), list(s.spawn_key)] for s in (resampling, seed)],
         "versions": [version(name) for name in ("conclust", "numpy", "scipy", "scikit-learn")],
     }
+    if widths is not None:  # of each block of the points
+        described["widths"] = widths
     text = json.dumps(described, sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:32]
     folder = open_cache(settings.cache_dir, digest, None, len(points)).folder

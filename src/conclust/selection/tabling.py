@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from conclust.selection.decision import decide, relative_stability
 from conclust.selection.measuring import Measured
 from conclust.selection.null import Verdict
 from conclust.selection.selection import Selection
+from conclust.selection.shape import NO_GAP
 
 __all__ = ["assemble"]
 
@@ -27,6 +29,7 @@ def assemble(
     verdict: Verdict | None,
     why_no_p: str,
     nested: bool = True,
+    more_doubts: Callable[[NDArray[np.int64]], tuple[str, ...]] | None = None,
 ) -> Selection:
     """Make the table, decide, warn of doubts.
 
@@ -44,6 +47,8 @@ def assemble(
         Reason where there is none.
     nested : bool, default=True
         Whether each K has resamples of its own.
+    more_doubts : callable, default=None
+        Returns doubts about the labels chosen, where there are several clusters.
     """
     ks = sorted(measured)
     table: dict[str, NDArray[np.float64]] = {}
@@ -76,16 +81,23 @@ def assemble(
         null=settings.get("null"),
         why_no_p=why_no_p,
         nested=nested,
+        n_categories=settings.get("n_categories", 0),
     )
-    if decision.doubts:
-        warn(" ".join(decision.doubts), SelectionWarning)
+    doubts, reason = decision.doubts, decision.reason
+    if more_doubts is not None and decision.n_clusters > 1:
+        more = more_doubts(measured[decision.n_clusters].labels)
+        doubts = (*more, *doubts)
+        if any(doubt.startswith(NO_GAP) for doubt in more):
+            reason = f"{reason.removesuffix('.')}; {NO_GAP[0].lower()}{NO_GAP[1:]}."
+    if doubts:
+        warn(" ".join(doubts), SelectionWarning)
     return Selection(
         n_clusters=decision.n_clusters,
         p_value=p_value,
         n_references=n_references,
-        reason=decision.reason,
+        reason=reason,
         alternatives=decision.alternatives,
-        doubts=decision.doubts,
+        doubts=doubts,
         k=np.array(ks),
         table=table,
         null=null,

@@ -14,6 +14,7 @@ from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
 from conclust.generation.crew import Crew
+from conclust.selection.categories import permuting
 from conclust.selection.null import FIXING, NULLS, Verdict, fixed_test, sequential_test
 from conclust.selection.pairs import PairCounts, count_all
 from conclust.selection.reference_cache import ReferenceCache
@@ -47,6 +48,9 @@ class OneClusterTest:
         Where finished references are kept.
     report : callable
         Is told of progress.
+    widths : list of int, default=None
+        Columns of each block of the points: of numbers, and of each column of categories. None: there are
+        numbers only.
     """
 
     def __init__(
@@ -58,12 +62,15 @@ class OneClusterTest:
         seed: np.random.SeedSequence,
         cache: ReferenceCache | None,
         report: Callable[[str], None],
+        widths: list[int] | None = None,
     ) -> None:
         assert settings.null is not None
         self._settings = settings
         self._points = points
         self._resamples = resamples
         self._draw = NULLS[settings.null]
+        if widths is not None:
+            self._draw = permuting(self._draw, widths)
         # One more than are ever drawn, sequentially or not.
         self._seeds = spawn_sequences(seed, settings.n_references + FIXING)
         self._cache = cache

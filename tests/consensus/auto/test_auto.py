@@ -131,7 +131,7 @@ def test_the_plain_tree_must_be_clearly_better(alike, certain, taken):
 def test_unequal_blobs():
     """Large ones are cut into many parts, uncertain where cuts meet: LWEA splits one and merges small ones."""
     X, y = make_blobs([500, 60, 60, 60], n_features=10, center_box=(-10, 10), random_state=0)
-    labels = members(X)
+    labels = members(X, init="random")
     model = AutoConsensus(4).fit(labels)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     assert adjusted_rand_score(y, LWEA(4, normalized=True).fit(labels).labels_) < 0.6

@@ -78,6 +78,14 @@ def test_common_neighbours_are_those_of_the_sets(seed):
     assert (found == found.T).all()
 
 
+def test_clusters_without_weight_do_not_count_for_the_scale():
+    # A partition of one cluster overlaps with all clusters of the others more than these do.
+    labels = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]])
+    found = common_neighbours(Ensemble(labels, weights=[1.0, 1.0, 0.0]))
+    np.testing.assert_array_equal(found[:4, :4], common_neighbours(labels[:, :2]))
+    assert found.max() == 1.0
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("method", ["single", "average", "complete"])
 def test_weac_is_linkage_of_the_weighted_coassociation(seed, method):

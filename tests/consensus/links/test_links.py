@@ -4,12 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2, planted
 from tests.naive import similarity as naive
 from tests.naive.graph import associations, singular_triplets
 from tests.naive.linkage import random_labels
 
 from conclust import EAC, ECPCS, HBGF, LCE, Ensemble, spectral
+from conclust.consensus.links.ecpcs import _normalized_cut
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 from conclust.metrics import adjusted_rand_index
 from conclust.similarity import connected_triples, trajectory_similarity
@@ -275,6 +277,23 @@ def test_cut_of_the_graph_with_loops(monkeypatch, whole):
     found = graph_embedding(R, 3, np.random.default_rng(0), loops=np.full(n, 0.5))
     assert np.diff(values[-4:]).min() > 1e-4
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", [4, 5, 7, 9])
+def test_a_cluster_of_weight_2_is_cut_as_two_of_weight_1(seed):
+    rng = np.random.default_rng(seed)
+    R = rng.random((8, 8)) ** 2
+    R = (R + R.T) / 2
+    np.fill_diagonal(R, 1.0)
+    weights = rng.integers(1, 6, 8)
+    times = np.repeat(np.arange(8), weights)
+
+    def cut(R, weights):
+        return _normalized_cut(R, weights, 2, np.random.SeedSequence(0), 20)
+
+    repeated = cut(R[np.ix_(times, times)], np.ones(len(times)))
+    found = cut(R, weights.astype(float))
+    assert adjusted_rand_score(found[times], repeated) == 1.0
 
 
 def test_meta_clusters_are_the_planted_ones():

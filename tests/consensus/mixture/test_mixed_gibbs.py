@@ -79,8 +79,14 @@ def test_log_probability_and_sums_are_those_of_the_definition():
     assert chain.log_probability() == pytest.approx(expected, rel=1e-12)
     theta = thetas_given(own, chain.clusters, alpha, ensemble.weights)
     np.testing.assert_allclose(chain.theta(), theta, rtol=1e-12)
-    sums = np.add.reduceat(chain.beta(), ensemble.offsets[:-1])
-    np.testing.assert_allclose(sums, 1.0)
+    beta = chain.beta()
+    for u, first in enumerate(ensemble.offsets[:-1]):
+        for c in range(ensemble.cluster_counts[u]):
+            for k in range(3):
+                of_k = (chain.clusters[:, u] == k) & (own[:, u] >= 0)
+                count = ((own[:, u] == c) & of_k).sum()
+                share = (count + 0.3) / (of_k.sum() + 0.3 * ensemble.cluster_counts[u])
+                assert beta[first + c, k] == pytest.approx(share, rel=1e-12)
 
 
 def test_alpha_is_drawn_from_its_posterior():
@@ -176,6 +182,13 @@ def test_weights_count_labels():
         Ensemble(np.hstack([labels, wrong]), weights=weights)
     )
     assert adjusted_rand_score(told.labels_, truth) > 0.9
+    # Two partitions of the same objects that contradict each other: the heavier one is followed.
+    one, other = np.repeat([0, 1], 20), np.tile([0, 1], 20)
+    both = np.column_stack([one] * 4 + [other] * 4)
+    for heavy, followed in (([3.0, 1.0], one), ([1.0, 3.0], other)):
+        ensemble = Ensemble(both, weights=np.repeat(heavy, 4))
+        model = BayesianEnsemble(2, solver="gibbs", n_draws=100, random_state=0).fit(ensemble)
+        assert adjusted_rand_score(model.labels_, followed) == 1.0
 
 
 def test_objects_of_which_nothing_is_known_are_in_no_draw():

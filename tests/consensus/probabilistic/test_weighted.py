@@ -38,6 +38,23 @@ def with_missing(labels, share=0.3, seed=1):
     return np.where(rng.random(labels.shape) < shares, -1, labels)
 
 
+def test_distances_are_those_of_the_memberships_returned():
+    # The first four objects lose their only partition: their rows are uniform.
+    labels = np.column_stack(
+        [np.repeat([0, 1], 10)] * 4 + [np.random.default_rng(0).integers(0, 2, 20)]
+    )
+    labels[0, :4] = -1
+    model = WeightedPCC(2, random_state=0).fit(labels)
+    np.testing.assert_array_equal(model.weights_, [0.25] * 4 + [0])
+    np.testing.assert_array_equal(model.membership_[0], [0.5, 0.5])
+    np.testing.assert_allclose(
+        model.distances_,
+        [naive.distance(labels[:, u], model.membership_) for u in range(5)],
+        atol=1e-12,
+    )
+    assert not any(name.startswith("_measured") for name in vars(model))
+
+
 # -- the weight step
 
 
@@ -457,6 +474,8 @@ def test_a_constant_partition_is_chance():
     assert model.distances_[-1] == pytest.approx(1.0)
     constant = WeightedPCC(2, distance="corrected", random_state=0).fit([[0, 0], [0, 0], [0, 0]])
     assert constant.labels_.tolist() == [0, 0, 0]
+    # The distance is 0 and so is its expectation.
+    assert constant.distances_.tolist() == [1.0, 1.0]
 
 
 def test_correction_does_not_trust_random_partitions_of_many_clusters():

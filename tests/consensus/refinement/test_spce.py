@@ -26,6 +26,25 @@ def test_rows_with_counts_are_the_published_iteration_on_objects(k, gamma, seed)
     np.testing.assert_allclose(of_objects(labels, k, gamma), twin, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("seed", "n", "k", "m", "gamma"),
+    [(7, 6, 2, 5, 2.0), (46, 6, 2, 4, 2.0), (57, 12, 2, 3, 0.1), (68, 6, 3, 5, 2.0)],
+)
+def test_no_partition_counts_more_than_a_thousand_times_an_equal_one(seed, n, k, m, gamma):
+    # The graph comes to be the first partition, from which the others differ in an object or two each.
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    columns = [truth]
+    for _ in range(m - 1):
+        moved = rng.choice(n, int(rng.integers(1, 3)), replace=False)
+        columns.append(truth.copy())
+        columns[-1][moved] = rng.integers(0, k + 1, len(moved))
+    labels = np.column_stack(columns)
+    S = of_objects(labels, k, gamma)
+    np.testing.assert_allclose(S, self_paced(labels, k, gamma, 1e-3 / m), atol=1e-6)
+    assert np.abs(S - self_paced(labels, k, gamma, 1e-6 / m)).max() > 1e-5
+
+
 def test_pairs_of_all_and_of_none_are_kept():
     labels, _ = planted(n=40, m=5, k=3, flip=0.2)
     S = of_objects(labels, 3, 0.5)

@@ -41,6 +41,21 @@ def test_no_swap_of_medoids_is_better(seed, k):
     assert reached <= naive.best_medoids(clusters, k, weights) + 1e-9
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_no_swap_of_medoids_is_better_by_the_weights_of_the_partitions(seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.permutation([8.0, 4.0, 1.0, 0.5])
+    e = Ensemble(random_labels(rng, 20, 4, k=4), weights=weights)
+    clusters, votes = naive.clusters_of(e.labels), e.column_weights
+    medoid = CEHM(2).fit(e).medoids_
+    reached = naive.likeness(clusters, medoid, votes)
+    for place in range(2):
+        for other in range(len(clusters)):
+            changed = medoid.copy()
+            changed[place] = other
+            assert naive.likeness(clusters, changed, votes) <= reached + 1e-9
+
+
 def test_most_medoids_are_the_best_of_all():
     hits = 0
     for seed in range(20):

@@ -43,4 +43,5 @@ void bind_row_linkage(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_graph(nb::module_& m);
+void bind_neighbours(nb::module_& m);
 void bind_borders(nb::module_& m);

@@ -364,7 +364,8 @@ class Run {
     void write_codes(std::size_t run, const std::int32_t* drawn, std::span<Code> codes,
                      const KMeansResults& out) {
         Code* column = codes.data() + run;
-        for (std::size_t i = 0; i < in_.n; ++i) {
+        const bool wanted = !codes.empty();
+        for (std::size_t i = 0; wanted && i < in_.n; ++i) {
             column[i * in_.runs] = missing_code<Code>;
         }
         std::fill(number_.begin(), number_.end(), -1);
@@ -375,7 +376,9 @@ class Run {
             if (number_[k] < 0) {
                 number_[k] = found++;
             }
-            column[static_cast<std::size_t>(drawn[i]) * in_.runs] = static_cast<Code>(number_[k]);
+            if (wanted) {
+                column[static_cast<std::size_t>(drawn[i]) * in_.runs] = static_cast<Code>(number_[k]);
+            }
             for (std::size_t j = 0; j < in_.d; ++j) {
                 const double apart = value(i, j) - center(k, j);
                 inertia += apart * apart;

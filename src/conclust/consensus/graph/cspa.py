@@ -50,7 +50,7 @@ class CSPA(ConsensusClusterer):
     pairs : int, float or SparseEvidence, default=None
         Cut the graph of some pairs only, for more objects than a matrix of all pairs allows: an int
         draws at least that many partners for each object, at random; a float in (0, 1] that share
-        of all pairs, rounded up to whole partners; a SparseEvidence is
+        of all pairs, in whole partners of each object; a SparseEvidence is
         ``conclust.evidence.sample_pairs``'s. None: all pairs.
     max_dense : int, default=20000
         Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry).

@@ -77,7 +77,7 @@ class PCC(PairObjectiveClusterer):
         times n_clusters is at most 125 million (and n_samples 8,000); else landmark.
     pairs : int, float, SparseEvidence or None, default=None
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
-        share of all pairs, rounded up to whole partners of each object. Or evidence from
+        share of all pairs, about, in whole partners of each object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
     granularity : {"given", "matched"}, default="given"
         "given": the partitions as they are, as in the paper. "matched": each weighs by how certain

@@ -68,7 +68,7 @@ class PEACE(PairObjectiveClusterer):
         than 2,000 objects left to the end, as `n_init` says.
     pairs : int, float, SparseEvidence or None, default=None
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
-        share of all pairs, rounded up to whole partners of each object. Or evidence from
+        share of all pairs, about, in whole partners of each object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
     granularity : {"given", "matched"}, default="given"
         "given": the partitions as they are, as in the paper. "matched": each weighs by how certain
@@ -149,8 +149,8 @@ class PEACE(PairObjectiveClusterer):
 
     Notes
     -----
-    Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo, Pelillo: A probabilistic approach for
-    clustering ensembles (PEACE), ICPRAM 2013. The paper's likelihood runs over ordered pairs, so it is
+    Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo, Pelillo: Probabilistic evidence accumulation
+    for clustering ensembles, ICPRAM 2013. The paper's likelihood runs over ordered pairs, so it is
     twice the one here; its gradient runs over unordered pairs. In print, the second term of
     rho(epsilon) and of update (9) has the sign of the first term. It must have the opposite sign, as
     in the gradient and in equation (10).

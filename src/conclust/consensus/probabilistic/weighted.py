@@ -128,7 +128,7 @@ class WeightedPCC(PairObjectiveClusterer):
         they put together (degenerate ones, random ones of many clusters).
     pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only. An int: at least this number
-        of random partners of each object. A float: a random share of all pairs, rounded up to whole
+        of random partners of each object. A float: about this random share of all pairs, in whole
         partners of each object. A SparseEvidence (:func:`conclust.evidence.sample_pairs`): its
         pairs; its counts are not used. None: all pairs; none of them is formed, which is faster too.
     granularity : {"given", "matched"}, default="given"
@@ -167,7 +167,7 @@ class WeightedPCC(PairObjectiveClusterer):
     effective_n_partitions_ : float
         1 / sum alpha_u^2: the number of equal weights that would be as concentrated.
     distances_ : ndarray of shape (n_partitions,)
-        d_u of the final membership, over its expectation if corrected; NaN for a partition that
+        d_u of ``membership_``, over its expectation if corrected; NaN for a partition that
         observed fewer than two objects.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
@@ -207,7 +207,8 @@ class WeightedPCC(PairObjectiveClusterer):
     Missing labels: the sum of d_u runs over the pairs that u observed, and is scaled by
     ``n (n - 1) / n_u (n_u - 1)`` to be comparable between partitions that observed different
     numbers n_u of objects; the membership step uses the same factor, so that f never rises. If all
-    partitions that observed an object lose their weight, the object keeps its last membership.
+    partitions that observed an object lose their weight, nothing is known of it: its membership is
+    uniform over the clusters of the others. `distances_` counts it so; f does not depend on it.
 
     Weights w_u of the ensemble stand for repetitions: with q_u = w_u / sum w the cap is m ρ q_u,
     the penalty λ/2 sum alpha_u^2 / (m q_u), m the number of positive weights, and the paper's equal
@@ -328,6 +329,25 @@ class WeightedPCC(PairObjectiveClusterer):
                 "rho", owner, f"a float in the range [1/{m}, 1] ({m} partitions) or None", self.rho
             )
 
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+        try:
+            labels = super()._fit(ensemble, observed)
+            if self._without_weight(ensemble):
+                # Their rows have become uniform: measure the distances of what is returned.
+                pairs = self._measured_pairs
+                Y = np.zeros((len(labels), self.n_clusters_max_))
+                Y[:, : self.membership_.shape[1]] = self.membership_
+                self.distances_ = np.where(pairs.scale > 0, self._distances(pairs, Y)[0], np.nan)
+        finally:
+            self.__dict__.pop("_measured_pairs", None)
+        return labels
+
+    def _without_weight(self, ensemble: Ensemble) -> bool:
+        """Tell whether some object was observed by partitions without weight only."""
+        if not ensemble.has_missing or self._counted is None:
+            return False
+        return bool((~ensemble.present[:, self._counted].any(axis=1)).any())
+
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
@@ -351,6 +371,7 @@ class WeightedPCC(PairObjectiveClusterer):
         if pairs is not everyone and weights.any():
             Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
         Y, weights = self._learn(pairs, Y, shares, run)
+        self._measured_pairs: PairSet[NDArray[np.float64]] = pairs
         if pairs is not everyone:
             everyone.distances(Y)  # leaves the sums of Y in the model
         self._placement = replace(everyone.model, weights=weights)

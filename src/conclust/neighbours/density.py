@@ -1,0 +1,59 @@
+"""Single linkage by mutual reachability on the ties of nearest neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import Forest
+from conclust.neighbours.search import Neighbours
+
+__all__ = ["core_squares", "cut_ties", "density_forest"]
+
+
+def core_squares(neighbours: Neighbours, m: int) -> NDArray[np.float64]:
+    """Return the squared distance of each point to its m-th nearest object, copies of the point among them.
+
+    The farthest neighbour that is known stands for those beyond it.
+    """
+    counts = neighbours.rows.counts
+    if neighbours.k == 0:
+        return np.zeros(neighbours.n_points)
+    nearer = (counts - 1)[:, None] + np.cumsum(counts[neighbours.found], axis=1)
+    place = np.minimum((nearer < m).sum(axis=1), neighbours.k - 1)
+    cores = neighbours.squares[np.arange(neighbours.n_points), place]
+    return np.where(counts > m, 0.0, cores)
+
+
+def density_forest(neighbours: Neighbours, m: int) -> Forest:
+    """Return the minimum spanning forest of mutual reachability, by core distances of the m-th neighbour."""
+    return Forest(neighbours.found, neighbours.squares, core_squares(neighbours, m))
+
+
+def cut_ties(
+    forest: Forest, neighbours: Neighbours, n_clusters: int, least: float
+) -> tuple[NDArray[np.int32], int]:
+    """Cut the longest ties of a forest that leave enough objects on both sides.
+
+    Parameters
+    ----------
+    forest : Forest
+        The ties of the points.
+    neighbours : Neighbours
+        The points.
+    n_clusters : int
+        Number of clusters, at most; but the trees of the forest are never joined.
+    least : float
+        Number of objects that each side of a cut must have.
+
+    Returns
+    -------
+    labels : ndarray of int32 of shape (n_points,)
+        The cluster of each point, numbered by first appearance.
+    count : int
+        How many clusters there are.
+    """
+    trees = neighbours.n_points - forest.n_ties
+    labels = np.empty(neighbours.n_points, dtype=np.int32)
+    cuts = max(0, n_clusters - trees)
+    return labels, forest.cut(neighbours.rows.masses, cuts, least, labels)

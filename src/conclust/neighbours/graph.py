@@ -1,0 +1,117 @@
+"""The symmetric graph of nearest neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from conclust import _kernels
+from conclust._equal_rows import EqualRows
+from conclust._validation import check_int, check_option
+from conclust.neighbours.search import Metric, Neighbours, find_neighbours
+
+__all__ = ["NeighbourGraph", "Weights", "graph_of", "neighbour_graph"]
+
+Weights: TypeAlias = Literal["uniform", "jaccard"]
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourGraph:
+    """A symmetric graph of distinct points in compressed sparse rows; no point is tied to itself.
+
+    Attributes
+    ----------
+    starts : ndarray of int64 of shape (n_points + 1,)
+        Where the ties of each point begin.
+    ends : ndarray of int32 of shape (n_ties,)
+        The points at the other end, in rising order. Each tie is there in both directions.
+    weights : ndarray of float64 of shape (n_ties,)
+        The weights of the ties, above 0.
+    rows : EqualRows
+        Which objects are the same point. Points are numbered by first appearance, so that point i is object i
+        where all objects differ.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    rows: EqualRows
+
+    @property
+    def n_points(self) -> int:
+        """How many distinct points there are."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def sources(self) -> NDArray[np.int32]:
+        """The point at this end of each tie."""
+        return np.repeat(np.arange(self.n_points, dtype=np.int32), np.diff(self.starts))
+
+    def to_scipy(self) -> sp.csr_array:
+        """Return the weights as a sparse matrix of shape (n_points, n_points)."""
+        shape = (self.n_points, self.n_points)
+        return sp.csr_array((self.weights, self.ends, self.starts), shape=shape)
+
+
+def neighbour_graph(
+    X: ArrayLike,
+    k: int,
+    *,
+    weights: Weights = "uniform",
+    metric: Metric = "euclidean",
+    n_jobs: int | None = None,
+) -> NeighbourGraph:
+    """Tie each point to its k nearest neighbours, and to those that have it among theirs.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Finite coordinates. Equal rows are one point.
+    k : int
+        Number of neighbours; all other points, where there are fewer.
+    weights : {"uniform", "jaccard"}, default="uniform"
+        "uniform": all weights are 1. "jaccard": the weight of a tie is the share of the neighbours of the two
+        points that both have, each point and its k neighbours taken together.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        The distance. By "cosine", rows of the same direction are one point.
+    n_jobs : int, default=None
+        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+
+    Returns
+    -------
+    NeighbourGraph
+        The graph of the distinct points.
+
+    Raises
+    ------
+    InputError
+        If X is not a matrix of finite numbers, or has a row of zeros with ``metric="cosine"``.
+    ParameterError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> from conclust.neighbours import neighbour_graph
+    >>> graph = neighbour_graph([[0.0], [1.0], [3.0], [7.0]], k=1)
+    >>> graph.to_scipy().toarray()
+    array([[0., 1., 0., 0.],
+           [1., 0., 1., 0.],
+           [0., 1., 0., 1.],
+           [0., 0., 1., 0.]])
+    """
+    owner = "neighbour_graph"
+    k = check_int(k, "k", owner) or 1
+    check_option(weights, "weights", owner, Weights)
+    return graph_of(find_neighbours(X, k, metric=metric, n_jobs=n_jobs), k, weights)
+
+
+def graph_of(neighbours: Neighbours, k: int, weights: Weights) -> NeighbourGraph:
+    """Return the graph of the k nearest of the neighbours that have been found."""
+    k = min(k, neighbours.k)
+    made = _kernels.neighbour_graph(neighbours.found, k, weights == "jaccard")
+    return NeighbourGraph(*made, neighbours.rows)

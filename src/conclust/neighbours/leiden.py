@@ -1,0 +1,144 @@
+"""Communities of a graph by the Leiden algorithm: at a resolution, or of a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import find_communities
+
+__all__ = ["CommunityGraph", "Quality"]
+
+Quality: TypeAlias = Literal["modularity", "cpm"]
+
+_ROUNDS = 2
+# The search for a number of communities.
+_LOWEST, _HIGHEST = log(1e-3), log(50.0)
+_MOST_RUNS = 8
+_NEAR = 0.05
+# A step's share of the bracket, at least: interpolation alone may creep along one of its ends.
+_STEP = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class CommunityGraph:
+    """A weighted graph of nodes that stand for some objects each.
+
+    Attributes
+    ----------
+    starts : ndarray of int64 of shape (n_nodes + 1,)
+        Where the ties of each node begin.
+    ends : ndarray of int32 of shape (n_ties,)
+        The nodes at the other end. Each tie is there in both directions, and no node is tied to itself.
+    weights : ndarray of float64 of shape (n_ties,)
+        The weights of the ties, above 0.
+    loads : ndarray of float64 of shape (n_nodes,)
+        What a community pays for: the degrees of its nodes (modularity), or how many objects they stand for
+        (the constant Potts model).
+    unit : float
+        The rate of this payment at resolution 1.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    loads: NDArray[np.float64]
+    unit: float
+
+    @classmethod
+    def of(
+        cls,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int32],
+        weights: NDArray[np.float64],
+        masses: NDArray[np.float64],
+        quality: Quality,
+    ) -> CommunityGraph:
+        """Return the graph of nodes that stand for so many objects each.
+
+        A tie counts as often as the mean of the objects at its ends, as if each object brought its own.
+
+        Parameters
+        ----------
+        starts : ndarray of int64 of shape (n_nodes + 1,)
+            Where the ties of each node begin.
+        ends : ndarray of int32 of shape (n_ties,)
+            The nodes at the other end.
+        weights : ndarray of float64 of shape (n_ties,)
+            The weights of the ties.
+        masses : ndarray of float64 of shape (n_nodes,)
+            How many objects each node stands for.
+        quality : {"modularity", "cpm"}
+            What the communities maximise. The resolution of "cpm" is in units of the mean weight of a
+            pair of objects, so that both find about as many communities at one resolution.
+        """
+        sources = np.repeat(np.arange(len(masses)), np.diff(starts))
+        if (masses > 1).any():
+            weights = weights * (0.5 * (masses[sources] + masses[ends]))
+        degrees = np.bincount(sources, weights, len(masses)).astype(np.float64)
+        total = float(degrees.sum())
+        loads = degrees if quality == "modularity" else masses.astype(np.float64)
+        weight = float(loads.sum())
+        unit = total / weight / weight if total > 0 else 0.0
+        return cls(starts, ends, np.ascontiguousarray(weights), loads, unit)
+
+    def communities(self, resolution: float, seed: int) -> tuple[NDArray[np.int32], int]:
+        """Return the community of each node, numbered by first appearance, and how many there are.
+
+        Parameters
+        ----------
+        resolution : float
+            The higher, the more communities.
+        seed : int
+            Source of the order in which nodes are visited, in the range [0, 2^64).
+        """
+        labels = np.empty(len(self.loads), dtype=np.int32)
+        count = find_communities(
+            self.starts,
+            self.ends,
+            self.weights,
+            self.loads,
+            self.unit * resolution,
+            seed,
+            _ROUNDS,
+            labels,
+        )
+        return labels, count
+
+    def communities_of_number(self, wanted: int, seed: int) -> tuple[NDArray[np.int32], int]:
+        """Return communities whose number is near the one that is wanted, and how many there are.
+
+        The resolution is searched for between 1e-3 and 50 in 8 runs at most, until the number is within 5 %.
+        The number grows with the resolution on the whole only, so the nearest number that was met counts.
+
+        Parameters
+        ----------
+        wanted : int
+            Number of communities. Connected components are never joined: there are as many, at least.
+        seed : int
+            Source of the order in which nodes are visited, in the range [0, 2^64).
+        """
+        # Of each end of the bracket: the logarithm of the resolution, and how far the number is from the one wanted.
+        low, low_gap = _LOWEST, -log(wanted) - 1.0
+        high, high_gap = _HIGHEST, log(max(2.0, len(self.loads) / wanted))
+        best: tuple[NDArray[np.int32], int] | None = None
+        at = 0.0
+        for _ in range(_MOST_RUNS):
+            labels, count = self.communities(exp(at), seed)
+            gap = log(count / wanted)
+            if best is None or abs(gap) < abs(log(best[1] / wanted)):
+                best = labels, count
+            if abs(count - wanted) <= _NEAR * wanted:
+                break
+            if gap < 0:
+                low, low_gap = at, gap
+            else:
+                high, high_gap = at, gap
+            share = low_gap / (low_gap - high_gap)
+            at = low + (high - low) * min(max(share, _STEP), 1.0 - _STEP)
+        assert best is not None
+        return best

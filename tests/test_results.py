@@ -1,0 +1,346 @@
+"""Committed results: what they were made from, single cells made again, and the numbers in prose."""
+
+import csv
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments import __main__ as everything
+from experiments import counted, stale
+from experiments.confidence import ranking
+from experiments.default import sets as default_sets
+from experiments.default import suite
+from experiments.fca2016 import figures as fca
+from experiments.kept import Kept
+from experiments.leaderboard import board, pools
+from experiments.leaderboard.entries import entries
+from experiments.leaderboard.tables import split
+from experiments.origin import ROOT, Tree, at_commit, commit, experiment_of, here, origin
+from experiments.pcc2013 import tables
+from experiments.peace2013 import figures as peace
+from experiments.robust2013 import figures as robust
+
+from conclust.exceptions import DatasetNotFoundError
+
+RESULTS = ROOT / "experiments"
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# ------------------------------------------------------------------------------- what results are made from
+
+
+def git(root, *given):
+    subprocess.run(
+        ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b", *given],
+        check=True,
+        capture_output=True,
+    )
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A repository with an experiment that imports a method, which imports a measure and a kernel."""
+    for path, text in {
+        "experiments/__init__.py": "",
+        "experiments/one/__init__.py": "",
+        "experiments/one/run.py": "from conclust import Method\nfrom experiments.shared import x\n",
+        "experiments/shared.py": "x = 1\n",
+        "experiments/one/result/table.md": "1\n",
+        "src/conclust/__init__.py": '_HOMES = {"Method": "conclust.method", "Other": "conclust.other"}\n',
+        "src/conclust/method.py": '"""A method."""\nfrom conclust.measure import m\nfrom conclust import _kernels\n',
+        "src/conclust/measure.py": "m = 2  # of all\n",
+        "src/conclust/other.py": "o = 3\n",
+        "src/conclust/_kernels/__init__.py": "",
+        "src/conclust/_kernels/a.cpp": "int a() { return 1; } // one\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "first")
+    return tmp_path
+
+
+def test_sources_are_what_an_experiment_imports(project):
+    names = set(here(project).sources("one.run"))
+    assert "src/conclust/measure.py" in names
+    assert "src/conclust/_kernels/a.cpp" in names
+    assert "experiments/shared.py" in names
+    assert "src/conclust/other.py" not in names
+    first = commit(project)
+    assert at_commit(first, project).sources("one.run") == here(project).sources("one.run")
+    assert at_commit("0" * 40, project) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "stale_now"),
+    [
+        ("src/conclust/measure.py", "m = 3  # of all\n", True),
+        ("src/conclust/_kernels/a.cpp", "int a() { return 2; } // one\n", True),
+        ("experiments/shared.py", "x = 2\n", True),
+        ("src/conclust/measure.py", '"""More words."""\n\nm = 2\n', True),
+        ("src/conclust/method.py", '"""Other words."""\nfrom conclust.measure import m\nfrom conclust import _kernels\n', False),
+        ("src/conclust/_kernels/a.cpp", "int a() {\n  return 1; }  // two\n", False),
+        ("src/conclust/other.py", "o = 4\n", False),
+        ("experiments/output.py", "", False),
+        ("experiments/one/result/table.md", "2\n", False),
+    ],
+)  # fmt: skip
+def test_results_older_than_their_code_are_listed(project, path, text, stale_now):
+    made = {
+        "experiment": "one.run",
+        "commit": commit(project),
+        "sources": here(project).fingerprint("one.run"),
+    }
+    ((_, state, _),) = stale.account(("one.run",), [made], here(project), project)
+    assert state == f"up to date (made from {made['commit']})"
+    (project / path).write_text(text)
+    ((name, state, changed),) = stale.account(("one.run",), [made], here(project), project)
+    assert name == "one.run"
+    if stale_now:
+        assert state == f"older than its code (made from {made['commit']})"
+        assert changed == [path]
+    else:
+        assert state.startswith("up to date")
+        assert changed == []
+
+
+def test_changed_sources_are_told_of_a_commit(project):
+    assert not commit(project).endswith("-dirty")
+    (project / "experiments/one/result/table.md").write_text("2\n")
+    assert not commit(project).endswith("-dirty")
+    (project / "src/conclust/other.py").write_text("o = 5\n")
+    assert commit(project).endswith("-dirty")
+    assert commit(project.parent) == "unknown"
+    ((_, state, changed),) = stale.account(
+        ("one.run",), [{"experiment": "one.run", "commit": "0" * 10, "sources": "a"}], here(project), project
+    )  # fmt: skip
+    assert "not in this clone" in state
+    assert changed == []
+    ((_, state, _),) = stale.account(("two",), [], here(project), project)
+    assert state == "not known what it was made from"
+
+
+def test_files_say_what_they_were_made_from(tmp_path):
+    made = origin("pcc2013.tables")
+    assert set(made) == {"experiment", "commit", "sources"}
+    kept = Kept(tmp_path / "kept.json", {}, made)
+    kept.add("a", 1.0)
+    kept.add("b", 2.0)
+    assert json.loads((tmp_path / "kept.json").read_text())["made"] == [made]
+    later = Kept(tmp_path / "kept.json", {}, made | {"commit": "another"})
+    later.add("c", 3.0)
+    assert Kept(tmp_path / "kept.json", {}).made == [made, made | {"commit": "another"}]
+    assert experiment_of(ranking.__doc__) == "confidence.ranking"
+    with pytest.raises(ValueError, match="how the experiment is run"):
+        experiment_of("Nothing.")
+
+
+def test_every_experiment_says_how_it_is_run():
+    tree = here()
+    for name in everything.NAMES:
+        path = f"experiments/{name.replace('.', '/')}.py"
+        assert experiment_of(tree.read(path)) == name
+
+
+def test_all_results_say_what_they_were_made_from_or_are_in_the_list_of_older_ones():
+    known = {entry["experiment"] for entry in stale.made(RESULTS)}
+    assert known.isdisjoint(stale.OLDER)
+    without_results = {"robust2013.random_partitions"}
+    assert known | set(stale.OLDER) | without_results == set(everything.NAMES)
+    # The list of older ones may only get shorter.
+    assert len(stale.OLDER) <= 12
+
+
+def test_a_tree_without_a_file_reads_what_is_there():
+    tree = Tree({"experiments/one.py"}, lambda path: "import conclust\nimport numpy\n")
+    assert list(tree.sources("one")) == ["experiments/one.py"]
+
+
+# --------------------------------------------------------------------------------- single cells, made again
+
+
+def test_cells_of_the_papers_tables_come_out_as_kept():
+    def same(module, path, unit, names, **settings):
+        kept = counted.kept_in(path).found[unit]
+        for name, values in module.measure(unit, names, **settings).items():
+            for key, value in values.items() if isinstance(values, dict) else [("", values)]:
+                if key != "CPU s":
+                    then = kept[name][key] if key else kept[name]
+                    np.testing.assert_allclose(
+                        value, then, atol=2e-6, err_msg=f"{unit}, {name}, {key}"
+                    )
+
+    try:
+        same(
+            tables,
+            "pcc2013/result/tables.json",
+            "ensemble 1/iris/3",
+            ["PCC-KL", "QMI", "AutoConsensus"],
+            n_partitions=150,
+            n_starts=20,
+        )
+        same(
+            tables,
+            "pcc2013/result/tables.json",
+            "ensemble 2/wine/1",
+            ["PCC-l2", "HBGF", "LWEA"],
+            n_partitions=150,
+            n_starts=20,
+        )
+        same(
+            robust, "robust2013/result/figures.json", "k-means/iris/2", ["WEIGHTED+rho"], few=False
+        )
+        same(
+            peace, "peace2013/result/figures.json", "ensemble 2/wine/4", ["PEACE", "BE"], few=False
+        )
+    except DatasetNotFoundError:
+        pytest.skip("the sets are not here")
+    unit = f"5/variance/{fca.case(300, 3, (2, 3))}/7"
+    same(fca, "fca2016/result/figures.json", unit, ["share 0.5", "CSPA", "AutoConsensus"], runs=10)  # fmt: skip
+
+
+def test_cells_of_the_leaderboard_come_out_as_kept():
+    names = ("AutoConsensus", "LWEA (normalized)", "HBGF")
+    chosen = {entry.name: entry for entry in entries() if entry.name in names}
+    kept = json.loads((RESULTS / "leaderboard/result/scores.json").read_text())["found"]
+    try:
+        pool = pools.read("steel_plates")
+    except DatasetNotFoundError:
+        pytest.skip("the pools are not here")
+    ensembles = pools.draws(pool, 2, 0)
+    for name, entry in chosen.items():
+        for at, ensemble in enumerate(ensembles):
+            tally = board.Tally()
+            tally.score(pool, [entry.make(pool.k, at, 1).fit(ensemble).labels_])
+            then = kept[f"steel_plates/{name}"]
+            assert (tally.nmi[0], tally.ari[0]) == (then["nmi"][at], then["ari"][at])
+
+
+def test_cells_of_the_default_come_out_as_kept():
+    kept = {
+        row["set"]: row
+        for row in rows_of(RESULTS / "default/result/sets.csv")
+        if row["range"] == "sqrt"
+    }
+    for at, points in enumerate(default_sets.textbook(2)):
+        found = {
+            name: (right, ari, told) for name, right, ari, told in suite.scores(points, "sqrt", at)
+        }
+        right, ari, told = found["AutoConsensus"]
+        then = kept[points.name]
+        assert (str(bool(right)), ari, told) == (
+            then["right"], pytest.approx(float(then["ARI"])), pytest.approx(float(then["told"])),
+        )  # fmt: skip
+
+
+def test_cells_of_the_confidence_come_out_as_kept():
+    try:
+        lines = ranking.run("iris", (0, 1))
+    except DatasetNotFoundError:
+        pytest.skip("the set is not here")
+    kept = {
+        (row["set"], row["members"]): row for row in rows_of(RESULTS / "confidence/result/sets.csv")
+    }
+    for kind in ranking.KINDS:
+        for measure in ("largest membership", "silhouette", "agreement, one to one"):
+            values = [
+                line["AUC"]
+                for line in lines
+                if (line["members"], line["measure"]) == (kind, measure)
+            ]
+            assert np.mean(values) == pytest.approx(float(kept["iris", kind][measure]), abs=1e-9)
+
+
+# ------------------------------------------------------------------------------------------ what prose says
+
+
+def test_the_confidence_page_has_the_numbers_of_its_table():
+    text = (RESULTS / "confidence/README.md").read_text("utf-8")
+    rows = {
+        (row["members"], row["measure"]): row
+        for row in rows_of(RESULTS / "confidence/result/ranking.csv")
+    }
+
+    def shown(value):
+        return f"{float(value):.3f}".replace("0.", ".", 1)
+
+    for measure in ("margin", "company", "item consensus", "1 - entropy"):
+        row = rows["both", measure]
+        cells = [
+            measure, shown(row["AUC"]), f"{shown(row['- largest'])} ± {shown(row['standard error'])}",
+            shown(rows["default", measure]["AUC"]), shown(rows["resampled", measure]["AUC"]), shown(row["ECE"]),
+        ]  # fmt: skip
+        assert f"| {' | '.join(cells)} |" in text
+    for kind in ("default", "resampled"):
+        row = rows[kind, "silhouette"]
+        assert f"{shown(row['- largest'])} ± {shown(row['standard error'])}" in text
+
+
+def test_the_first_place_is_said_with_the_pools_that_it_was_settled_on():
+    rows = [
+        {"method": row["method"], "pool": row["pool"], "told": True}
+        | {key: float(row[key]) if row[key] else None for key in ("NMI", "ARI")}
+        for row in rows_of(RESULTS / "leaderboard/result/pools_long.csv")
+    ]
+    first, second, *_ = (row for row in split(rows) if row["method"] != board.MEMBER)
+    assert first["method"] == "AutoConsensus"
+    assert first["NMI, settled"] == max(row["NMI, settled"] for row in split(rows))
+    leads = {f"{first['NMI, others']:.3f}"[1:], f"{second['NMI, others']:.3f}"[1:]}
+    for page in (
+        "README.md",
+        "docs/faq.md",
+        "docs/how-to/choose_a_method.md",
+        "experiments/leaderboard/README.md",
+    ):
+        text = (ROOT / page).read_text("utf-8")
+        assert "settled on" in text, page
+        assert leads <= set(re.findall(r"\.\d{3}", text)), page
+
+
+def test_what_is_counted_is_what_the_tables_say():
+    words = counted.counts()
+    table = (RESULTS / "pcc2013/result/table_4.md").read_text("utf-8")
+    head, _, *lines = (
+        line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")
+    )
+    rows = {
+        line[0]: np.array(line[1:], float)
+        for line in lines
+        if line[0] not in ("method", "(printed)") and "start" not in line[0]
+    }
+    best = np.max(list(rows.values()), axis=0)
+    near = [
+        name
+        for name, lead in zip(head[1:], rows["AutoConsensus"] - best, strict=True)
+        if lead >= -0.025
+    ]
+    # The table has two decimals: it can say more sets than there are, not fewer.
+    assert set(words["default within 0.02 on 1, sets"].split(", ")) <= set(near)
+    assert words["default within 0.02 on 1"] == "4 of the 9"
+    assert counted.number(0.12) == ".12"
+    assert counted.number(-0.003) == "-.003"
+    assert counted.number(0.0) == counted.number(-0.0001) == "0"
+    assert (counted.signed(0.027), counted.signed(-0.5)) == ("+.027", "-.5")
+    assert counted.some([]) == "none"
+
+
+def test_no_result_is_left_without_its_page():
+    for path in Path(RESULTS).glob("fca2016/result/figures_5_to_8_*_sets.md"):
+        head, *lines = rows_of_page(path)
+        assert head[:2] == ["clusters", "data set"]
+        assert len(lines) == 40
+
+
+def rows_of_page(path):
+    lines = [line for line in path.read_text("utf-8").splitlines() if line.startswith("|")]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in lines if "---" not in line
+    ]
