@@ -1,6 +1,12 @@
 """How sure a consensus is: of each object, cluster and partition, and beside how sure it would be of nothing."""
 
-from conclust.confidence.borders import BorderTests, border_tests
+from conclust.confidence.borders import (
+    BorderTests,
+    ConsensusTree,
+    Split,
+    border_tests,
+    consensus_tree,
+)
 from conclust.confidence.categories import ClusterCategories, cluster_categories
 from conclust.confidence.chance import ChanceConfidence, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, stability_over_k
@@ -20,10 +26,12 @@ __all__ = [
     "ClusterConfidence",
     "ClusterFeatures",
     "ClusterGaps",
+    "ConsensusTree",
     "ObjectConfidence",
     "OtherMembers",
     "PartitionConfidence",
     "SampleStability",
+    "Split",
     "border_tests",
     "chance_confidence",
     "cluster_categories",
@@ -32,6 +40,7 @@ __all__ = [
     "cluster_gaps",
     "company",
     "confidences",
+    "consensus_tree",
     "dip",
     "item_consensus",
     "member_agreement",
