@@ -34,6 +34,7 @@ NAMES = (
     "borders.level",
     "borders.power",
     "scale.fitted_on",
+    "posterior.pools",
     "ccp2010.examples",
 )
 

@@ -327,12 +327,9 @@ def test_pyplot_knows_the_figure_where_it_shows_figures(monkeypatch):
     import matplotlib
     from matplotlib import pyplot
 
+    pyplot.close("all")
     before = pyplot.get_fignums()
     backend = matplotlib.get_backend()
-    assert backend.lower() == "agg"
-    for _ in range(30):  # pyplot would warn of that many open figures
-        membership_heatmap(np.eye(2))
-    assert pyplot.get_fignums() == before
     for shows in ("module://matplotlib_inline.backend_inline", "inline", "QtAgg"):
         monkeypatch.setattr(matplotlib, "get_backend", lambda shows=shows: shows)
         ax = coassociation_heatmap(np.eye(2))
@@ -343,14 +340,56 @@ def test_pyplot_knows_the_figure_where_it_shows_figures(monkeypatch):
     assert pyplot.get_fignums() == before
 
 
+def test_a_script_saves_the_picture_by_pyplot(tmp_path):
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+    assert pyplot.get_backend().lower() == "agg"
+    pyplot.figure()
+    ax = membership_heatmap(np.eye(2))
+    assert pyplot.gcf() is ax.figure
+    pyplot.savefig(tmp_path / "by_pyplot.png")
+    assert pyplot.imread(tmp_path / "by_pyplot.png").std() > 0.1  # not a white page
+    pyplot.close("all")
+
+
+def test_many_pictures_of_a_script_are_held_one_at_a_time(tmp_path, recwarn):
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+    own = pyplot.figure()
+    made = [membership_heatmap(np.eye(2)) for _ in range(30)]  # pyplot warns of 20 open figures
+    assert pyplot.gcf() is made[-1].figure
+    assert pyplot.get_fignums() == [
+        own.number,
+        made[-1].figure.number,
+    ]  # the user's own is left alone
+    assert not [w for w in recwarn if "figures have been opened" in str(w.message)]
+    made[0].figure.savefig(tmp_path / "first.png")
+    assert pyplot.imread(tmp_path / "first.png").std() > 0.1
+    pyplot.close("all")
+
+
+def test_a_report_leaves_pyplot_alone():
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+    own = pyplot.figure()
+    labels = np.repeat([[0, 0, 0], [1, 1, 1]], 10, axis=0)
+    cc.report.account(labels[:, 0], ensemble=labels)
+    assert pyplot.get_fignums() == [own.number]
+    assert pyplot.gcf() is own
+    pyplot.close("all")
+
+
 def test_a_notebook_has_pyplot_asked(monkeypatch):
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
-    assert not figures._pyplot_shows()
+    assert not figures._pyplot_in_use()
     import matplotlib
 
     monkeypatch.setitem(sys.modules, "ipykernel", object())
     monkeypatch.setattr(matplotlib, "get_backend", lambda: "inline")
-    assert figures._pyplot_shows()
+    assert figures._pyplot_in_use()
 
 
 def test_only_public_names_are_listed():

@@ -16,10 +16,20 @@ from conclust.confidence.gaps import ClusterGaps, cluster_gaps
 from conclust.confidence.items import company, item_consensus, member_agreement
 from conclust.confidence.objects import ObjectConfidence, confidences, object_confidence
 from conclust.confidence.partitions import PartitionConfidence, partition_confidence
+from conclust.confidence.posterior import (
+    BallBound,
+    CorePartition,
+    CredibleBall,
+    Modes,
+    core_partition,
+    credible_ball,
+    modes,
+)
 from conclust.confidence.resampled import OtherMembers, other_members
 from conclust.confidence.stability import SampleStability, object_ambiguity, sample_stability
 
 __all__ = [
+    "BallBound",
     "BorderTests",
     "ChanceConfidence",
     "ClusterCategories",
@@ -27,6 +37,9 @@ __all__ = [
     "ClusterFeatures",
     "ClusterGaps",
     "ConsensusTree",
+    "CorePartition",
+    "CredibleBall",
+    "Modes",
     "ObjectConfidence",
     "OtherMembers",
     "PartitionConfidence",
@@ -41,9 +54,12 @@ __all__ = [
     "company",
     "confidences",
     "consensus_tree",
+    "core_partition",
+    "credible_ball",
     "dip",
     "item_consensus",
     "member_agreement",
+    "modes",
     "object_ambiguity",
     "object_confidence",
     "other_members",

@@ -4,6 +4,13 @@ Every picture takes ``ax`` and returns it; its ``..._of`` function returns the d
 """
 
 from conclust.plotting.diagram import line_diagram
+from conclust.plotting.draws import (
+    LossCurve,
+    ball_columns,
+    expected_loss_curve,
+    expected_loss_of,
+    similarity_blocks,
+)
 from conclust.plotting.figures import paper_axes
 from conclust.plotting.flows import (
     Flow,
@@ -51,11 +58,13 @@ __all__ = [
     "Curve",
     "Embedding",
     "Flow",
+    "LossCurve",
     "PartitionMap",
     "SupportedTree",
     "Tracking",
     "Tree",
     "area_curve",
+    "ball_columns",
     "bars_of",
     "cdf_curves",
     "cdf_of",
@@ -69,6 +78,8 @@ __all__ = [
     "dendrogram",
     "embedding",
     "embedding_of",
+    "expected_loss_curve",
+    "expected_loss_of",
     "flow_diagram",
     "flow_of",
     "line_diagram",
@@ -83,6 +94,7 @@ __all__ = [
     "rcsi_curve",
     "silhouette_bars",
     "silhouettes_of",
+    "similarity_blocks",
     "trace_of",
     "tracking_of",
     "tracking_plot",

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sys
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,30 +30,64 @@ from conclust.plotting.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["axes", "colour_bar", "draw_strips", "explain_no_evidence", "paper_axes", "show_image"]
+__all__ = [
+    "apart_from_pyplot",
+    "axes",
+    "colour_bar",
+    "draw_strips",
+    "explain_no_evidence",
+    "paper_axes",
+    "show_image",
+]
 
 _SILENT = frozenset({"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"})
 _WIDTH, _GAP = 0.16, 0.06  # inches of a strip, and before it
 
 
 def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return `ax`, or new axes: of pyplot where its figures are shown, else of a figure of their own.
-
-    A figure of pyplot stays alive until it is closed, and pyplot may choose a window system: both
-    only where somebody will look.
-    """
+    """Return `ax`, or new axes: of pyplot's current figure where pyplot is in use, else of a figure of their own."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         missing_extra("matplotlib", "plot", "Plotting")
     if ax is not None:
         return ax
-    new: Any = Figure
-    if _pyplot_shows():
-        from matplotlib import pyplot
-
-        new = pyplot.figure
+    new: Any = _figure_of_pyplot if _pyplot_in_use() and not _APART.get() else Figure
     return new(figsize=size, dpi=200, layout="constrained").add_subplot()  # type: ignore[no-any-return]
+
+
+_APART: ContextVar[bool] = ContextVar("apart", default=False)
+_last: weakref.ref[Any] | None = None  # the figure that pyplot holds for us and does not show
+
+
+@contextmanager
+def apart_from_pyplot() -> Iterator[None]:
+    """Make figures that pyplot does not know: for pages, which write and drop them."""
+    token = _APART.set(True)
+    try:
+        yield
+    finally:
+        _APART.reset(token)
+
+
+def _figure_of_pyplot(**options: Any) -> Any:
+    """Return a new current figure of pyplot: ``plt.savefig`` and ``plt.gcf`` are then about it.
+
+    A figure of pyplot stays alive until it is closed. Where figures are not shown, so that users have no reason to
+    close them, pyplot lets go of the last picture when the next one is made: its axes and figure can still
+    be saved, and a script of many pictures holds one.
+    """
+    global _last
+    import matplotlib
+    from matplotlib import pyplot
+
+    silent = matplotlib.get_backend().lower() in _SILENT
+    before = None if _last is None else _last()
+    if silent and before is not None:
+        pyplot.close(before)
+    figure = pyplot.figure(**options)
+    _last = weakref.ref(figure) if silent else None
+    return figure
 
 
 def paper_axes(width: str | float = "column", height: float | None = None) -> Axes:
@@ -95,9 +133,11 @@ def paper_axes(width: str | float = "column", height: float | None = None) -> Ax
     return made
 
 
-def _pyplot_shows() -> bool:
-    """Tell whether pyplot is in use here and shows its figures: in a notebook or in windows."""
-    if "matplotlib.pyplot" not in sys.modules and "ipykernel" not in sys.modules:
+def _pyplot_in_use() -> bool:
+    """Return whether the program has imported pyplot, or is a notebook that shows its figures."""
+    if "matplotlib.pyplot" in sys.modules:
+        return True
+    if "ipykernel" not in sys.modules:
         return False
     import matplotlib
 

@@ -73,8 +73,8 @@ def coassociation_heatmap(
         orders of an ensemble all objects are shown, as means of blocks that need no pairs; of a matrix
         or memberships 4,000 are drawn in any order.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``): one of pyplot where that is in use
-        and shows its figures (notebooks, windows), else one that pyplot does not know.
+        Where to draw. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
+        has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
 
     Returns
     -------
@@ -162,8 +162,8 @@ def membership_heatmap(
     random_state : int, Generator or None, default=0
         For "dendrogram" and "vat" 4,000 of more objects are drawn with it; the title says so.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``): one of pyplot where that is in use
-        and shows its figures (notebooks, windows), else one that pyplot does not know.
+        Where to draw. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
+        has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
 
     Returns
     -------

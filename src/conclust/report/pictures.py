@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from conclust import plotting
 from conclust.confidence import ObjectConfidence
 from conclust.exceptions import MissingExtraError
+from conclust.plotting.figures import apart_from_pyplot
 from conclust.plotting.style import cluster_colours
 from conclust.report.alternatives import READ, of_bars, of_curve, of_graph
 from conclust.report.names import shown
@@ -196,7 +197,7 @@ class Gallery:
         title, how = READ[name or kind]
         told = {"id": kind, "title": title, "how": how, "wide": wide}
         try:
-            with warnings.catch_warnings():
+            with apart_from_pyplot(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of the layout; the result's own were said before
                 ax = draw()
                 source, width, height = _encoded(ax.figure)
