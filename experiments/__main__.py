@@ -31,7 +31,10 @@ NAMES = (
     "default.weights",
     "selection.number",
     "confidence.ranking",
+    "borders.level",
+    "borders.power",
     "scale.fitted_on",
+    "posterior.pools",
     "ccp2010.examples",
 )
 

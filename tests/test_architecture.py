@@ -29,6 +29,7 @@ FLOORS = {
     "_spreadsheets": (1, 2),
     "_storage": (1, 2),
     "_result_entries": (1, 2),
+    "_scale": (1, 2),
     "_threads": (1, 2),
     "_versions": (1, 2),
     "_warnings": (1, 2),
@@ -62,7 +63,7 @@ FLOORS = {
     "placing": (2, 1),
     "comparison": (2, 2),
     "agreement": (2, 3),
-    "losses": (2, 3),
+    "losses": (2, 2),
     "metrics": (2, 4),
     # 3 stages
     "blocks": (3, 0),

@@ -4,6 +4,13 @@ Every picture takes ``ax`` and returns it; its ``..._of`` function returns the d
 """
 
 from conclust.plotting.diagram import line_diagram
+from conclust.plotting.draws import (
+    LossCurve,
+    ball_columns,
+    expected_loss_curve,
+    expected_loss_of,
+    similarity_blocks,
+)
 from conclust.plotting.figures import paper_axes
 from conclust.plotting.flows import (
     Flow,
@@ -41,6 +48,7 @@ from conclust.plotting.objects import (
     silhouettes_of,
 )
 from conclust.plotting.style import look
+from conclust.plotting.support import SupportedTree, consensus_tree, consensus_tree_of
 from conclust.plotting.traces import objective_trace, trace_of
 from conclust.plotting.trees import Tree, dendrogram, tree_of
 
@@ -50,21 +58,28 @@ __all__ = [
     "Curve",
     "Embedding",
     "Flow",
+    "LossCurve",
     "PartitionMap",
+    "SupportedTree",
     "Tracking",
     "Tree",
     "area_curve",
+    "ball_columns",
     "bars_of",
     "cdf_curves",
     "cdf_of",
     "cluster_graph",
     "cluster_graph_of",
     "coassociation_heatmap",
+    "consensus_tree",
+    "consensus_tree_of",
     "criterion_curve",
     "curve_of",
     "dendrogram",
     "embedding",
     "embedding_of",
+    "expected_loss_curve",
+    "expected_loss_of",
     "flow_diagram",
     "flow_of",
     "line_diagram",
@@ -79,6 +94,7 @@ __all__ = [
     "rcsi_curve",
     "silhouette_bars",
     "silhouettes_of",
+    "similarity_blocks",
     "trace_of",
     "tracking_of",
     "tracking_plot",
