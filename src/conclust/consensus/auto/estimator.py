@@ -88,6 +88,10 @@ class AutoConsensus(PlacingClusterer):
         Number of clusters.
     evidence_ : {"all alike", "certain"}
         The tree that was taken.
+    linkage_matrix_ : ndarray of shape (s - 1, 4)
+        That tree, in SciPy's form, of s objects.
+    tree_objects_ : ndarray of int64 of shape (s,)
+        These objects, in rising order: all that are in a cluster of a partition, up to `max_samples`.
     straddling_ : float
         How far clusters of the finer half of the partitions lie across the borders found, relative
         to chance: 0 for clusters that all of them cut apart, about 1 for arbitrary ones.
@@ -131,6 +135,8 @@ class AutoConsensus(PlacingClusterer):
     """
 
     evidence_: str
+    linkage_matrix_: NDArray[np.float64]
+    tree_objects_: NDArray[np.int64]
     straddling_: float
     n_clusters_shown_: int
     supports_: list[Support]
@@ -182,8 +188,10 @@ class AutoConsensus(PlacingClusterer):
     ) -> NDArray[np.float64]:
         self._offsets = ensemble.offsets
         objects = self._objects(ensemble)
+        self.tree_objects_ = np.flatnonzero(observed)[objects]
         if not len(objects):  # all is noise: no two objects are together
             self.n_clusters_cut_, self._reason = 1, reason_of(None, 1, [])
+            self.linkage_matrix_ = np.empty((0, 4))
             self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
         trees = self._grow(ensemble, objects)
@@ -197,6 +205,7 @@ class AutoConsensus(PlacingClusterer):
             number, self._reason = shown, reason_of(None, shown, trees.supports)
         chosen = trees.cut_at(number)
         self.n_clusters_cut_ = number
+        self.linkage_matrix_ = trees.matrices[chosen.evidence]
         self._settle(chosen.evidence, chosen.straddling, shown, trees.supports, chosen.votes)
         if ensemble.is_soft:
             return self._shares(ensemble.indicator, self._votes)
@@ -229,7 +238,7 @@ class AutoConsensus(PlacingClusterer):
             name = _taken(across)
             return CutOfTree(name, across[name], votes[name], cuts[name])
 
-        return GrownTrees(objects, matrices, shown, supports, choose)
+        return GrownTrees(self.tree_objects_, matrices, shown, supports, choose)
 
     @contextmanager
     def number_chosen_by(self, chooser: NumberChooser) -> Iterator[None]:
