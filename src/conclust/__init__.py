@@ -81,6 +81,7 @@ _MODULES = (
     "placing",
     "plotting",
     "report",
+    "results",
     "sc",
     "selection",
     "similarity",
