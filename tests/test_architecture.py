@@ -61,7 +61,7 @@ FLOORS = {
     "placing": (2, 1),
     "comparison": (2, 2),
     "agreement": (2, 3),
-    "losses": (2, 3),
+    "losses": (2, 2),
     "metrics": (2, 4),
     # 3 stages
     "blocks": (3, 0),

@@ -13,6 +13,7 @@ from conclust.metrics import (
     adjusted_rand_index,
     expected_loss,
     mirkin_distance,
+    partition_similarities,
     variation_of_information,
 )
 
@@ -64,6 +65,17 @@ def test_the_cost_of_splitting_is_on_the_side_of_salso():
     for a in (0.5, 1.5):
         assert expected_loss(draw, [0, 0, 1, 1], loss="binder", split_cost=a) == a * 2 * 4 / 16
         assert expected_loss(draw, [0, 0, 1, 1], loss="vi", split_cost=a) == a
+
+
+def test_all_pairs_by_the_variation_of_information():
+    labels = odd_labels(2)
+    found = partition_similarities(Ensemble(labels), measure="vi")
+    for u, one in enumerate(labels.T):
+        for v, other in enumerate(labels.T):
+            assert found[u, v] == pytest.approx(variation_of_information(one, other), abs=1e-9)
+    apart = partition_similarities(Ensemble([[0, -1], [0, -1], [-1, 0]]), measure="vi")
+    assert np.isnan(apart[0, 1])
+    assert apart[0, 0] == 0.0
 
 
 @pytest.mark.parametrize("clusters", [3, 300, 30_000])

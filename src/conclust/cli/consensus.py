@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from conclust._progress import watching
 from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.choice import Choice, choose
+from conclust.cli.draws import read_draws
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_ensemble, read_points
 from conclust.cli.labeller import Labeller
@@ -233,12 +234,22 @@ def run_combine(arguments: argparse.Namespace) -> None:
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        labels = read_ensemble(
-            arguments.labels,
-            reading(arguments),
-            missing=arguments.missing,
-            weights=arguments.weights,
-        )
+        if arguments.rows == "draws":
+            labels = read_draws(
+                arguments.labels,
+                reading(arguments),
+                missing=arguments.missing,
+                weights=arguments.weights,
+                burn=arguments.burn or 0,
+                thin=arguments.thin or 1,
+            )
+        else:
+            labels = read_ensemble(
+                arguments.labels,
+                reading(arguments),
+                missing=arguments.missing,
+                weights=arguments.weights,
+            )
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
         talk.step(_read_line(arguments.labels, kinds, labels.notes))
@@ -257,11 +268,19 @@ def run_combine(arguments: argparse.Namespace) -> None:
         settings = {
             "missing": arguments.missing,
             "weights": None if arguments.weights is None else plain(arguments.weights),
+            **_of_draws(arguments),
         }
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
         work = _Work(model, ensemble, table, labels.classes, source, settings, told)
         said = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(said)
+
+
+def _of_draws(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return how draws were read, for the record; nothing of rows that are objects."""
+    if arguments.rows == "objects":
+        return {}
+    return {"rows": "draws", "burn": arguments.burn or 0, "thin": arguments.thin or 1}
 
 
 def folder_of(

@@ -228,6 +228,25 @@ def _add_combine(commands: Any) -> None:
     group.add_argument(
         "--weights", type=Path, metavar="FILE", help="one weight per clustering (CSV, NPY, NPZ)"
     )
+    group.add_argument(
+        "--rows",
+        choices=("objects", "draws"),
+        default="objects",
+        help="what a row is: draws for a posterior by MCMC, a clustering a row; an array may have chains "
+        "before it [%(default)s]",
+    )
+    group.add_argument(
+        "--burn",
+        type=whole(0),
+        metavar="B",
+        help="with --rows draws: draws left out at the beginning of each chain [0]",
+    )
+    group.add_argument(
+        "--thin",
+        type=whole(1),
+        metavar="T",
+        help="with --rows draws: of the others every T-th is kept [1]",
+    )
     group = parser.add_argument_group("many objects")
     group.add_argument(
         "--blocks",
@@ -493,6 +512,12 @@ def _run_cluster(arguments: argparse.Namespace) -> None:
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
+    if arguments.rows == "objects":
+        for option, value in (("--burn", arguments.burn), ("--thin", arguments.thin)):
+            if value is not None:
+                arguments.usage_error(f"{option} is for draws: give --rows draws as well.")
+    elif arguments.blocks or arguments.checkpoint is not None:
+        arguments.usage_error("--rows draws: draws are read at once, not in blocks.")
     if arguments.blocks or arguments.checkpoint is not None:
         from conclust.cli.blocks import run_blocks
 
