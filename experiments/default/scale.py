@@ -71,7 +71,7 @@ def sets(quick: bool) -> Iterator[Points]:
     cells = load_breast_cancer()
     yield Points("settled", "cells of breast cancer", cells.data, cells.target)
     for side, names in (("settled", SETTLED), ("confirmed", CONFIRMED)):
-        for name in names[: 2 if quick else None]:
+        for name in ("wine", "iris") * (side == "settled") if quick else names:
             data = load(name)
             X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y)
             if len(X) > MOST:
