@@ -17,13 +17,14 @@ NAMES = (
     "clusterwise",
     "consensus",
     "weighted",
+    "posterior",
     "fca",
     "exhaustive",
     "generation",
     "labelvectors",
     "selection",
 )
-LONG = ("blocks", "landmark", "greedy", "pairwise", "cliffs")
+LONG = ("blocks", "landmark", "greedy", "pairwise", "cliffs", "members")
 
 
 def main(names: list[str]) -> None:

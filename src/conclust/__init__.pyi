@@ -9,6 +9,7 @@ from conclust import generation as generation
 from conclust import lattice as lattice
 from conclust import membership as membership
 from conclust import metrics as metrics
+from conclust import neighbours as neighbours
 from conclust import placing as placing
 from conclust import plotting as plotting
 from conclust import report as report
@@ -47,6 +48,7 @@ from conclust.consensus.matrix import FuzzyRows as FuzzyRows
 from conclust.consensus.matrix import LeftStochastic as LeftStochastic
 from conclust.consensus.matrix import WeightedNMF as WeightedNMF
 from conclust.consensus.median import AddRemAdd as AddRemAdd
+from conclust.consensus.median import BayesEstimate as BayesEstimate
 from conclust.consensus.median import KernelWeightedPartition as KernelWeightedPartition
 from conclust.consensus.median import MedianPartition as MedianPartition
 from conclust.consensus.mixture import BayesianEnsemble as BayesianEnsemble
@@ -107,6 +109,7 @@ __all__ = [
     "AddRemAdd",
     "AutoConsensus",
     "BaumEagon",
+    "BayesEstimate",
     "BayesianEnsemble",
     "CEs2",
     "ConsensusClustering",
@@ -146,6 +149,7 @@ __all__ = [
     "membership",
     "methods",
     "metrics",
+    "neighbours",
     "placing",
     "plotting",
     "posterior_coclustering",

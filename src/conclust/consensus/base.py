@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from conclust._kernels import largest_of_rows
 from conclust._labels import (
     canonical_labels,
+    collected,
     encode_labels,
     missing_code,
     read_new_labels,
@@ -131,6 +132,9 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         The ensemble is of the observed objects; `observed` says which of the given ones these are.
         """
 
+    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+        """Warn of a consensus that the ensemble does not suit; `labels`: of the observed objects."""
+
     def _finish(self, observed: NDArray[np.bool_]) -> None:
         """Spread attributes that ``_fit`` set for observed objects over all; ``labels_`` is there."""
 
@@ -185,6 +189,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         self._check_parameters(kept)
         self._names, self._code_type = kept.names, kept.codes.dtype
         labels = canonical_labels(self._fit(kept, observed))
+        self._review(kept, labels)
         self.n_clusters_ = int(labels.max()) + 1
         self.labels_ = spread(labels, observed, -1)
         self._finish(observed)
@@ -261,6 +266,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         if isinstance(X, Ensemble):
             self.n_features_in_ = X.n_partitions
             return X
+        X = collected(X)
         check_column_names(X)
         ensemble = as_ensemble(X, missing=self.missing)
         validate_data(self, X, skip_check_array=True)
@@ -269,6 +275,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _encode(self, X: Any) -> NDArray[Any]:
         """Read new objects' labels with the names met in fit, warning of unseen ones."""
         check_is_fitted(self)
+        X = collected(X)
         read = read_new_labels(X, missing=self.missing)
         check_column_names(X)
         validate_data(self, X, reset=False, skip_check_array=True)
