@@ -32,6 +32,8 @@ NAMES = (
     "default.scale",
     "selection.number",
     "confidence.ranking",
+    "borders.level",
+    "borders.power",
     "scale.fitted_on",
     "posterior.pools",
     "ccp2010.examples",
