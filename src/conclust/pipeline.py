@@ -22,6 +22,7 @@ from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
+from conclust.generation.scaled import scaled_blocks, scaled_points
 from conclust.points import number_by_borders, objects_to_refine, refine_by_centers
 
 if TYPE_CHECKING:
@@ -258,7 +259,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
         def choose(trees: GrownTrees) -> tuple[int, str]:
             decision = number_by_borders(
-                generator.scaled_points(X, trees.objects),
+                scaled_points(generator, X, trees.objects),
                 trees,
                 seed,
                 min_clusters=self.min_clusters,
@@ -286,7 +287,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         labels = np.asarray(self.consensus_.labels_)
         objects = objects_to_refine(labels, seed)
         self.refinement_ = refine_by_centers(
-            self.generator_.scaled_points(X, objects),
+            scaled_points(self.generator_, X, objects),
             labels[objects],
             int(self.consensus_.n_clusters_),
             n_jobs=self.generator_.n_jobs,
@@ -297,7 +298,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     def _by_centers(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the labels and memberships of points by the centres."""
         assert self.refinement_ is not None
-        blocks = [block for _, block in self.generator_.scaled_blocks(X)]
+        blocks = list(scaled_blocks(self.generator_, X))
         labels = [self.refinement_.labels(block) for block in blocks]
         memberships = [self.refinement_.membership(block) for block in blocks]
         return np.concatenate(labels), np.concatenate(memberships)

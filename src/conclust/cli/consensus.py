@@ -168,7 +168,8 @@ def _clustered(
                 )
             with _combining(talk, choice, subjects[0], len(points.category_names)):
                 yield
-        clock.lap(step)
+        if step != "refine":
+            clock.lap(step)
 
     with recorded_warnings() as told, warnings.catch_warnings(), watching(watcher):
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result

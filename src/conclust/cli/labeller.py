@@ -92,7 +92,21 @@ class Labeller:
         gaps: bool,
         refinement: Refinement | None = None,
     ) -> Labeller | None:
-        """Return the models of a fitted EnsembleGenerator; None if members cannot label new points."""
+        """Return the models of a fitted EnsembleGenerator; None if members cannot label new points.
+
+        Parameters
+        ----------
+        generator : EnsembleGenerator
+            The fitted generator.
+        columns, categories : sequence of str
+            Names of the columns of numbers, and of the columns of categories.
+        filling : ndarray of shape (n_columns,) or None
+            Values for empty cells.
+        gaps : bool
+            Whether cells may be empty.
+        refinement : Refinement or None
+            The centres that the consensus was refined to.
+        """
         models = [member.model for member in generator.members_ if member.model is not None]
         if len(models) < len(generator.members_):
             return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from os import PathLike
 from typing import Any, Self
 
@@ -23,17 +22,17 @@ from conclust.exceptions import InputError
 from conclust.generation.cache import MemberCache, blocks_digest, open_cache, points_digest
 from conclust.generation.communities import NeighbourRecipe
 from conclust.generation.finished import describe, labelling_of, type_for
+from conclust.generation.kinds import is_named
 from conclust.generation.labelling import Labelling, over_chunks, scaled
 from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.neighbour_options import read_graph
 from conclust.generation.plan import (
     METHODS,
-    N_AUTOMATIC,
     Plan,
-    chosen_kinds,
     fitted_on,
     make_plan,
     refuse_method,
+    settings_for,
 )
 from conclust.generation.points import read_points
 from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
@@ -44,7 +43,6 @@ from conclust.generation.sampled import (
     label_all,
 )
 from conclust.generation.scaling import Scale, scaling_of
-from conclust.generation.searched import GivenGraph
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
 from conclust.neighbours.search import Metric
@@ -471,47 +469,6 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         names = super().get_feature_names_out(input_features)
         return np.array([f"partition_{u}" for u in range(len(names))], dtype=object)
 
-    def scaled_blocks(self, X: Any) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Read points in the scale that members see them in, block by block.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The points of ``fit``, or new ones.
-
-        Yields
-        ------
-        start : int
-            The first row of the block.
-        block : ndarray of shape (n_rows, n_features)
-            The points of the block, in the scale of ``scale_``.
-        """
-        check_is_fitted(self, "members_")
-        for start, block in self._rows_of(X).blocks():
-            yield start, scaled(block, self.scaler_)
-
-    def scaled_points(self, X: Any, objects: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Read some points in the scale that members see them in.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The points of ``fit``, or new ones.
-        objects : ndarray of int64 of shape (n_objects,)
-            The rows to read, in rising order.
-
-        Returns
-        -------
-        ndarray of shape (n_objects, n_features)
-            The points, in the scale of ``scale_``.
-        """
-        check_is_fitted(self, "members_")
-        samples = self._rows_of(X).samples(lambda _: objects, 1, max(1, len(objects)), 1)
-        return scaled(next(iter(samples))[0][1], self.scaler_)
-
-    def _rows_of(self, X: Any) -> Rows:
-        return Rows(X if is_in_blocks(X) else read_points(self, X, reset=False), _OWNER)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # labels are whole numbers, whatever X is
@@ -532,7 +489,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
         given = None if graph is None else read_graph(graph, rows.n)
-        settings = self._settings(rows.n, given)
+        settings = settings_for(self, rows.n, chosen=given is None)
         fit_on = fitted_on(settings, rows.n) if given is None else None
         if fit_on is not None:
             if in_blocks:
@@ -577,22 +534,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._seen_digest = points_digest(raw) if seen else None
         self._warn_of_fewer(plan)
 
-    def _settings(self, n: int, graph: GivenGraph | None) -> EnsembleGenerator:
-        """Return the parameters, with the kinds of members chosen where `method` is "auto"."""
-        if not (isinstance(self.method, str) and self.method == "auto"):
-            return self
-        settings = copy(self)
-        settings.method = "graph" if graph is not None else chosen_kinds(n)
-        if self.n_partitions is None:
-            settings.n_partitions = N_AUTOMATIC
-        return settings
-
     def _generate_from_samples(
         self,
         rows: Rows,
         fit_on: int,
         wanted: list[NDArray[Any]] | None,
-        settings: EnsembleGenerator,
+        settings: Any,
     ) -> None:
         """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
         self._keep_scaling(block for _, block in rows.blocks())
@@ -636,7 +583,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         cache: MemberCache | None,
     ) -> None:
         with warnings.catch_warnings():
-            if _is_named(self.method):  # said once, at the end, instead of once a member
+            if is_named(self.method):  # said once, at the end, instead of once a member
                 warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
             report = run_tasks(
                 plan.tasks,
@@ -684,7 +631,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
 
     def _warn_of_fewer(self, plan: Plan) -> None:
-        if self.n_clusters is None or not _is_named(self.method):
+        if self.n_clusters is None or not is_named(self.method):
             return
         short = sum(
             asked is not None and self.members_[u].n_clusters < asked
@@ -700,9 +647,3 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "how many each found; a smaller 'n_clusters' avoids this.",
                 ConvergenceWarning,
             )
-
-
-def _is_named(method: Any) -> bool:
-    """Tell whether all members are of our own kinds."""
-    listed = method if isinstance(method, list | tuple) else [method]
-    return all(isinstance(entry, str) for entry in listed)

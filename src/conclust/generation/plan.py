@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any, NoReturn
@@ -37,12 +38,11 @@ from conclust.generation.spherical import SphericalKMeansRecipe
 
 __all__ = [
     "METHODS",
-    "N_AUTOMATIC",
     "Plan",
-    "chosen_kinds",
     "fitted_on",
     "make_plan",
     "refuse_method",
+    "settings_for",
 ]
 
 METHODS = (
@@ -89,6 +89,20 @@ def chosen_kinds(n: int) -> str | list[str]:
         }
         kinds.append(max(due, key=lambda kind: due[kind]))
     return kinds
+
+
+def settings_for(generator: Any, n: int, *, chosen: bool = True) -> Any:
+    """Return the generator's parameters with the kinds of members settled where its `method` is "auto".
+
+    chosen: whether `chosen_kinds` settles them; else all members are by "graph".
+    """
+    if not (isinstance(generator.method, str) and generator.method == "auto"):
+        return generator
+    settings = copy(generator)
+    settings.method = chosen_kinds(n) if chosen else "graph"
+    if generator.n_partitions is None:
+        settings.n_partitions = N_AUTOMATIC
+    return settings
 
 
 def fitted_on(generator: Any, n: int) -> int | None:
