@@ -96,6 +96,7 @@ class Ensemble(Derived):
 
     Notes
     -----
+    ``np.asarray(ensemble)`` is `labels`, so that any estimator of labels takes an ensemble.
     ``conclust/_derived.py`` lists the other quantities of an ensemble: ``labels``, ``present``,
     ``indicator``, ``gram`` and so on, computed at first use.
 
@@ -518,6 +519,33 @@ class Ensemble(Derived):
         """
         read = read_new_labels(labels, missing=missing)
         return encode_labels(read, self.names, self.codes.dtype, missing=missing)
+
+    # -- as an array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the labels (n_samples, n_partitions), -1 missing and -2 noise: what ``np.asarray`` makes.
+
+        Raises
+        ------
+        InputError
+            If the partitions are soft, or `dtype` has no negative numbers and labels are missing or noise.
+        """
+        if self.is_soft:
+            raise InputError(
+                "Soft partitions are no array of labels. Take ensemble.labels, the most probable clusters, or "
+                "ensemble.indicator, the probabilities."
+            )
+        labels: NDArray[Any] = self.labels
+        wanted = labels.dtype if dtype is None else np.dtype(dtype)
+        if wanted.kind in "bu" and (self.has_missing or self.has_noise):
+            raise InputError(
+                f"Missing labels (-1) and noise (-2) do not fit into {wanted}. Take a signed type."
+            )
+        if wanted == labels.dtype:
+            return np.array(labels) if copy else labels
+        if copy is False:
+            raise ValueError(f"The labels are {labels.dtype}: as {wanted} they must be copied.")
+        return labels.astype(wanted)
 
     # -- identity
 

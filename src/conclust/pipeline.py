@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 import conclust
 from conclust._progress import fitting
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._validation import check_column_names, check_int, refuse, shown
+from conclust._validation import check_column_names, check_int, refuse, refuse_arguments, shown
 from conclust.agreement import anmi
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["ConsensusClustering"]
 
 _OWNER = "ConsensusClustering"
+_NO_WEIGHTS = (
+    "points have no weights here; partitions have some, which go with an ensemble: "
+    "AutoConsensus().fit(cc.Ensemble(labels, weights=w))"
+)
 _AUTO = "auto"
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -171,7 +175,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
+    def fit(self, X: Any, y: None = None, **unknown: Any) -> Self:
         """Make the ensemble of the points and find its consensus.
 
         Parameters
@@ -180,12 +184,20 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             The points.
         y : None
             Ignored; there for scikit-learn's pipelines.
+        **unknown : None
+            There are no others: points have no weights.
 
         Returns
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If there is another argument.
         """
+        refuse_arguments(unknown, f"{_OWNER}.fit", _NO_WEIGHTS)
         with fitting(self):
             generator, consensus = self._generator(), self._consensus()
             seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 4, bits=32)
@@ -209,7 +221,11 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     def _fitted(self, consensus: Any) -> Any:
         """Return the consensus, fitted to the ensemble."""
+        # A clusterer of points would take the labels, as an array, for coordinates.
+        of_points = type(consensus).__module__.startswith(("sklearn.cluster.", "sklearn.mixture."))
         try:
+            if of_points:
+                raise TypeError("labels are no coordinates")
             return consensus.fit(self.ensemble_)
         except TypeError:
             if isinstance(consensus, ConsensusClusterer):

@@ -20,7 +20,13 @@ from conclust._labels import (
     read_new_labels,
 )
 from conclust._progress import fitting, say
-from conclust._validation import check_column_names, check_int, check_option, refuse
+from conclust._validation import (
+    check_column_names,
+    check_int,
+    check_option,
+    refuse,
+    refuse_arguments,
+)
 from conclust._warnings import warn
 from conclust.blocks.finishing import NOTHING
 from conclust.blocks.store import is_blocked
@@ -41,6 +47,7 @@ __all__ = [
 NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
 
 _ROWS_AT_ONCE = 1 << 14
+_WEIGHTS = "weights go with the ensemble, one for each partition: cc.Ensemble(labels, weights=w)"
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _finish(self, observed: NDArray[np.bool_]) -> None:
         """Spread attributes that ``_fit`` set for observed objects over all; ``labels_`` is there."""
 
-    def fit(self, X: Any, y: None = None) -> Self:
+    def fit(self, X: Any, y: None = None, **unknown: Any) -> Self:
         """Find the consensus of an ensemble.
 
         Parameters
@@ -146,6 +153,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             made when they are read.
         y : None
             Ignored; there for scikit-learn's pipelines.
+        **unknown : None
+            There are no others: ``weights`` of partitions belong to the ensemble.
 
         Returns
         -------
@@ -154,6 +163,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         Raises
         ------
+        TypeError
+            If there is another argument.
         InputError
             If the labels are malformed.
         ParameterError
@@ -161,6 +172,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         UnsupportedEnsembleError
             If the method takes no missing labels or no soft members, and the ensemble has them.
         """
+        refuse_arguments(unknown, f"{type(self).__name__}.fit", _WEIGHTS)
         with fitting(self):
             began = time.monotonic()
             self._forget()
