@@ -17,6 +17,7 @@ NAMES = (
     "clusterwise",
     "consensus",
     "weighted",
+    "posterior",
     "fca",
     "exhaustive",
     "generation",

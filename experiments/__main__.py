@@ -32,6 +32,7 @@ NAMES = (
     "selection.number",
     "confidence.ranking",
     "scale.fitted_on",
+    "posterior.pools",
     "ccp2010.examples",
 )
 

@@ -65,6 +65,25 @@ CASES = {
         )
         for criterion in ("ensemble", "combined")
     },
+    **{
+        f"BayesEstimate {loss}{f', split cost {a}' * (a != 1.0)}": Case(
+            "BayesEstimate",
+            lambda labels, _, loss=loss, a=a: optima.expected_losses(labels, loss, a),
+            least=True,
+            parameters=(("loss", loss), ("split_cost", a), ("n_jobs", 1)),
+        )
+        for loss, a in (
+            *((loss, 1.0) for loss in ("binder", "vi", "omari", "nvi", "id", "nid")),
+            *((loss, a) for loss in ("binder", "vi") for a in (0.4, 1.7)),
+        )
+    },
+    "BayesEstimate, 2 clusters at most": Case(
+        "BayesEstimate",
+        lambda labels, _: optima.expected_losses(labels, "binder"),
+        least=True,
+        parameters=(("loss", "binder"), ("max_clusters", 2), ("n_jobs", 1)),
+        allowed=optima.CLUSTERS <= 2,
+    ),
     "KernelWeightedPartition": Case(
         "KernelWeightedPartition",
         lambda labels, model: optima.resemblances(labels, model.weights_, "pairs"),

@@ -121,6 +121,9 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "AddRemAdd": ("AddRemAdd", {"random_state": 0}),
     "AddRemAdd extraction": ("AddRemAdd", {"refine": False, "random_state": 0}),
     "AddRemAdd combined": ("AddRemAdd", {"criterion": "combined", "random_state": 0}),
+    "BayesEstimate": ("BayesEstimate", {"random_state": 0}),
+    "BayesEstimate binder": ("BayesEstimate", {"loss": "binder", "random_state": 0}),
+    "BayesEstimate nid": ("BayesEstimate", {"loss": "nid", "n_init": 4, "random_state": 0}),
     "MedianPartition": ("MedianPartition", {"random_state": 0}),
     "KernelWeightedPartition": ("KernelWeightedPartition", {"random_state": 0}),
     "KernelWeightedPartition subsets": (
@@ -179,6 +182,9 @@ PARTICULAR: dict[tuple[str, str], str] = {
         )
         for form in ("LCE", "LCE wtq")
     },
+    ("BayesEstimate nid", "noise_is_evidence_of_being_apart"): (
+        "relative to the entropies, objects that are noise more often are better left alone"
+    ),
     ("HGPA wide", "weight_0_is_left_out"): "under label noise the criterion is flat",
     **{
         (form, "scale_of_the_weights"): "a weight is an exponent of the likelihood, not a share"

@@ -39,6 +39,7 @@ FLOORS = {
     "_ensemble_file": (1, 4),
     "_gram": (1, 4),
     "_communities": (1, 4),
+    "_draws_input": (1, 4),
     "_distinct_rows": (1, 6),
     "_equal_rows": (1, 3),
     "_derived": (1, 5),
@@ -61,6 +62,7 @@ FLOORS = {
     "placing": (2, 1),
     "comparison": (2, 2),
     "agreement": (2, 3),
+    "losses": (2, 2),
     "metrics": (2, 4),
     # 3 stages
     "blocks": (3, 0),

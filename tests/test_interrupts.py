@@ -30,6 +30,8 @@ FITS = {
     "nearest": (cc.MDEC(6), 30_000, 20),
     "aspects": (cc.DyadicAspect(6), 10_000, 20),
     "mixed draws": (cc.BayesianEnsemble(6, solver="gibbs", n_init=1, max_iter=2), 60_000, 20),
+    "expected loss": (cc.BayesEstimate(n_jobs=1), 60_000, 100),
+    "expected loss, two threads": (cc.BayesEstimate(loss="nid", n_jobs=2), 60_000, 100),
     "draws": (cc.NonparametricBayesianEnsemble(), 60_000, 20),
 }
 

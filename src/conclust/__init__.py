@@ -11,6 +11,7 @@ _HOMES = {
     "AddRemAdd": "conclust.consensus.median",
     "AutoConsensus": "conclust.consensus.auto",
     "BaumEagon": "conclust.consensus.probabilistic",
+    "BayesEstimate": "conclust.consensus.median",
     "BayesianEnsemble": "conclust.consensus.mixture",
     "CEHM": "conclust.consensus.voting",
     "CEs2": "conclust.consensus.linkage",

@@ -47,6 +47,7 @@ from conclust.consensus.matrix import FuzzyRows as FuzzyRows
 from conclust.consensus.matrix import LeftStochastic as LeftStochastic
 from conclust.consensus.matrix import WeightedNMF as WeightedNMF
 from conclust.consensus.median import AddRemAdd as AddRemAdd
+from conclust.consensus.median import BayesEstimate as BayesEstimate
 from conclust.consensus.median import KernelWeightedPartition as KernelWeightedPartition
 from conclust.consensus.median import MedianPartition as MedianPartition
 from conclust.consensus.mixture import BayesianEnsemble as BayesianEnsemble
@@ -107,6 +108,7 @@ __all__ = [
     "AddRemAdd",
     "AutoConsensus",
     "BaumEagon",
+    "BayesEstimate",
     "BayesianEnsemble",
     "CEs2",
     "ConsensusClustering",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -25,7 +25,9 @@ __all__ = [
     "rounds",
     "say",
     "stage",
+    "step",
     "tracked",
+    "watching",
 ]
 
 # Seconds between two lines of the same stage.
@@ -147,6 +149,28 @@ def listening(verbose: Any, owner: str) -> Iterator[None]:
         yield
     finally:
         _WORK.reset(before)
+
+
+# What surrounds each step of a pipeline.
+_WATCHER: ContextVar[Callable[..., AbstractContextManager[None]] | None] = ContextVar(
+    "conclust steps", default=None
+)
+
+
+@contextmanager
+def watching(watcher: Callable[..., AbstractContextManager[None]]) -> Iterator[None]:
+    """Surround each step of a pipeline within by ``watcher(name, *subjects)``, a context manager."""
+    before = _WATCHER.set(watcher)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(before)
+
+
+def step(name: str, *subjects: Any) -> AbstractContextManager[None]:
+    """Surround a step of a pipeline by whatever watches; `subjects`: what it works on."""
+    watcher = _WATCHER.get()
+    return nullcontext() if watcher is None else watcher(name, *subjects)
 
 
 def say(message: str, done: int = 0, at_most: int = 0) -> None:

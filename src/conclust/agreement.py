@@ -18,10 +18,13 @@ from conclust.contingency import read_labels, signed_codes, tabulate
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.gram import gram_blocks
+from conclust.losses import all_losses
 
 __all__ = ["Measure", "anmi", "partition_similarities"]
 
 Measure: TypeAlias = Literal["nmi", "ari"]
+# "vi" is a distance: functions that want similarities do not take it.
+Comparison: TypeAlias = Literal["nmi", "ari", "vi"]
 
 # Clusters times members that are worked on at a time.
 _CELLS = 1 << 22
@@ -92,7 +95,7 @@ def anmi(
 
 
 def partition_similarities(
-    ensemble: Ensemble | ArrayLike, *, measure: Measure = "nmi", average: Average = "geometric"
+    ensemble: Ensemble | ArrayLike, *, measure: Comparison = "nmi", average: Average = "geometric"
 ) -> NDArray[np.float64]:
     """Compare all members of an ensemble with each other.
 
@@ -101,15 +104,16 @@ def partition_similarities(
     ensemble : Ensemble or (n_samples, n_partitions) array-like
         The members. Each two are compared on the objects that both observed; noise is a cluster
         of one object. Weights play no part.
-    measure : {"nmi", "ari"}, default="nmi"
-        Normalized mutual information or adjusted Rand index.
+    measure : {"nmi", "ari", "vi"}, default="nmi"
+        Normalized mutual information, adjusted Rand index, or variation of information: a distance, in bits, 0 for
+        equal partitions.
     average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
         For "nmi": as for `normalized_mutual_information`.
 
     Returns
     -------
     (n_partitions, n_partitions) float64
-        Symmetric, with ones on the diagonal; NaN for two members that share no object.
+        Symmetric, with ones on the diagonal, for "vi" zeros; NaN for two members that share no object.
 
     Raises
     ------
@@ -120,7 +124,8 @@ def partition_similarities(
 
     Notes
     -----
-    From the Gram matrix B'B, which holds the contingency tables of all pairs.
+    From the Gram matrix B'B, which holds the contingency tables of all pairs; for "vi" from these tables, one
+    after the other.
 
     Examples
     --------
@@ -129,9 +134,11 @@ def partition_similarities(
     array([[1., 0.],
            [0., 1.]])
     """
-    check_option(measure, "measure", "partition_similarities", Measure)
+    check_option(measure, "measure", "partition_similarities", Comparison)
     check_option(average, "average", "partition_similarities", Average)
     members = _hard(ensemble, "partition_similarities")
+    if measure == "vi":
+        return all_losses(members, "vi")
     shared = members.shared_counts
     found = _all_nmi(members, shared, average) if measure == "nmi" else _all_ari(members, shared)
     found = np.where(shared > 0, found, np.nan)

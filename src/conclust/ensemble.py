@@ -14,6 +14,7 @@ from conclust import _ensemble_file
 from conclust._communities import read_communities
 from conclust._derived import Derived, once
 from conclust._distinct_rows import DistinctRows
+from conclust._draws_input import DrawsReader
 from conclust._ensemble_input import read_index, read_weights
 from conclust._equal_rows import EqualRows
 from conclust._labels import (
@@ -54,7 +55,7 @@ __all__ = [
 Noise: TypeAlias = Literal["equal", "apart"]
 
 
-class Ensemble(Derived):
+class Ensemble(DrawsReader, Derived):
     """Many partitions of the same objects: a frozen, validated label matrix.
 
     Two facts are kept per cell: whether the partition observed the object, and its label. -1, NaN,

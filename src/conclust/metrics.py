@@ -24,6 +24,7 @@ from conclust.comparison import (
     variation_of_information,
 )
 from conclust.contingency import Contingency, contingency
+from conclust.losses import expected_loss
 from conclust.matching import ClusterNames, match, names_from, relabel
 from conclust.membership import entropy, vat_order
 
@@ -41,6 +42,7 @@ __all__ = [
     "consistency_index",
     "contingency",
     "entropy",
+    "expected_loss",
     "js_divergence",
     "match",
     "mirkin_distance",

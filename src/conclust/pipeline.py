@@ -12,15 +12,15 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 import conclust
-from conclust._progress import fitting
+from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._validation import check_column_names, check_int, refuse, refuse_arguments, shown
 from conclust.agreement import anmi
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.registry import method_named, near_names
-from conclust.ensemble import Ensemble
-from conclust.exceptions import ParameterError
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Number of clusters, or upper bound of it, as the consensus takes it; goes before the one
         that an estimator given as `consensus` has. "auto": the number of 2 to 10 that resampling the points
         shows, or one cluster if a p-value says so (:func:`conclust.selection.choose` with its
-        defaults, and the generator's scale). None: the consensus' own; the default consensus reads it from the
-        ensemble.
+        defaults, and the generator's scale, `n_jobs` and `cache_dir`; further partitions are its categories). None: the consensus' own; the default consensus
+        reads it from the ensemble.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        If given, seeds both parts anew; None leaves their own ``random_state`` alone.
+        If given, seeds both parts; None leaves their own ``random_state`` alone.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error, of all parts.
 
@@ -98,7 +98,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     consensus_ : estimator
         The fitted consensus; its further attributes (``objective_``, ...) are there.
     ensemble_ : Ensemble
-        The partitions that were made.
+        The partitions that were combined: those that were made, then those given to ``fit``.
     labels_ : ndarray of shape (n_samples,)
         The consensus partition.
     membership_ : ndarray of shape (n_samples, n_held)
@@ -175,7 +175,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None, **unknown: Any) -> Self:
+    def fit(self, X: Any, y: None = None, *, partitions: Any = None, **unknown: Any) -> Self:
         """Make the ensemble of the points and find its consensus.
 
         Parameters
@@ -184,6 +184,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             The points.
         y : None
             Ignored; there for scikit-learn's pipelines.
+        partitions : Ensemble or array-like of shape (n_samples, n_more), default=None
+            Further partitions of the objects, which are combined with those that are made: columns of categories, or
+            clusterings from elsewhere; -1, NaN, None: missing. An Ensemble with weights keeps them. Else each
+            column counts as much as a column of X: the number of partitions made over the number of features.
         **unknown : None
             There are no others: points have no weights.
 
@@ -211,13 +215,41 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             if isinstance(consensus, ConsensusClusterer):
                 # Before the members are made, which takes longest.
                 consensus._check_number(_num_samples(X))
-            if self.n_clusters == _AUTO:
-                self.selection_ = _select(X, generator, seeds[3], self.verbose)
-                consensus.set_params(n_clusters=self.selection_.n_clusters)
-            self.ensemble_ = Ensemble(generator.fit_transform(X))
+            with step("generate", generator):
+                ensemble = Ensemble(generator.fit_transform(X))
+            self._n_made = ensemble.n_partitions
+            self.ensemble_ = _with_further(ensemble, partitions, self.n_features_in_)
             self.generator_ = generator
-            self.consensus_ = self._fitted(consensus)
+            if self.n_clusters == _AUTO:
+                with step("choose"):
+                    self.selection_ = self._select(X, seeds[3])
+                consensus.set_params(n_clusters=self.selection_.n_clusters)
+            with step("combine", self.ensemble_):
+                self.consensus_ = self._fitted(consensus)
         return self
+
+    def _select(self, X: Any, seed: int) -> Selection:
+        """Choose the number of clusters by resamples of the points, in the scale of the generator."""
+        from conclust.selection import choose
+
+        made, ours = self.generator_, isinstance(self.generator_, EnsembleGenerator)
+        categories, weight = None, 1.0
+        if self.ensemble_.n_partitions > self._n_made:
+            further = range(self._n_made, self.ensemble_.n_partitions)
+            part = self.ensemble_.subset(partitions=np.array(further))
+            categories = part.labels
+            weight = float(part.partition_weights.mean()) * self.n_features_in_ / self._n_made
+        return choose(
+            X,
+            categories=categories,
+            category_weight=weight,
+            scale=made.scale_ if ours else None,
+            n_jobs=made.n_jobs if ours else None,
+            # Without a seed no later fit could ask for the same references.
+            cache_dir=made.cache_dir if ours and self.random_state is not None else None,
+            random_state=seed,
+            verbose=self.verbose,
+        )
 
     def _fitted(self, consensus: Any) -> Any:
         """Return the consensus, fitted to the ensemble."""
@@ -323,23 +355,35 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         membership: NDArray[np.float64] = self.consensus_.membership_
         return membership
 
-    def _label(self, X: Any) -> Any:
-        """Return the labels of points by every member."""
+    def _label(self, X: Any, partitions: Any) -> Any:
+        """Return the labels of points by every member, and those that further partitions have."""
         # Checked here so that errors name this estimator; passed on as it came, with its names.
         check_column_names(X)
         validate_data(self, X, reset=False)
         labels = self.generator_.transform(X)
         # The consensus was fitted to an Ensemble: names of a frame (set_output) would be unknown to it.
-        return np.asarray(labels) if hasattr(labels, "columns") else labels
+        labels = np.asarray(labels) if hasattr(labels, "columns") else labels
+        n_further = self.ensemble_.n_partitions - self._n_made
+        further = (
+            np.empty((len(labels), 0)) if partitions is None else np.asarray(partitions, object)
+        )
+        if further.shape != (len(labels), n_further):
+            raise InputError(
+                f"'partitions' must hold the labels of the points in the {n_further} further partitions of fit, as "
+                f"an array of shape {(len(labels), n_further)}. Got shape {further.shape} instead."
+            )
+        return np.column_stack([labels.astype(object), further]) if n_further else labels
 
     @_where_consensus_has("predict")
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any, *, partitions: Any = None) -> NDArray[np.int64]:
         """Clusters of new points: labelled by every member, then placed in the consensus.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
             New points. The members must be able to label them ("kmeans" and "spectral" can).
+        partitions : array-like of shape (n_new, n_more), default=None
+            Their labels in the further partitions, where ``fit`` was given some.
 
         Returns
         -------
@@ -347,17 +391,19 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Cluster of each point.
         """
         check_is_fitted(self, "consensus_")
-        labels: NDArray[np.int64] = self.consensus_.predict(self._label(X))
+        labels: NDArray[np.int64] = self.consensus_.predict(self._label(X, partitions))
         return labels
 
     @_where_consensus_has("predict_proba")
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, *, partitions: Any = None) -> NDArray[np.float64]:
         """Memberships of new points (see ``predict``).
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
             New points.
+        partitions : array-like of shape (n_new, n_more), default=None
+            Their labels in the further partitions, where ``fit`` was given some.
 
         Returns
         -------
@@ -365,25 +411,30 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             The columns are those of ``membership_``; rows sum to 1.
         """
         check_is_fitted(self, "consensus_")
-        membership: NDArray[np.float64] = self.consensus_.predict_proba(self._label(X))
+        membership: NDArray[np.float64] = self.consensus_.predict_proba(self._label(X, partitions))
         return membership
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any, *, partitions: Any = None) -> NDArray[np.float64]:
         """Memberships of points as features: ``predict_proba`` in the container of ``set_output``.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
             The points.
+        partitions : array-like of shape (n_new, n_more), default=None
+            Their labels in the further partitions, where ``fit`` was given some.
 
         Returns
         -------
         ndarray of shape (n_new, n_held), or a frame
             A column for each cluster that is not empty, "cluster_0", "cluster_1", ...
         """
-        return self.predict_proba(X)
+        proba: NDArray[np.float64] = self.predict_proba(X, partitions=partitions)
+        return proba
 
-    def fit_transform(self, X: Any, y: None = None) -> NDArray[np.float64]:
+    def fit_transform(
+        self, X: Any, y: None = None, *, partitions: Any = None
+    ) -> NDArray[np.float64]:
         """Fit, and return the memberships of the points as ``transform`` does.
 
         Parameters
@@ -392,6 +443,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             The points.
         y : None
             Ignored; there for scikit-learn's pipelines.
+        partitions : array-like of shape (n_samples, n_more), default=None
+            Labels in further partitions; see ``fit``.
 
         Returns
         -------
@@ -399,7 +452,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             The points placed in the consensus as if they were new: ``membership_``, where they took
             part in it, may differ a little.
         """
-        return self.fit(X).predict_proba(X)
+        return self.fit(X, partitions=partitions).predict_proba(X, partitions=partitions)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of ``transform``: "cluster_0", "cluster_1", ...
@@ -416,7 +469,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         """
         return np.array([f"cluster_{k}" for k in range(self.membership_.shape[1])], dtype=object)
 
-    def score(self, X: Any, y: None = None) -> float:
+    def score(self, X: Any, y: None = None, *, partitions: Any = None) -> float:
         """Agreement of the clusters of X with members held out.
 
         The generator draws members of X anew, with another seed: the score is their mean normalized
@@ -429,6 +482,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Points: the ones of ``fit``, or new ones.
         y : None
             Ignored; there for scikit-learn's searches.
+        partitions : array-like of shape (n_new, n_more), default=None
+            Labels in the further partitions, where ``fit`` was given some.
 
         Returns
         -------
@@ -453,7 +508,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         the same again on the points of ``fit``: nothing is held out then.
         """
         check_is_fitted(self, "consensus_")
-        labels = self._label(X)
+        labels = self._label(X, partitions)
         if hasattr(self.consensus_, "predict"):
             found = self.consensus_.predict(labels)
         else:
@@ -478,15 +533,17 @@ def _default_consensus(n_clusters: int | None) -> Any:
     return AutoConsensus(n_clusters)
 
 
-def _select(X: Any, generator: Any, seed: int, verbose: int) -> Selection:
-    """Ask resamples of the points how many clusters there are."""
-    from conclust.selection import choose
-
-    ours = isinstance(generator, EnsembleGenerator)
-    return choose(
-        X,
-        scale=generator.scale if ours else None,
-        n_jobs=generator.n_jobs if ours else None,
-        random_state=seed,
-        verbose=verbose,
-    )
+def _with_further(ensemble: Ensemble, partitions: Any, n_features: int) -> Ensemble:
+    """Add further partitions to those that were made."""
+    if partitions is None:
+        return ensemble
+    further = as_ensemble(partitions)
+    if further.n_samples != ensemble.n_samples:
+        raise InputError(
+            f"'partitions' must be of the objects of X. Got partitions of {further.n_samples} objects, and "
+            f"{ensemble.n_samples} objects in X."
+        )
+    if further.weights is None:
+        share = ensemble.n_partitions / n_features
+        further = further.reweighted(np.full(further.n_partitions, share))
+    return Ensemble.concat([ensemble, further])

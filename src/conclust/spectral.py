@@ -43,6 +43,8 @@ __all__ = [
 
 # Matrices up to this size are solved whole; Lanczos finds a few eigenvectors of larger ones.
 _WHOLE = 1_500
+# The same for sparse matrices.
+_SMALL = 200
 # Clusters up to which S'S is made for it.
 _HELD = 4_096
 # Directions with a smaller singular value are rounding errors.
@@ -167,7 +169,7 @@ def transfer_cut(
 
 
 def transfer_cut_of_products(
-    inner: NDArray[np.float64],
+    inner: NDArray[np.float64] | sp.csr_array,
     degrees: NDArray[np.float64],
     k: int,
     components: Callable[[], NDArray[np.int64]],
@@ -176,8 +178,9 @@ def transfer_cut_of_products(
 
     Parameters
     ----------
-    inner : ndarray of shape (T, T)
-        B' D_x^-1 B.
+    inner : ndarray or csr_array of shape (T, T)
+        B' D_x^-1 B. A sparse one says that few triplets of many are wanted of a connected graph: Lanczos finds them
+        in a fraction of the time.
     degrees : ndarray of shape (T,)
         Of the clusters: B' 1.
     k : int
@@ -192,10 +195,34 @@ def transfer_cut_of_products(
         The triplets, of each component of the graph by itself.
     """
     y = _inverse_root(degrees)
-    E = inner * y[:, None] * y
-    E = 0.5 * (E + E.T)
     graph = _Normalized(MatrixEdges(sp.csr_array((0, len(y)))), None, np.empty(0), y)
+    if isinstance(inner, sp.csr_array):
+        scaled = sp.csr_array(sp.diags_array(y) @ inner @ sp.diags_array(y))
+        leading = _leading_sparse(scaled, k)
+        if leading is not None:
+            return _side(leading, graph, None, k, lambda: np.where(y > 0, 0, -1))
+        dense: NDArray[np.float64] = inner.toarray()
+    else:
+        dense = inner
+    E = dense * y[:, None] * y
+    E = 0.5 * (E + E.T)
     return _side(_leading(E, k), graph, E, k, components)
+
+
+def _leading_sparse(
+    E: sp.csr_array, k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return the k largest eigenvalues and their vectors; None where solving the whole is as quick, or surer."""
+    n = E.shape[0]
+    if n < _SMALL or 4 * k > n:
+        return None
+    start = np.random.default_rng(n).standard_normal(n)
+    try:
+        values, vectors = eigsh(E, k, which="LA", v0=start, ncv=2 * k + 30, maxiter=50, tol=1e-6)
+    except ArpackNoConvergence:
+        return None
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
 
 
 def _side(

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs
 
-from conclust import Ensemble, EnsembleGenerator, _spreadsheets
+from conclust import ConsensusClustering, Ensemble, EnsembleGenerator, _spreadsheets
 from conclust.cli import consensus, main, outputs, refusals
 from conclust.cli.refusals import with_option
 from conclust.exceptions import EvidenceWarning, ParameterError
@@ -77,7 +77,7 @@ def test_cluster_by_pcc(iris, out, capsys):
     said = capsys.readouterr()
     assert "3 clusters of 150 objects, from 20 clusterings" in said.out
     assert "Against the known classes: H = 0." in said.out
-    assert "Columns scaled to [0, 1] (--scale minmax)" in said.err
+    assert "Columns not scaled: their spreads are of one kind." in said.err
     assert sorted(CLUSTERED) == listing(out)
     rows, soft = table(out / "labels.csv"), table(out / "memberships.csv")
     assert list(rows[0]) == ["flower", "label", "confidence"]
@@ -94,7 +94,8 @@ def test_cluster_by_pcc(iris, out, capsys):
     assert written["cluster_sizes"] == np.bincount(found).tolist()
     assert written["seed"] == 4
     assert written["settings"]["method"] == "pcc"
-    assert written["settings"]["generator"]["scale"] == "minmax"
+    assert written["settings"]["generator"]["scale"] == "auto"
+    assert written["settings"]["scale"] is None
     assert written["converged"] is True
     assert {"objective", "kkt_residual", "solver", "n_iter"} <= written.keys()
     assert 0.7 < written["agreement_with_known_classes"]["consistency_index"] <= 1
@@ -150,9 +151,9 @@ def test_members_share_graphs(iris, tmp_path, capsys):
     made = json.loads((tmp_path / "a/result.json").read_text())["settings"]["generator"]
     assert made["n_graphs"] == 1
     ensemble = Ensemble.load(tmp_path / "a/ensemble.npz")
-    expected = EnsembleGenerator(
-        ["kmeans", "spectral"], 8, n_graphs=1, scale="minmax", random_state=0
-    ).fit_transform(load_iris().data)
+    generator = EnsembleGenerator(["kmeans", "spectral"], 8, n_graphs=1, n_jobs=1)
+    model = ConsensusClustering(generator=generator, n_clusters=3, random_state=0)
+    expected = model.fit(load_iris().data).ensemble_.labels
     np.testing.assert_array_equal(ensemble.labels, expected)
     assert main(["predict", str(tmp_path / "a"), str(iris), "--out", str(tmp_path / "p")]) == 0
     capsys.readouterr()
@@ -211,7 +212,8 @@ def test_combine(matrix, out, capsys):
     assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == 0
     assert [row["label"] for row in table(out / "labels.csv")] == list("00001111")
     assert "2 clusters of 8 objects, from 3 clusterings. Sizes: 4, 4." in capsys.readouterr().out
-    again = ["combine", str(out / "ensemble.npz"), "--method", "eac", "--clusters", "2"]
+    saved = (out / "ensemble.npz").rename(out.parent / "saved.npz")
+    again = ["combine", str(saved), "--method", "eac", "--clusters", "2"]
     assert main([*again, "--out", str(out), "--force"]) == 0
     assert [row["label"] for row in table(out / "labels.csv")] == list("00001111")
     assert not (out / "memberships.csv").exists()  # of the result that was replaced
@@ -553,7 +555,7 @@ def test_the_default_finds_number_and_says_why(tmp_path, capsys):
     assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
     said = capsys.readouterr().out
     assert "4 clusters of 200 objects" in said
-    assert "Support for 4: 0." in said
+    assert "4 clusters have the largest support, 0." in said
     assert re.search(r"Mean confidence [01]\.\d+; combining partitions of the same sizes", said)
     written = result(tmp_path / "r")
     assert written["settings"]["method"] == "autoconsensus"
@@ -571,10 +573,10 @@ def test_the_default_says_where_there_are_no_clusters(tmp_path, capsys):
     assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
     said = capsys.readouterr().out
     assert "1 cluster of 300 objects" in said
-    assert "No number of clusters has support" in said
+    assert "One cluster: no number of clusters has support" in said
     assert "confidence" not in said
     assert main(["cluster", str(points), *more, str(tmp_path / "s"), "-k", "3"]) == 0
-    assert "By themselves the clusterings show 1 cluster." in capsys.readouterr().out
+    assert "the partitions by themselves show 1 cluster." in capsys.readouterr().out
 
 
 def test_confidence_that_is_no_better_than_chance_is_said(tmp_path, capsys):

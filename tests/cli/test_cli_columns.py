@@ -288,10 +288,13 @@ def test_columns_of_very_different_spread_are_told_once_by_name(tmp_path, capsys
     rows = [[20 + i % 40, 1000 * (i * 7 % 50)] for i in range(60)]
     path = write(tmp_path / "a.csv", rows, ["age", "income"])
     more = ["--partitions", "3", "--method", "eac", "--out", tmp_path / "o"]
-    assert run("cluster", path, *more, "--scale", "none") == 0
+    assert run("cluster", path, *more) == 0
     said = capsys.readouterr().err
-    assert said.count("differ much in spread: column 'income' has") == 1
-    assert run("cluster", path, *more, "--force") == 0
+    assert said.count("spreads differ in kind: column 'income' has standard deviation") == 1
+    written = json.loads((tmp_path / "o/result.json").read_text())["settings"]
+    assert written["scale"] == "standard"
+    assert "column 'age' 11.1" in written["scale_reason"]
+    assert run("cluster", path, *more, "--scale", "none", "--force") == 0
     assert "spread" not in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import conclust
-from conclust import PCC, Ensemble, EnsembleGenerator
+from conclust import PCC, ConsensusClustering, EnsembleGenerator
 from conclust._storage import read_npz, write_npz
 from conclust.cli import main
 from conclust.cli.labeller import Labeller
@@ -79,16 +79,15 @@ def test_new_points_go_where_the_models_put_them(clustered, tmp_path, capsys):
     assert "60 new objects placed in" in said.out
     assert "Against the known classes: H = " in said.out
     assert "Finding the consensus again (PCC, which took" in said.err
-    generator = EnsembleGenerator(n_partitions=20, scale="minmax", random_state=0, n_jobs=1)
+    generator = EnsembleGenerator(n_partitions=20, n_jobs=1)
     columns = np.column_stack([X[:, 0], 100 * X[:, 1], X[:, 2]])
     # What the files hold: repr() of the numbers, read to the bit.
-    model = PCC(8, divergence="l2", random_state=0, n_jobs=1)
-    model.fit(Ensemble(generator.fit_transform(columns[OLD])))
-    labelled = generator.transform(columns[NEW])
-    np.testing.assert_array_equal(labels_of(tmp_path / "p"), model.predict(labelled))
+    consensus = PCC(8, divergence="l2", n_jobs=1)
+    model = ConsensusClustering(consensus, generator, random_state=0).fit(columns[OLD])
+    np.testing.assert_array_equal(labels_of(tmp_path / "p"), model.predict(columns[NEW]))
     rows = read(tmp_path / "p", "memberships.csv")
     soft = np.array([[float(row[f"cluster_{k}"]) for k in range(len(row) - 1)] for row in rows])
-    np.testing.assert_allclose(soft, model.predict_proba(labelled), atol=1e-9)
+    np.testing.assert_allclose(soft, model.predict_proba(columns[NEW]), atol=1e-9)
     assert [row["id"] for row in rows] == [f"o{i}" for i in range(180, 240)]
     written = json.loads((tmp_path / "p/result.json").read_text())
     assert (written["command"], written["placed_by"]) == ("predict", "by PCC")

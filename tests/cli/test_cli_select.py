@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
+from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.cli import main, record
 from conclust.selection import choose
 
@@ -40,8 +41,12 @@ def test_a_file_of_points_gives_what_choose_gives(blobs, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["select", str(path), *QUICK, "--label-column", "kind", "--out", str(out)]) == 0
     said, steps = capsys.readouterr()
-    assert "columns scaled to mean 0 and deviation 1 (--scale standard)." in steps
-    found = choose(X, [2, 3, 4], n_resamples=10, n_references=19, scale="standard", random_state=0)
+    found = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=0)
+    assert found.settings["scale_reason"].startswith("Columns scaled to mean 0")
+    assert (
+        "Columns scaled to mean 0 and deviation 1, for their spreads differ in kind: column '"
+        in steps
+    )
     assert found.n_clusters == 3
     assert said.startswith(found.reason)
     assert "*  3" in said
@@ -174,7 +179,9 @@ def test_cluster_asks_for_the_number_where_it_is_to(blobs, tmp_path, capsys):
     given = ["cluster", str(path), "--label-column", "kind", "--partitions", "12"]
     assert main([*given, "-k", "auto", "--method", "hbgf", "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    found = choose(X, scale="minmax", random_state=0)
+    generator = EnsembleGenerator(n_partitions=12)
+    model = ConsensusClustering("hbgf", generator, n_clusters="auto", random_state=0).fit(X)
+    found = model.selection_
     assert found.n_clusters == 3
     assert said.startswith(found.reason)
     content = json.loads((out / "result.json").read_text())
@@ -183,7 +190,7 @@ def test_cluster_asks_for_the_number_where_it_is_to(blobs, tmp_path, capsys):
     assert content["selection"]["criteria"]["pac"] == found.table["pac"].tolist()
     assert "choose" in content["seconds"]
     assert main([*given, "--out", str(out), "--force"]) == 0
-    assert "No p-value" in capsys.readouterr().out
+    assert "No p-value was computed" in capsys.readouterr().out
     assert json.loads((out / "result.json").read_text())["selection"] is None
 
 

@@ -40,6 +40,48 @@ def test_nearest_pairs_are_those_of_all_pairs(n, m, k, missing, noise, weighted)
         assert found.n_pairs == np.count_nonzero(expected) // 2
 
 
+def own_choices(labels, weights, per_object, most):
+    """The partners that each object chooses, by looking at all: most similar, in the smaller clusters, next in order."""
+    n, m = labels.shape
+    S = naive.similarity(labels, weights)
+    np.fill_diagonal(S, 0.0)
+    chosen = np.zeros((n, n), bool)
+    for i in range(n):
+        worth = np.zeros(n)
+        for u in range(m):
+            if labels[i, u] >= 0:
+                same = labels[:, u] == labels[i, u]
+                worth += weights[u] * same / same.sum()
+        near = [j for j in range(n) if S[i, j] > 0]
+        near.sort(key=lambda j: (-round(S[i, j], 12), -round(worth[j], 12), (j - i) % n))
+        last = sorted((S[i, j] for j in near), reverse=True)[:per_object][-1:] or [np.inf]
+        ties = [j for j in near if S[i, j] >= last[0] - 1e-12]
+        chosen[i, ties[:most]] = True
+    return chosen
+
+
+@pytest.mark.parametrize("most", [3, 5, 8])
+@pytest.mark.parametrize(("missing", "noise", "weighted"), [(0.0, 0.0, False), (0.2, 0.1, True)])
+def test_ties_are_bounded_by_the_clusters_shared(most, missing, noise, weighted):
+    labels = random_labels(5, 60, 4, 3, missing, noise)
+    weights = np.array([1.0, 3.0, 2.0, 1.0]) if weighted else np.ones(4)
+    e = Ensemble(labels, weights=weights if weighted else None)
+    chosen = own_choices(e.labels, weights, 3, most)
+    found = nearest_pairs(e, 3, max_partners=most)
+    np.testing.assert_array_equal(found.to_scipy().toarray() > 0, chosen | chosen.T)
+    whole = nearest_pairs(e, 3).to_scipy().toarray()
+    assert found.n_pairs < np.count_nonzero(whole) // 2
+    kept = found.to_scipy().toarray()
+    np.testing.assert_array_equal(kept[kept > 0], whole[kept > 0])
+    # A bound that no object meets changes nothing.
+    np.testing.assert_array_equal(nearest_pairs(e, 3, max_partners=60).to_scipy().toarray(), whole)
+
+
+def test_one_cluster_of_all_is_tied_to_the_next_ones():
+    found = nearest_pairs(np.zeros((50, 2), int), 2, max_partners=2).to_scipy().toarray()
+    np.testing.assert_array_equal(np.flatnonzero(found[10]), [8, 9, 11, 12])
+
+
 def test_similarity_is_the_twin_of_the_evidence():
     labels = random_labels(3, 25, 6, 3, 0.2, 0.1)
     weights = np.random.default_rng(1).random(6)
@@ -73,6 +115,8 @@ def test_threads_change_no_bit():
 
 
 def test_what_is_refused():
+    with pytest.raises(ParameterError, match="'max_partners' parameter of nearest_pairs"):
+        nearest_pairs([[0], [0], [0], [0]], 3, max_partners=2)
     with pytest.raises(ParameterError, match="'per_object'"):
         nearest_pairs([[0], [1]], 0)
     soft = Ensemble.from_memberships([np.full((3, 2), 0.5)])

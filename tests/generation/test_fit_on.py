@@ -180,10 +180,9 @@ def test_the_default_begins_above_the_limit(monkeypatch):
         return {member.n_fitted for member in generator.members_}
 
     assert sizes() == {3000}
-    monkeypatch.setattr(plan, "_FIT_ON", 500)
-    monkeypatch.setattr(plan, "_LARGE", 3000)
+    monkeypatch.setattr(plan, "_FIT_ON", 3000)
     assert sizes() == {3000}
-    monkeypatch.setattr(plan, "_LARGE", 2999)
+    monkeypatch.setattr(plan, "_FIT_ON", 500)
     assert sizes() == {500}
     assert sizes(sample_fraction=0.1) == {300}
     assert sizes(fit_on=700) == {700}
@@ -192,7 +191,16 @@ def test_the_default_begins_above_the_limit(monkeypatch):
 
 
 def test_limits_are_those_that_are_told():
-    assert (plan._LARGE, plan._FIT_ON) == (200_000, 50_000)
+    assert (plan._FIT_ON, plan._FOR_EACH) == (10_000, 10)
+    generator = EnsembleGenerator()
+    assert plan.fitted_on(generator, 10_000) is None
+    assert plan.fitted_on(generator, 10_001) == 10_000
+    # Ten objects for each cluster asked for.
+    assert plan.fitted_on(generator.set_params(n_clusters=[2, 3000]), 100_000) == 30_000
+    assert plan.fitted_on(generator, 30_000) is None
+    generator.set_params(n_clusters=None, method=[("kmeans", [2]), ("spectral", range(2, 2001))])
+    assert plan.fitted_on(generator, 100_000) == 20_000
+    assert plan.fitted_on(generator.set_params(method=["kmeans", "multimetric"]), 100_000) is None
 
 
 def test_up_to_the_limit_nothing_has_changed():

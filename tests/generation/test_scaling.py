@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
+from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from conclust import EAC, ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import ScaleWarning
+from conclust.generation.scaling import fitted_scaling
 
 
 @pytest.fixture
@@ -27,43 +29,89 @@ def customers():
 def quiet(generator, X):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        generator.fit(X)
+        return generator.fit(X)
 
 
-def test_one_warning_that_names_the_columns_and_the_way(customers):
+def test_columns_of_different_units_are_standardised_and_it_says_so(customers):
     X, y = customers
     model = ConsensusClustering(EAC(3), EnsembleGenerator(n_partitions=20), random_state=0)
-    with pytest.warns(ScaleWarning) as caught:
-        model.fit(X)
-    assert len(caught) == 1
-    said = str(caught[0].message)
-    assert said.startswith("The columns of X differ much in spread: column 'income' has standard")
-    assert "column 'visits'" in said
-    assert "2 of 3 columns count for next to nothing" in said
-    assert 'scale="standard"' in said
-    # The warning is right: the segments are lost. So is its advice: then they are found.
-    assert adjusted_rand_score(y, model.labels_) < 0.1
-    scaled = EnsembleGenerator(n_partitions=20, scale="standard")
-    model = ConsensusClustering(EAC(3), scaled, random_state=0)
     assert adjusted_rand_score(y, model.fit_predict(X)) > 0.9
+    made = model.generator_
+    assert made.scale_ == "standard"
+    assert made.scale_reason_.startswith(
+        "Columns scaled to mean 0 and deviation 1, for their spreads differ in kind: column 'income' has"
+    )
+    assert "column 'visits'" in made.scale_reason_
+    np.testing.assert_allclose(made.scaler_.scale_, StandardScaler().fit(X).scale_)
+    # As they are, the widest column hides the segments.
+    kept = EnsembleGenerator(n_partitions=20, scale=None)
+    model = ConsensusClustering(EAC(3), kept, random_state=0)
+    assert adjusted_rand_score(y, quiet(model, X).labels_) < 0.1
+
+
+def test_auto_is_standard_to_the_bit_where_it_scales(customers):
+    X = customers[0].to_numpy()
+    labels = [
+        EnsembleGenerator(n_partitions=5, scale=scale, random_state=0).fit_transform(X)
+        for scale in ("auto", "standard")
+    ]
+    np.testing.assert_array_equal(*labels)
 
 
 @pytest.mark.parametrize("call", ["fit", "fit_transform"])
-def test_it_points_at_the_line_of_the_user(customers, call):
+def test_a_clusterer_of_the_user_gets_columns_as_they_are_with_a_warning(customers, call):
     X = customers[0].to_numpy()
+    generator = EnsembleGenerator([KMeans(3, n_init=1, random_state=0)] * 2)
     with pytest.warns(ScaleWarning, match=r"column 2 \(from 0\) has") as caught:
-        getattr(EnsembleGenerator(n_partitions=2), call)(X)
+        getattr(generator, call)(X)
+    assert len(caught) == 1
+    assert "2 of 3 columns count for next to nothing" in str(caught[0].message)
     assert caught[0].filename == __file__
+    assert generator.scale_ is None
+    quiet(generator.set_params(scale=None), X)
 
 
 @pytest.mark.parametrize("scale", ["minmax", "standard"])
-def test_none_where_columns_are_scaled(customers, scale):
-    quiet(EnsembleGenerator(n_partitions=2, scale=scale), customers[0])
+def test_a_scale_that_is_given_is_taken(customers, scale):
+    assert quiet(EnsembleGenerator(n_partitions=2, scale=scale), customers[0]).scale_ == scale
 
 
-def test_none_where_the_clusterer_may_scale(customers):
+def test_pipelines_and_cosines_get_columns_as_they_are(customers):
     pipeline = make_pipeline(StandardScaler(), KMeans(3, n_init=1))
-    quiet(EnsembleGenerator([pipeline, pipeline]), customers[0])
+    assert quiet(EnsembleGenerator([pipeline, pipeline]), customers[0]).scale_ is None
+    spherical = EnsembleGenerator("spherical", n_partitions=2)
+    assert quiet(spherical, customers[0].to_numpy()).scale_ is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", ["customers", "wine", "digits", "iris"])
+def test_the_choice_survives_resampling_and_the_order_of_objects(customers, name, seed):
+    sets = {
+        "customers": customers[0].to_numpy(),
+        "wine": load_wine().data,
+        "digits": load_digits().data,
+        "iris": load_iris().data,
+    }
+    X, rng = sets[name], np.random.default_rng(seed)
+    expected = "standard" if name in ("customers", "wine") else None
+    half = X[rng.permutation(len(X))[: len(X) // 2]]
+    for points in (X, X[::-1], half, X[rng.integers(0, len(X), len(X))]):
+        assert fitted_scaling("auto", [points]).scale == expected
+
+
+def test_the_choice_is_the_same_block_by_block():
+    X = load_wine().data
+    whole = fitted_scaling("auto", [X])
+    parts = fitted_scaling("auto", np.array_split(X, 5))
+    assert whole.reason == parts.reason
+    np.testing.assert_allclose(whole.scaler.scale_, parts.scaler.scale_)
+
+
+def test_fitted_on_some_objects_the_choice_is_of_all(customers):
+    X = customers[0].to_numpy()
+    made = EnsembleGenerator(n_partitions=2, fit_on=50, random_state=0).fit(X)
+    assert made.scale_ == "standard"
+    np.testing.assert_allclose(made.scaler_.scale_, X.std(axis=0))
 
 
 def rare(n):
@@ -78,14 +126,13 @@ def rare(n):
         rare(1000),  # an indicator of a rare property
         np.column_stack([load_iris().data, np.full(150, 1e9)]),  # a constant
         1e-300 * load_iris().data,
+        1e200 * load_iris().data,
         np.zeros((5, 2)),
+        PCA().fit_transform(load_wine().data),  # components of different variance
     ],
-    ids=["iris", "digits", "rare", "constant", "tiny", "nothing"],
+    ids=["iris", "digits", "rare", "constant", "tiny", "huge", "nothing", "components"],
 )
-def test_none_where_columns_are_alike(X):
-    quiet(EnsembleGenerator(n_partitions=2, random_state=0), X)
-
-
-def test_wine_warns():
-    with pytest.warns(ScaleWarning, match="11 of 13 columns"):
-        EnsembleGenerator(n_partitions=2).fit(load_wine().data)
+def test_columns_that_are_alike_stay_as_they_are(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fitted_scaling("auto", [X]).scale is None

@@ -108,3 +108,37 @@ def resemblances(labels, weights, kernel):
         shared = (f[both.astype(int)] * _PER[:, :, None] / sizes).sum(axis=(1, 2))
         total = total + w * shared * (norm > 0) / np.sqrt(np.where(norm > 0, norm, 1))
     return total
+
+
+def expected_losses(labels, loss, a=1.0):
+    """The mean loss over the members, of entropies in bits or of pairs."""
+    n, total = 7.0, 0.0
+
+    def entropy(counts):
+        share = counts / n
+        return -(share * np.log2(np.where(share > 0, share, 1))).sum(axis=-1)
+
+    def ratio(part, whole):
+        return np.where(whole > 1e-9, part / np.where(whole > 1e-9, whole, 1), 0.0)
+
+    for both in tables(labels):
+        h_c, h_s = entropy(SIZE), entropy(both[0].sum(axis=0))
+        h_both = entropy(both.reshape(len(ALL), -1))
+        mutual, larger = h_c + h_s - h_both, np.maximum(h_c, h_s)
+        pairs_c, pairs_s, shared = (
+            (sizes * (sizes - 1) / 2).sum(axis=-1)
+            for sizes in (SIZE, both[0].sum(axis=0), both.reshape(len(ALL), -1))
+        )
+        mean, chance = (pairs_c + pairs_s) / 2, pairs_c * pairs_s / 21
+        total = (
+            total
+            + {
+                "vi": a * (h_both - h_s) + (2 - a) * (h_both - h_c),
+                "nvi": ratio(2 * h_both - h_c - h_s, h_both),
+                "id": larger - mutual,
+                "nid": ratio(larger - mutual, larger),
+                "binder": 2 * (a * (pairs_s - shared) + (2 - a) * (pairs_c - shared)) / n**2,
+                "omari": ratio(mean - shared, mean - chance),
+            }[loss]
+        )
+    return total / labels.shape[1]

@@ -193,7 +193,7 @@ def test_a_selection_says_why(chosen, blobs):
     (code,) = [block for block in section(found, "repeat")["blocks"] if block["kind"] == "code"]
     assert code["text"] == (
         "conclust.selection.choose(X, [2, 3, 4], n_resamples=12, n_references=19, sequential=False, "
-        "random_state=0)"
+        "scale=None, random_state=0)"
     )
     assert decision["sentence"] == (
         "3 clusters in 90 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations)."

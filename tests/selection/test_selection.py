@@ -371,10 +371,11 @@ def test_progress_is_told_on_standard_error(capsys):
     assert "[choose] measured K = 3" in told
 
 
-def test_columns_of_different_spread_are_warned_of_or_scaled():
-    X = np.random.default_rng(8).normal(size=(60, 2)) * [1, 1000]
-    with pytest.warns(ScaleWarning, match="Give scale"):
-        quick(X, [2])
+def test_columns_of_different_spread_are_scaled():
+    X = 2 + np.random.default_rng(8).normal(size=(60, 2)) * [1, 1000]
+    assert quick(X, [2]).settings["scale"] == "standard"
+    assert quick(X, [2], scale=None).settings["scale"] is None
+    assert quick(X / [1, 1000], [2]).settings["scale"] is None
     one = quick(X, [2], scale="standard")
     two = quick(X * [5, 0.1], [2], scale="standard")
     assert one.p_value == two.p_value

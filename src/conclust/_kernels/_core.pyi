@@ -138,6 +138,24 @@ class PartitionSearch:
     def n_clusters(self) -> int: ...
     def read(self, labels: NDArray[np.int64]) -> None: ...
 
+class LossSearch:
+    def __init__(
+        self,
+        labels: LabelView,
+        mass: NDArray[np.int64],
+        shares: NDArray[np.float64],
+        loss: int,
+        split_cost: float,
+        max_clusters: int,
+    ) -> None: ...
+    def set(self, labels: NDArray[np.int64], k: int) -> None: ...
+    def descend(self, seed: int, max_passes: int) -> tuple[int, bool]: ...
+    def rebuild(self, seed: int) -> int: ...
+    def loss(self) -> float: ...
+    @property
+    def n_clusters(self) -> int: ...
+    def read(self, labels: NDArray[np.int64]) -> None: ...
+
 class ResemblanceSearch:
     def __init__(
         self,
@@ -345,6 +363,18 @@ class GreedySolver:
 
 # pair_table: adds to table
 def pair_table(c: NDArray[Any], N: NDArray[Any], first: int, table: NDArray[np.int64]) -> None: ...
+
+# evidence/partition_terms: writes terms; uint8 or int32, both the same
+def partition_terms(
+    first: NDArray[Any],
+    first_sizes: NDArray[np.int64],
+    second: NDArray[Any],
+    second_sizes: NDArray[np.int64],
+    squares: bool,
+    symmetric: bool,
+    threads: int,
+    terms: NDArray[np.float64],
+) -> None: ...
 
 # search/label_vectors: the labels have weights; chosen is changed in place
 def seed_labels(

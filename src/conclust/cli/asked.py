@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
 
 from conclust._threads import thread_count
 from conclust.generation.scaling import Scale
 
 __all__ = ["jobs", "scale", "scaling"]
-
-_SCALES = {
-    "minmax": "columns scaled to [0, 1] (--scale minmax)",
-    "standard": "columns scaled to mean 0 and deviation 1 (--scale standard)",
-    "none": "columns not scaled (--scale none)",
-}
 
 
 def jobs(arguments: argparse.Namespace) -> int:
@@ -22,11 +18,13 @@ def jobs(arguments: argparse.Namespace) -> int:
 
 
 def scale(arguments: argparse.Namespace) -> Scale:
-    """Return how columns are scaled; None: they are not."""
+    """Return the scale asked for; None: columns stay as they are."""
     found: Scale = None if arguments.scale == "none" else arguments.scale
     return found
 
 
-def scaling(arguments: argparse.Namespace) -> str:
-    """Say how columns are scaled."""
-    return _SCALES[arguments.scale]
+def scaling(reason: str, names: Sequence[str]) -> str:
+    """Name the columns in a sentence that says how they were scaled."""
+    return re.sub(
+        r"column (\d+) \(from 0\)", lambda found: f"column {names[int(found[1])]!r}", reason
+    )

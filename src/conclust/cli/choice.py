@@ -47,7 +47,7 @@ class Choice(NamedTuple):
         """Return the same with the number of clusters."""
         return Choice(self.method, {**self.parameters, "n_clusters": number})
 
-    def estimator(self, *, seed: int, jobs: int, verbose: int) -> Any:
+    def estimator(self, *, seed: int | None = None, jobs: int, verbose: int) -> Any:
         """Return the estimator, not fitted."""
         kind = getattr(conclust, self.method.estimator)
         running = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}

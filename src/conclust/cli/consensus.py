@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._progress import watching
 from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.choice import Choice, choose
+from conclust.cli.draws import read_draws
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_ensemble, read_points
 from conclust.cli.labeller import Labeller
-from conclust.cli.number import selected
 from conclust.cli.outputs import (
     LabelTable,
     OutputFolder,
@@ -40,27 +42,41 @@ from conclust.cli.record import (
     selection_record,
     versions,
 )
-from conclust.cli.summary import confidence_line, number_line, score, sizes_line, sizes_of
+from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
 from conclust.cli.talk import STREAM, Talk, count, plain, send_table
-from conclust.confidence import ChanceConfidence, chance_confidence, confidences
+from conclust.confidence import ChanceConfidence, confidences
+from conclust.confidence.chance import usual_chance
+from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
-from conclust.exceptions import InputError, OutputExistsError, ScaleWarning
+from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
+from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling import scaled
+from conclust.pipeline import ConsensusClustering
 
-__all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send", "spread"]
+__all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send"]
 
 
 @dataclass(frozen=True)
 class _Work:
-    """The ensemble to be combined, and its entries in the result."""
+    """The consensus and its ensemble, and their entries in the result."""
 
+    model: Any
     ensemble: Ensemble
     table: LabelTable
     classes: list[str] | None
     source: dict[str, Any]
     settings: dict[str, Any]
-    labeller: Labeller | None = None
-    points: Points | None = None
-    filled: Filled | None = None
+    warnings: list[str]
+    clustered: _Clustered | None = None
+
+
+@dataclass(frozen=True)
+class _Clustered:
+    """The points of a file, and the pipeline that clustered them."""
+
+    points: Points
+    filled: Filled
+    pipeline: ConsensusClustering
 
 
 def run_cluster(arguments: argparse.Namespace) -> None:
@@ -77,19 +93,35 @@ def run_cluster(arguments: argparse.Namespace) -> None:
         filled = fill(points.X, arguments.impute, points.names)
         if filled.note:
             talk.step(filled.note[0].upper() + filled.note[1:] + ".")
-        talk.step(scaling(arguments).capitalize() + ".")
         clock.lap("read")
-        work = _generated(arguments, talk, points, filled)
-        clock.lap("generate")
+        work = _clustered(arguments, talk, clock, choice, points, filled)
         said = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(said)
 
 
-def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> _Work:
-    """Make the ensemble of the points, with a partition for each column of categories."""
-    from conclust.generation import EnsembleGenerator
-    from conclust.generation.scaling import warn_of_spread
+def _clustered(
+    arguments: argparse.Namespace,
+    talk: Talk,
+    clock: Clock,
+    choice: Choice,
+    points: Points,
+    filled: Filled,
+) -> _Work:
+    """Cluster the points by `ConsensusClustering`, columns of categories as further partitions.
 
+    Parameters
+    ----------
+    arguments : Namespace
+        The command line.
+    talk, clock : Talk and Clock
+        For progress and timings.
+    choice : Choice
+        The method and its parameters.
+    points : Points
+        What was read.
+    filled : Filled
+        The points that are clustered.
+    """
     kinds = arguments.generator.split("+")
     generator = EnsembleGenerator(
         kinds[0] if len(kinds) == 1 else kinds,
@@ -99,30 +131,45 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
         fit_on=arguments.fit_on,
         n_graphs=arguments.graphs,
         scale=scale(arguments),
-        random_state=arguments.seed,
         n_jobs=jobs(arguments),
         cache_dir=arguments.cache,
         verbose=talk.verbosity,
     )
-    talk.step(f"Clustering many times ({arguments.generator}).")
-    with warnings.catch_warnings():
-        if generator.scale is None:  # said here, where the columns have names
-            warn_of_spread(filled.X, points.names)
-            warnings.simplefilter("ignore", ScaleWarning)
-        ensemble = Ensemble(spread(generator.fit_transform(filled.X), filled.complete))
-    weight = None
-    if points.categories is not None:
-        categories = points.categories.copy()
-        categories[~filled.complete] = None
-        more = Ensemble(categories)
-        weight = arguments.category_weight
-        if weight is None:  # a column of categories counts as much as a column of numbers
-            weight = ensemble.n_partitions / points.X.shape[1]
-        talk.step(
-            f"Each column of categories counts for {weight:g} clusterings (--category-weight)."
-        )
-        more = more.reweighted(np.full(more.n_partitions, weight))
-        ensemble = Ensemble.concat([ensemble, more])
+    pipeline = ConsensusClustering(
+        choice.estimator(jobs=jobs(arguments), verbose=int(talk.verbosity > 1)),
+        generator,
+        n_clusters="auto" if choice.auto else None,
+        random_state=arguments.seed,
+        verbose=int(talk.verbosity > 1),
+    )
+
+    @contextmanager
+    def watcher(step: str, *subjects: Any) -> Iterator[None]:
+        if step == "generate":
+            talk.step(f"Clustering many times ({arguments.generator}).")
+            yield
+            talk.step(scaling(subjects[0].scale_reason_, points.names))
+        elif step == "choose":
+            talk.step(
+                "Choosing the number of clusters: draws of the points, and of references without clusters "
+                "(-k auto)."
+            )
+            with talk.during("choosing the number of clusters"):
+                yield
+        else:
+            weights = subjects[0].weights
+            if weights is not None:
+                talk.step(
+                    f"Each column of categories counts for {weights[-1]:g} clusterings (--category-weight)."
+                )
+            with _combining(talk, choice, subjects[0], len(points.category_names)):
+                yield
+        clock.lap(step)
+
+    with recorded_warnings() as told, warnings.catch_warnings(), watching(watcher):
+        warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
+        pipeline.fit(filled.X, partitions=_partitions(arguments, points, filled))
+    ensemble = _spread_ensemble(pipeline, points, filled)
     source = {
         "file": plain(arguments.points),
         "objects": len(points.X),
@@ -130,29 +177,56 @@ def _generated(arguments: argparse.Namespace, talk: Talk, points: Points, filled
         "categories": list(points.category_names),
         "filled": filled.cells.sum(axis=0).tolist(),
     }
-    labeller = Labeller.of(
-        generator,
-        points.names,
-        points.category_names,
-        filled.values,
-        gaps=arguments.impute is not None,
-    )
+    made = pipeline.generator_
+    weights = pipeline.ensemble_.weights
     settings = {
-        "generator": parameters(generator),
+        "generator": parameters(made),
+        "scale": made.scale_,
+        "scale_reason": scaling(made.scale_reason_, points.names),
         "impute": arguments.impute,
-        "category_weight": weight,
+        "category_weight": None if weights is None else float(weights[-1]),
     }
     table = LabelTable(points.ids, points.id_name, None, arguments.raw)
-    return _Work(ensemble, table, points.classes, source, settings, labeller, points, filled)
+    held = _Clustered(points, filled, pipeline)
+    return _Work(pipeline.consensus_, ensemble, table, points.classes, source, settings, told, held)
 
 
-def spread(labels: NDArray[Any], complete: NDArray[np.bool_]) -> NDArray[Any]:
-    """Put labels of the complete objects in their places; the others are missing."""
-    if complete.all():
-        return labels
-    full = np.full((len(complete), *labels.shape[1:]), MISSING, dtype=np.int32)
-    full[complete] = labels
-    return full
+def _partitions(
+    arguments: argparse.Namespace, points: Points, filled: Filled
+) -> NDArray[Any] | Ensemble | None:
+    """Return the columns of categories of the objects that are clustered, with their weight if it was given."""
+    if points.categories is None:
+        return None
+    categories: NDArray[Any] = points.categories[filled.complete]
+    weight = arguments.category_weight
+    if weight is None:
+        return categories
+    return Ensemble(categories, weights=np.full(categories.shape[1], weight))
+
+
+def _spread_ensemble(pipeline: ConsensusClustering, points: Points, filled: Filled) -> Ensemble:
+    """Return the ensemble of all objects: those that were not clustered are missing."""
+    ensemble = pipeline.ensemble_
+    if filled.complete.all():
+        return ensemble
+    n_further = len(points.category_names)
+    made = ensemble.subset(partitions=np.arange(ensemble.n_partitions - n_further))
+    parts = [Ensemble(spread(made.labels, filled.complete, MISSING))]
+    if points.categories is not None:
+        categories = points.categories.copy()
+        categories[~filled.complete] = None
+        parts.append(Ensemble(categories))
+    return Ensemble.concat(parts).reweighted(ensemble.weights)
+
+
+@contextmanager
+def _combining(talk: Talk, choice: Choice, ensemble: Ensemble, n_categories: int) -> Iterator[None]:
+    """Say what is combined, and now and then that it goes on."""
+    name = choice.method.estimator
+    talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
+    talk.detail(f"  time of {name}: {choice.method.cost}")
+    with talk.during(f"combining ({name})"):
+        yield
 
 
 def run_combine(arguments: argparse.Namespace) -> None:
@@ -160,32 +234,53 @@ def run_combine(arguments: argparse.Namespace) -> None:
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        labels = read_ensemble(
-            arguments.labels,
-            reading(arguments),
-            missing=arguments.missing,
-            weights=arguments.weights,
-        )
+        if arguments.rows == "draws":
+            labels = read_draws(
+                arguments.labels,
+                reading(arguments),
+                missing=arguments.missing,
+                weights=arguments.weights,
+                burn=arguments.burn or 0,
+                thin=arguments.thin or 1,
+            )
+        else:
+            labels = read_ensemble(
+                arguments.labels,
+                reading(arguments),
+                missing=arguments.missing,
+                weights=arguments.weights,
+            )
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
         talk.step(_read_line(arguments.labels, kinds, labels.notes))
         clock.lap("read")
-        work = _Work(
-            ensemble,
-            LabelTable(labels.ids, labels.id_name, None, arguments.raw),
-            labels.classes,
-            {
-                "file": plain(arguments.labels),
-                "objects": ensemble.n_samples,
-                "columns": list(labels.names),
-            },
-            {
-                "missing": arguments.missing,
-                "weights": None if arguments.weights is None else plain(arguments.weights),
-            },
+        model = choice.estimator(
+            seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
         )
+        with recorded_warnings() as told, _combining(talk, choice, ensemble, 0):
+            model.fit(ensemble)
+        clock.lap("combine")
+        source = {
+            "file": plain(arguments.labels),
+            "objects": ensemble.n_samples,
+            "columns": list(labels.names),
+        }
+        settings = {
+            "missing": arguments.missing,
+            "weights": None if arguments.weights is None else plain(arguments.weights),
+            **_of_draws(arguments),
+        }
+        table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
+        work = _Work(model, ensemble, table, labels.classes, source, settings, told)
         said = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(said)
+
+
+def _of_draws(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return how draws were read, for the record; nothing of rows that are objects."""
+    if arguments.rows == "objects":
+        return {}
+    return {"rows": "draws", "burn": arguments.burn or 0, "thin": arguments.thin or 1}
 
 
 def folder_of(
@@ -227,7 +322,7 @@ def _finish(
     choice: Choice,
     work: _Work,
 ) -> str:
-    """Fit, write all files, and return the summary.
+    """Write all files, and return the summary.
 
     Parameters
     ----------
@@ -240,64 +335,46 @@ def _finish(
     choice : Choice
         The method and its parameters.
     work : _Work
-        What was read.
+        What was found.
     """
-    name = choice.method.estimator
-    ensemble = work.ensemble
-    n_categories = 0 if work.points is None else len(work.points.category_names)
+    model, ensemble, clustered = work.model, work.ensemble, work.clustered
+    complete = np.ones(ensemble.n_samples, dtype=np.bool_)
     found = None
-    if choice.auto and work.points is not None and work.filled is not None:
-        X, categories = work.filled.X, work.points.complete_categories(work.filled.complete)
-        relative = 1.0
-        if categories is not None:  # in columns of numbers, as a number of clusterings is given
-            made = ensemble.n_partitions - n_categories
-            relative = work.settings["category_weight"] * X.shape[1] / made
-        found = selected(arguments, talk, X, categories, relative)
-        choice = choice.with_clusters(found.n_clusters)
-        clock.lap("choose")
-    model = choice.estimator(
-        seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
-    )
-    talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
-    talk.detail(f"  time of {name}: {choice.method.cost}")
-    with recorded_warnings() as told, talk.during(f"combining ({name})"):
-        model.fit(ensemble)
-    clock.lap("combine")
-    labels = model.labels_
-    membership = getattr(model, "membership_", None)
+    if clustered is not None:
+        complete = clustered.filled.complete
+        found = getattr(clustered.pipeline, "selection_", None)
+    own = ensemble if clustered is None else clustered.pipeline.ensemble_
+    labels = spread(model.labels_, complete, MISSING)
     # Objects in no clustering belong to no cluster more than to another.
-    confidence = np.nan_to_num(confidences(model, ensemble), nan=1.0 / model.n_clusters_)
-    sure = None
-    if model.n_clusters_ > 1 and not ensemble.is_soft:
-        sure = chance_confidence(
-            model, ensemble, n_draws=1, max_samples=1000, random_state=arguments.seed
-        )
+    sure_of = np.nan_to_num(confidences(model, own), nan=1.0 / model.n_clusters_)
+    confidence = spread(sure_of, complete, 1.0 / model.n_clusters_)
+    sure = usual_chance(model, own)
     scores = None if work.classes is None else score(work.classes, labels)
     sizes = sizes_of(labels, model.n_clusters_)
     table = LabelTable(work.table.ids, work.table.id_name, confidence, work.table.raw)
     if folder is not None:
         talk.step(f"Writing {arguments.out}.")
         write_labels(folder.file("labels.csv"), labels, table)
+        membership = getattr(model, "membership_", None)
         if membership is not None:
+            membership = spread(membership, complete, 1.0 / membership.shape[1])
             write_memberships(folder.file("memberships.csv"), membership, table)
         ensemble.save(folder.file("ensemble.npz"))
-        if found is not None and work.filled is not None:
-            complete = work.filled.complete
-            tried = {k: spread(column, complete) for k, column in found.labels.items()}
+        if found is not None:
+            tried = {k: spread(column, complete, MISSING) for k, column in found.labels.items()}
             write_partitions(folder.file("partitions.csv"), tried, table)
-        if work.labeller is not None:
-            work.labeller.save(folder.file("generator.npz"))
         gaps = None
-        if work.points is not None and work.filled is not None and model.n_clusters_ > 1:
-            X, held = work.filled.X, labels[work.filled.complete]
-            path = folder.file("features.csv")
-            write_features(path, work.points, work.filled, held, raw=arguments.raw)
-            gaps = gaps_record(X, held, scale(arguments), arguments.seed)
+        if clustered is not None:
+            gaps = _write_points(folder, clustered, model, arguments)
         clock.lap("write")
         content = {
             **call_record(arguments),
             "input": work.source,
-            "settings": {**work.settings, "method": name.lower(), "consensus": parameters(model)},
+            "settings": {
+                **work.settings,
+                "method": choice.method.estimator.lower(),
+                "consensus": parameters(model),
+            },
             "seed": arguments.seed,
             "ensemble": _facts(ensemble),
             "clusters": int(model.n_clusters_),
@@ -310,7 +387,7 @@ def _finish(
             "selection": None if found is None else selection_record(found),
             "gaps": gaps,
             "agreement_with_known_classes": scores,
-            "warnings": told,
+            "warnings": work.warnings,
             "seconds": clock.seconds(),
             "versions": versions(),
         }
@@ -318,8 +395,29 @@ def _finish(
     else:
         send(labels, table, arguments.out)
     chosen = [] if found is None else [found.reason, *found.doubts]
-    summary = _summary(arguments, choice, model, ensemble, sizes, sure, scores, n_categories)
+    n_categories = 0 if clustered is None else len(clustered.points.category_names)
+    summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories)
     return "\n".join([*chosen, summary])
+
+
+def _write_points(
+    folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
+) -> dict[str, Any] | None:
+    """Write what labels new points, and what tells the clusters apart; return the gaps between these."""
+    points, filled, made = clustered.points, clustered.filled, clustered.pipeline.generator_
+    labeller = Labeller.of(
+        made,
+        points.names,
+        points.category_names,
+        filled.values,
+        gaps=arguments.impute is not None,
+    )
+    if labeller is not None:
+        labeller.save(folder.file("generator.npz"))
+    if model.n_clusters_ < 2:
+        return None
+    write_features(folder.file("features.csv"), points, filled, model.labels_, raw=arguments.raw)
+    return gaps_record(scaled(filled.X, made.scaler_), model.labels_)
 
 
 def send(labels: NDArray[np.int64], table: LabelTable, path: Path) -> None:
@@ -352,7 +450,7 @@ def _facts(ensemble: Ensemble) -> dict[str, Any]:
 
 def _figures(model: Any) -> dict[str, Any]:
     """Return the method's figures on its own work, where it has any."""
-    names = ("objective", "kkt_residual", "n_iter", "converged", "solver")
+    names = ("reason", "objective", "kkt_residual", "n_iter", "converged", "solver")
     found = {name: getattr(model, f"{name}_", None) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -361,8 +459,8 @@ def _summary(
     arguments: argparse.Namespace,
     choice: Choice,
     model: Any,
+    labels: NDArray[np.int64],
     ensemble: Ensemble,
-    sizes: NDArray[np.int64],
     sure: ChanceConfidence | None,
     scores: dict[str, float] | None,
     n_categories: int,
@@ -377,10 +475,10 @@ def _summary(
         The method and its parameters.
     model : estimator
         It, fitted.
+    labels : ndarray of shape (n_samples,)
+        The clusters.
     ensemble : Ensemble
-        What it was fitted to.
-    sizes : ndarray of shape (n_clusters,)
-        Objects of each cluster.
+        The partitions.
     sure : ChanceConfidence or None
         Confidence beside chance, of methods with memberships.
     scores : dict or None
@@ -388,6 +486,7 @@ def _summary(
     n_categories : int
         Columns of categories among the partitions.
     """
+    sizes = sizes_of(labels, model.n_clusters_)
     lines = [
         f"{count(len(sizes), 'cluster')} of {count(ensemble.n_samples, 'object')}, from "
         f"{_members(ensemble, n_categories)}. {sizes_line(sizes)}"
@@ -399,12 +498,14 @@ def _summary(
             f"{count(len(sizes), 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
             "exact number: 'conclust methods'."
         )
-    reason = number_line(model)
-    if reason:
+    reason = getattr(model, "reason_", "")
+    if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
         lines.append(reason)
+        if model.n_clusters is None and model.n_clusters_ == 1:
+            lines.append("If there are clusters all the same, give their number with -k.")
         if arguments.command == "cluster" and model.n_clusters is None:
-            lines.append("No p-value: these are the clusterings' own words. -k auto asks for one.")
-    unplaced = int(np.count_nonzero(model.labels_ < 0))
+            lines.append("No p-value was computed: -k auto does.")
+    unplaced = int(np.count_nonzero(labels < 0))
     if unplaced:
         lines.append(f"{count(unplaced, 'object')} in no clustering at all: label -1.")
     if sure is not None:

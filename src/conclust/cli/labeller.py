@@ -91,14 +91,14 @@ class Labeller:
             return None
         every = np.arange(len(columns))
         scaler, scaling = generator.scaler_, None
-        if generator.scale == "minmax":
+        if generator.scale_ == "minmax":
             scaling = np.array([scaler.min_, scaler.scale_])
-        elif generator.scale == "standard":
+        elif generator.scale_ == "standard":
             scaling = np.array([scaler.mean_, scaler.scale_])
         return cls(
             models,
             [every if m.features is None else np.array(m.features) for m in generator.members_],
-            generator.scale,
+            generator.scale_,
             scaling,
             filling,
             gaps,

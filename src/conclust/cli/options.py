@@ -11,6 +11,8 @@ from conclust.cli.choice import AUTO, DEFAULT_METHOD
 
 __all__ = [
     "INPUTS",
+    "SCALES",
+    "SCALING",
     "add_consensus",
     "add_points",
     "add_reading",
@@ -28,6 +30,13 @@ __all__ = [
 INPUTS = (
     "CSV (comma, semicolon or tab; UTF-8; .gz and .bz2 too), NPY, NPZ, MAT or Parquet; - for standard "
     "input"
+)
+
+
+SCALES = ("auto", "minmax", "standard", "none")
+SCALING = (
+    "bring columns to one scale first: to [0, 1], or to mean 0 and deviation 1; auto: to mean 0 and deviation 1 where "
+    "their spreads differ as those of different units do [%(default)s]"
 )
 
 

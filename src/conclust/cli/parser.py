@@ -11,6 +11,8 @@ from conclust.cli.completion import SHELLS
 from conclust.cli.examples import told
 from conclust.cli.options import (
     INPUTS,
+    SCALES,
+    SCALING,
     add_consensus,
     add_points,
     add_reading,
@@ -186,9 +188,9 @@ def _add_cluster(commands: Any) -> None:
     )
     group.add_argument(
         "--scale",
-        choices=("minmax", "standard", "none"),
-        default="minmax",
-        help="bring columns to one scale first: to [0, 1], or to mean 0 and deviation 1 [%(default)s]",
+        choices=SCALES,
+        default="auto",
+        help=SCALING,
     )
     group.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep finished clusterings here, to go on later"
@@ -225,6 +227,25 @@ def _add_combine(commands: Any) -> None:
     )
     group.add_argument(
         "--weights", type=Path, metavar="FILE", help="one weight per clustering (CSV, NPY, NPZ)"
+    )
+    group.add_argument(
+        "--rows",
+        choices=("objects", "draws"),
+        default="objects",
+        help="what a row is: draws for a posterior by MCMC, a clustering a row; an array may have chains "
+        "before it [%(default)s]",
+    )
+    group.add_argument(
+        "--burn",
+        type=whole(0),
+        metavar="B",
+        help="with --rows draws: draws left out at the beginning of each chain [0]",
+    )
+    group.add_argument(
+        "--thin",
+        type=whole(1),
+        metavar="T",
+        help="with --rows draws: of the others every T-th is kept [1]",
     )
     group = parser.add_argument_group("many objects")
     group.add_argument(
@@ -311,10 +332,9 @@ def _add_select(commands: Any) -> None:
     )
     group.add_argument(
         "--scale",
-        choices=("standard", "minmax", "none"),
-        default="standard",
-        help="bring columns to one scale first: to mean 0 and deviation 1, which leaves the p-value exact, "
-        "or to [0, 1] [%(default)s]",
+        choices=SCALES,
+        default="auto",
+        help=SCALING,
     )
     group.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep finished references here, to go on later"
@@ -492,6 +512,12 @@ def _run_cluster(arguments: argparse.Namespace) -> None:
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
+    if arguments.rows == "objects":
+        for option, value in (("--burn", arguments.burn), ("--thin", arguments.thin)):
+            if value is not None:
+                arguments.usage_error(f"{option} is for draws: give --rows draws as well.")
+    elif arguments.blocks or arguments.checkpoint is not None:
+        arguments.usage_error("--rows draws: draws are read at once, not in blocks.")
     if arguments.blocks or arguments.checkpoint is not None:
         from conclust.cli.blocks import run_blocks
 

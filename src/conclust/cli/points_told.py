@@ -15,7 +15,6 @@ from conclust.cli.inputs import Points
 from conclust.cli.outputs import write_numbers
 from conclust.cli.record import numbers_of
 from conclust.confidence import ClusterFeatures, cluster_categories, cluster_features, cluster_gaps
-from conclust.generation.scaling import Scale, scaler_of
 from conclust.report.result import MOST_GAPS
 
 __all__ = ["gaps_record", "write_features"]
@@ -77,16 +76,11 @@ def _rows(
     return {**first, **values, "category": repeated(categories), "filled": filled.T.ravel()}
 
 
-def gaps_record(
-    X: NDArray[np.float64], labels: NDArray[np.int64], scale: Scale, seed: int
-) -> dict[str, Any] | None:
-    """Return between which clusters there are gaps, in the scale of the clustering; None of too many."""
+def gaps_record(points: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[str, Any] | None:
+    """Return between which clusters of scaled points there are gaps; None of too many."""
     if not 1 < int(labels.max()) + 1 <= MOST_GAPS:
         return None
-    scaler = scaler_of(scale)
-    found = cluster_gaps(
-        X if scaler is None else scaler.fit_transform(X), labels, random_state=seed
-    )
+    found = cluster_gaps(points, labels, random_state=0)
     return {
         "dip": [numbers_of(row) for row in found.dip],
         "p_value": [numbers_of(row) for row in found.p_value],

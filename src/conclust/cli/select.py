@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.cli.asked import jobs, scale, scaling
-from conclust.cli.consensus import folder_of, send, spread
+from conclust.cli.consensus import folder_of, send
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_points
 from conclust.cli.outputs import (
@@ -31,9 +31,11 @@ from conclust.cli.record import (
 )
 from conclust.cli.summary import score, sizes_line, sizes_of
 from conclust.cli.talk import STREAM, Talk, count, plain
-from conclust.ensemble import Ensemble
-from conclust.exceptions import ScaleWarning, SelectionWarning
-from conclust.generation.scaling import warn_of_spread
+from conclust.consensus.base import spread
+from conclust.ensemble import MISSING, Ensemble
+from conclust.exceptions import SelectionWarning
+from conclust.generation.labelling import scaled
+from conclust.generation.scaling import scaler_of
 from conclust.selection import Selection, choose
 
 __all__ = ["SELECTION_FILES", "run"]
@@ -67,13 +69,14 @@ def run(arguments: argparse.Namespace) -> None:
         clock.lap("read")
         talk.step(
             f"Clustering {arguments.resamples} draws of the objects for each number, and the same of "
-            f"references; {scaling(arguments)}."
+            f"references."
         )
         with recorded_warnings() as told, talk.during("choosing"):
             found = _choose(arguments, talk, points, filled)
         clock.lap("choose")
-        labels = {k: spread(column, filled.complete) for k, column in found.labels.items()}
-        chosen = spread(found.labels_, filled.complete)
+        talk.step(scaling(found.settings["scale_reason"], points.names))
+        labels = {k: spread(column, filled.complete, MISSING) for k, column in found.labels.items()}
+        chosen = spread(found.labels_, filled.complete, MISSING)
         scores = None if points.classes is None else score(points.classes, chosen)
         table = LabelTable(points.ids, points.id_name, None, arguments.raw)
         if folder is not None:
@@ -85,11 +88,11 @@ def run(arguments: argparse.Namespace) -> None:
             if found.n_clusters > 1:
                 members = found.ensembles[found.n_clusters]
                 if not filled.complete.all():
-                    members = Ensemble(spread(members.labels, filled.complete))
+                    members = Ensemble(spread(members.labels, filled.complete, MISSING))
                 members.save(folder.file("ensemble.npz"))
                 path = folder.file("features.csv")
                 write_features(path, points, filled, found.labels_, raw=arguments.raw)
-                gaps = gaps_record(filled.X, found.labels_, scale(arguments), arguments.seed)
+                gaps = gaps_record(_scaled(filled.X, found), found.labels_)
             clock.lap("write")
             content = _content(arguments, points, filled, found, chosen, scores, told)
             content |= {"gaps": gaps, "seconds": clock.seconds()}
@@ -99,13 +102,16 @@ def run(arguments: argparse.Namespace) -> None:
     talk.result(_summary(arguments, found, chosen, scores))
 
 
+def _scaled(X: NDArray[np.float64], found: Selection) -> NDArray[np.float64]:
+    """Return the points in the scale of the selection."""
+    scaler = scaler_of(found.settings["scale"])
+    return scaled(X, None if scaler is None else scaler.fit(X))
+
+
 def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:
     X = filled.X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)  # told with the result
-        if arguments.scale == "none":  # said here, where the columns have names
-            warn_of_spread(X, points.names)
-            warnings.simplefilter("ignore", ScaleWarning)
         return choose(
             X,
             arguments.k,
@@ -164,7 +170,11 @@ def _content(
         },
         "seed": arguments.seed,
         **selection_record(found),
-        "settings": {**found.settings, "impute": arguments.impute},
+        "settings": {
+            **found.settings,
+            "scale_reason": scaling(found.settings["scale_reason"], points.names),
+            "impute": arguments.impute,
+        },
         "cluster_sizes": sizes_of(chosen, found.n_clusters),
         "agreement_with_known_classes": scores,
         "warnings": told,

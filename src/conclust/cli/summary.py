@@ -14,7 +14,7 @@ from conclust.metrics import adjusted_rand_index, consistency_index
 # A mean confidence by chance that is nearer to 1 than this leaves nothing to be above it.
 _PERFECT = 1e-9
 
-__all__ = ["confidence_line", "number_line", "score", "sizes_line", "sizes_of"]
+__all__ = ["confidence_line", "score", "sizes_line", "sizes_of"]
 
 
 def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float] | None:
@@ -45,30 +45,6 @@ def confidence_line(sure: ChanceConfidence) -> str:
             else " It is no better than that: the clusterings do not agree on these clusters."
         )
     return line
-
-
-def number_line(model: Any) -> str:
-    """Say why this number of clusters, or which number would be chosen had none been given."""
-    supports = getattr(model, "supports_", None)
-    if supports is None:
-        return ""
-    if model.n_clusters is not None:
-        shown = model.n_clusters_shown_
-        if shown == model.n_clusters:
-            return ""
-        return f"By themselves the clusterings show {shown} cluster{'s' * (shown != 1)}."
-    if model.n_clusters_ == 1:
-        return (
-            "No number of clusters has support: finer clusterings cut through every border. If there "
-            "are clusters all the same, give their number with -k."
-        )
-    best = max(supports, key=lambda support: support.support)
-    others = sorted(supports, key=lambda support: -support.support)[1:2]
-    second = f"; next {others[0].n_clusters}, {others[0].support:.2f}" if others else ""
-    return (
-        f"Support for {best.n_clusters}: {best.support:.2f} (lifetime {best.lifetime:.2f}, borders "
-        f"straddled {best.straddling:.2f} of chance, evenness {best.evenness:.2f}{second})."
-    )
 
 
 def sizes_of(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:

@@ -10,16 +10,29 @@ from conclust.confidence.gaps import ClusterGaps, cluster_gaps
 from conclust.confidence.items import company, item_consensus, member_agreement
 from conclust.confidence.objects import ObjectConfidence, confidences, object_confidence
 from conclust.confidence.partitions import PartitionConfidence, partition_confidence
+from conclust.confidence.posterior import (
+    BallBound,
+    CorePartition,
+    CredibleBall,
+    Modes,
+    core_partition,
+    credible_ball,
+    modes,
+)
 from conclust.confidence.resampled import OtherMembers, other_members
 from conclust.confidence.stability import SampleStability, object_ambiguity, sample_stability
 
 __all__ = [
+    "BallBound",
     "BorderTests",
     "ChanceConfidence",
     "ClusterCategories",
     "ClusterConfidence",
     "ClusterFeatures",
     "ClusterGaps",
+    "CorePartition",
+    "CredibleBall",
+    "Modes",
     "ObjectConfidence",
     "OtherMembers",
     "PartitionConfidence",
@@ -32,9 +45,12 @@ __all__ = [
     "cluster_gaps",
     "company",
     "confidences",
+    "core_partition",
+    "credible_ball",
     "dip",
     "item_consensus",
     "member_agreement",
+    "modes",
     "object_ambiguity",
     "object_confidence",
     "other_members",

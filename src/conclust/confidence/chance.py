@@ -15,10 +15,11 @@ from conclust._labels import MISSING
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._validation import check_int, refuse
 from conclust.confidence.objects import confidences
+from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 
-__all__ = ["ChanceConfidence", "chance_confidence"]
+__all__ = ["ChanceConfidence", "chance_confidence", "usual_chance"]
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,18 @@ def chance_confidence(
     weights = None if members.weights is None else members.weights[observed]
     found = [_of_random(model, labels[:, observed], weights, rng) for rng in generators]
     return ChanceConfidence(mean, np.array(found))
+
+
+def usual_chance(model: Any, ensemble: Ensemble) -> ChanceConfidence | None:
+    """Return the chance confidence that every result has: of one draw, of at most 1,000 objects, by one seed.
+
+    None where there is none: of one cluster, of soft partitions, of models that are no methods of conclust.
+    """
+    consensus = getattr(model, "consensus_", model)
+    ours = isinstance(consensus, ConsensusClusterer)
+    if not ours or consensus.n_clusters_ < 2 or ensemble.is_soft:
+        return None
+    return chance_confidence(consensus, ensemble, n_draws=1, max_samples=1000, random_state=0)
 
 
 def _of_random(

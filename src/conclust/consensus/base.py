@@ -138,6 +138,9 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         The ensemble is of the observed objects; `observed` says which of the given ones these are.
         """
 
+    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+        """Warn of a consensus that the ensemble does not suit; `labels`: of the observed objects."""
+
     def _finish(self, observed: NDArray[np.bool_]) -> None:
         """Spread attributes that ``_fit`` set for observed objects over all; ``labels_`` is there."""
 
@@ -197,6 +200,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         self._check_parameters(kept)
         self._names, self._code_type = kept.names, kept.codes.dtype
         labels = canonical_labels(self._fit(kept, observed))
+        self._review(kept, labels)
         self.n_clusters_ = int(labels.max()) + 1
         self.labels_ = spread(labels, observed, -1)
         self._finish(observed)

@@ -6,24 +6,34 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from conclust._kernels import NearestPairs
+from conclust._labels import noise_code
 from conclust._threads import thread_count
 from conclust._validation import check_int
-from conclust.ensemble import as_ensemble
-from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern, pair_counts
 from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["nearest_pairs"]
 
+# Pairs times partitions that are compared at once.
+_CELLS = 1 << 22
+
 
 def nearest_pairs(
-    labels: Any, per_object: int = 20, *, n_jobs: int | None = None
+    labels: Any,
+    per_object: int = 20,
+    *,
+    max_partners: int | None = None,
+    n_jobs: int | None = None,
 ) -> SparseEvidence:
     """Find the most similar partners of every object and count their evidence.
 
     A pair is kept if either of the two is among the `per_object` objects that the other shares clusters
-    with the most often, c_ij / N_ij; ties with the last of these are kept, so there may be many more.
+    with the most often, c_ij / N_ij; ties with the last of these are kept, so there may be many more
+    (`max_partners` bounds them).
     Objects that share no cluster are no pair.
 
     Parameters
@@ -32,6 +42,10 @@ def nearest_pairs(
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     per_object : int, default=20
         Partners of each object, before ties.
+    max_partners : int, default=None
+        Largest number of partners that an object chooses, ties included; at least `per_object`. Of more, those are
+        taken with which it shares the smaller clusters: the largest sum of 1 / size; of equal ones the next
+        in the order of the objects. None: all ties.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 
@@ -45,7 +59,7 @@ def nearest_pairs(
     InputError
         If the labels are malformed.
     ParameterError
-        If `per_object` is not a positive int.
+        If `per_object` is not a positive int, or `max_partners` is below it.
     UnsupportedEnsembleError
         If the ensemble has soft members.
 
@@ -78,6 +92,9 @@ def nearest_pairs(
     indptr, indices = np.empty(n + 1, dtype=np.int64), np.empty(found.n_entries, dtype=np.int32)
     found.read(indptr, indices)
     del found
+    if max_partners is not None:
+        check_int(max_partners, "max_partners", "nearest_pairs", low=count)
+        indptr, indices = _bounded(ensemble, indptr, indices, max_partners, threads)
     # float32 adds up faster than bool here, and no entry of the sum is 0.
     chosen = sp.csr_array((np.ones(len(indices), dtype=np.float32), indices, indptr), shape=(n, n))
     either = sp.csr_array(chosen + chosen.T)
@@ -85,3 +102,45 @@ def nearest_pairs(
     return evidence_of_pattern(
         ensemble, either.indptr.astype(np.int64), either.indices.astype(np.int32), n_jobs=n_jobs
     )
+
+
+def _bounded(
+    ensemble: Ensemble,
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    most: int,
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the partners that objects chose, at most so many of each."""
+    n, chosen = ensemble.n_samples, np.diff(indptr)
+    if chosen.max(initial=0) <= most:
+        return indptr, indices
+    of = np.repeat(np.arange(n), chosen)
+    places = np.flatnonzero(chosen[of] > most)
+    i, j = of[places], indices[places].astype(np.int64)
+    c, N = pair_counts(ensemble, i, j, n_jobs=threads)
+    # Shares of equal counts may differ by rounding where the weights are fractions.
+    share = np.round(c / N, 12)
+    order = np.lexsort(((j - i) % n, -_in_small_clusters(ensemble, i, j), -share, i))
+    rank = np.arange(len(i)) - np.searchsorted(i[order], i[order], "left")
+    kept = np.ones(len(indices), dtype=np.bool_)
+    kept[places[order[rank >= most]]] = False
+    begins = np.concatenate([[0], np.cumsum(np.minimum(chosen, most))])
+    return begins.astype(np.int64), indices[kept]
+
+
+def _in_small_clusters(
+    ensemble: Ensemble, i: NDArray[np.int64], j: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return for pairs of objects the sum of w / size over the clusters that they share."""
+    codes, found = ensemble.codes, np.zeros(len(i))
+    worth = ensemble.column_weights / np.maximum(ensemble.cluster_sizes, 1)
+    first = ensemble.offsets[:-1]
+    step = max(1, _CELLS // ensemble.n_partitions)
+    for begin in range(0, len(i), step):
+        some = slice(begin, begin + step)
+        a, b = codes[i[some]], codes[j[some]]
+        shared = (a == b) & (a < noise_code(codes.dtype))
+        columns = np.where(shared, a, 0).astype(np.int64) + first
+        found[some] = np.where(shared, worth[np.minimum(columns, len(worth) - 1)], 0.0).sum(axis=1)
+    return np.round(found, 12)

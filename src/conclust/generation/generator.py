@@ -31,11 +31,10 @@ from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_bloc
 from conclust.generation.running import Progress, run_tasks
 from conclust.generation.sampled import (
     Shares,
-    fitted_scaler,
     in_order_of_appearance,
     label_all,
 )
-from conclust.generation.scaling import Scale, scaler_of, warn_of_spread
+from conclust.generation.scaling import Scale, scaling_of
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
 from conclust.neighbours.search import Metric
@@ -100,8 +99,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     fit_on : int, default=None
         How many objects each member is fitted on, at most: a sample of its own of the objects that it
         draws. Then all objects are labelled for all members in one pass. It must be possible to label
-        others ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None: 50,000 where X has more than 200,000
-        objects and all members can do so, else all.
+        others ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None: 10,000, or ten
+        for each cluster asked for where that is more, if all members can do so, else all.
     n_graphs : int, default=None
         How many graphs of landmarks the "spectral" members share; they take them in turn. Each graph is embedded
         once, and a member of K clusters is k-means on the K leading columns (FSEC [5]_): a fraction of the time,
@@ -122,10 +121,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     init : {"k-means++", "random"}, default="k-means++"
         Where the "kmeans" members start: at points chosen by greedy k-means++ [6]_, which are far apart, so that
         small clusters beside a large one have centres of their own; or at distinct points chosen at random.
-    scale : {"minmax", "standard"} or None, default=None
-        Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; or as they are, with a
-        ``ScaleWarning`` where their spreads differ so much that the widest decide alone. Scale
-        where columns have different units; the command line scales by "minmax" unless told not to.
+    scale : {"auto", "minmax", "standard"} or None, default="auto"
+        Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; None: as they are. "auto":
+        to mean 0 and variance 1 where their spreads differ in kind, as those of different units do, else as
+        they are (pixels, coordinates, expression, principal components): see the notes. ``scale_`` has what was
+        done. A clusterer of your own, which may have parameters in the unit of X, gets the columns as they are,
+        with a ``ScaleWarning`` where their spreads differ in kind.
     max_dense : int, default=20000
         Most objects for which "mixed" and its algorithms may allocate matrices of n x n.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
@@ -145,6 +146,10 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     ----------
     members_ : list of Member
         How each partition was made: method, clusters found, seed, features, centres.
+    scale_ : {"minmax", "standard"} or None
+        How the columns were scaled.
+    scale_reason_ : str
+        The same in a sentence, with the reason where ``scale="auto"``.
     scaler_ : MinMaxScaler, StandardScaler or None
         The fitted scaling.
     n_cached_ : int
@@ -169,6 +174,10 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     objects (up to 254 clusters), int8 with -1 for objects that were not drawn (up to 127 clusters):
     ensembles use both as they are, without a copy. All others are int32, with -2 for noise. The clusters of
     each partition are numbered by first appearance.
+
+    ``scale="auto"`` standardises if a tenth of the columns that vary, or more, have a standard deviation and a range below
+    a twentieth of the largest ones, while fewer than ten columns decide the squared distances. Where more decide, these
+    are quiet columns of the same kind, such as the margin of images. Columns with means of 0 (principal components) stay.
 
     With ``fit_on`` the cost of the members no longer grows with the objects; what grows is one product of the
     points with the centres of all members, which never leaves the registers. ``fit_transform`` holds the
@@ -262,7 +271,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         quality: Quality = "modularity",
         metric: Metric = "euclidean",
         init: Init = "k-means++",
-        scale: Scale = None,
+        scale: Scale = "auto",
         max_dense: int = 20_000,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
@@ -480,17 +489,13 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raw = read_points(self, as_whole(X), ensure_min_samples=2)
         else:
             raw = rows.block(0, rows.n)
-        if self.scale is None and not _scales_itself(self.method):
-            names = getattr(self, "feature_names_in_", None)
-            warn_of_spread(raw, names)
-        scaler = scaler_of(self.scale)
-        self.scaler_ = None if scaler is None else scaler.fit(raw)
+        self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
         plan = make_plan(self, points, given=given)
         n = len(points)
         cache = None
         if self.cache_dir is not None:
-            cache = open_cache(self.cache_dir, points_digest(raw), self.scale, n)
+            cache = open_cache(self.cache_dir, points_digest(raw), self.scale_, n)
 
         self._dtype = plan.label_type
         members: dict[int, Member] = {}
@@ -522,15 +527,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self, rows: Rows, fit_on: int, wanted: list[NDArray[Any]] | None
     ) -> None:
         """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
-        some = rows.some()
-        if self.scale is None and not _scales_itself(self.method):
-            warn_of_spread(some, getattr(self, "feature_names_in_", None))
-        self.scaler_ = fitted_scaler(self.scale, rows)
-        plan = make_plan(self, scaled(some, self.scaler_), rows.n, fit_on)
+        self._keep_scaling(block for _, block in rows.blocks())
+        plan = make_plan(self, scaled(rows.some(), self.scaler_), rows.n, fit_on)
         cache = None
         if self.cache_dir is not None:
             digest = blocks_digest(rows.shape, (block for _, block in rows.blocks()))
-            cache = open_cache(self.cache_dir, digest, self.scale, rows.n)
+            cache = open_cache(self.cache_dir, digest, self.scale_, rows.n)
         members: dict[int, Member] = {}
 
         def keep(task: Task, results: Sequence[Labelled]) -> None:
@@ -553,6 +555,10 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
             )
         self._warn_of_fewer(plan)
+
+    def _keep_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
+        self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
+        say(self.scale_reason_)
 
     def _run(
         self,
@@ -632,9 +638,3 @@ def _is_named(method: Any) -> bool:
     """Tell whether all members are of our own kinds."""
     listed = method if isinstance(method, list | tuple) else [method]
     return all(isinstance(entry, str) for entry in listed)
-
-
-def _scales_itself(method: Any) -> bool:
-    """Tell whether clusterers of the user's may scale by themselves, as pipelines do."""
-    listed = method if isinstance(method, list | tuple) else [method]
-    return any(hasattr(clusterer, "steps") for clusterer in listed)

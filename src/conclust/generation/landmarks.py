@@ -160,19 +160,21 @@ class _Graph:
         p = len(self.search.points)
         shares = self.ties
         shares.data = (self.weights / self.weights.sum(axis=1, keepdims=True)).ravel()
-        inner = (self.ties.T @ shares).toarray()
+        inner: Any = sp.csr_array(self.ties.T @ shares)
         degrees: NDArray[np.float64] = np.bincount(
             self.found.ravel(), self.weights.ravel(), minlength=p
         ).astype(np.float64)
-        parts = connected_components(sp.csr_array(inner), directed=False)[1]
+        parts = connected_components(inner, directed=False)[1]
         # A landmark without ties is in no graph.
         used = np.flatnonzero(degrees > 0)
         ends, squares = bridges(self.search.points[used], parts[used])
-        for (a, b), square in zip(used[ends], squares, strict=True):
+        if len(ends):
+            # Each as an object that is tied to both. Eigenvalues are equal but for these: solved whole.
             near = self.sigma**2
-            weight = max(_LEAST_TIE, near / (near + square)) if near > 0 else _LEAST_TIE
-            # As an object would that is tied to both.
-            inner[[a, a, b, b], [a, b, a, b]] += 0.5 * weight
-            degrees[[a, b]] += weight
+            weights = np.maximum(near / (near + squares), _LEAST_TIE)
+            bound = np.zeros((len(ends), p))
+            np.put_along_axis(bound, used[ends], np.sqrt(0.5 * weights)[:, None], axis=1)
+            inner = inner.toarray() + bound.T @ bound
+            degrees += bound.T @ np.sqrt(2.0 * weights)
         one = np.where(degrees > 0, 0, -1).astype(np.int64)
         return transfer_cut_of_products(inner, degrees, k, lambda: one)

@@ -40,9 +40,10 @@ __all__ = ["METHODS", "Plan", "fitted_on", "make_plan", "refuse_method"]
 METHODS = ("kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density")
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
-# Objects above which members are fitted on some, unless told otherwise, and how many these are.
-_LARGE = 200_000
-_FIT_ON = 50_000
+# Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each cluster asked for.
+# Up to that number there is nothing to draw: the time grows without a step.
+_FIT_ON = 10_000
+_FOR_EACH = 10
 
 
 def fitted_on(generator: Any, n: int) -> int | None:
@@ -57,7 +58,13 @@ def fitted_on(generator: Any, n: int) -> int | None:
         return None  # make_plan says so
     knowing = [entry for entry in methods if not _labels_others(entry)]
     if fit_on is None:
-        return _FIT_ON if n > _LARGE and not knowing else None
+        if pairs is not None:
+            most = max((extent(numbers_asked)[1] for _, numbers_asked in pairs), default=1)
+        else:
+            choices = _choices(generator.n_clusters)
+            most = 1 if choices is None else extent(choices)[1]
+        size = max(_FIT_ON, _FOR_EACH * most)
+        return size if n > size and not knowing else None
     drawn = _n_drawn(generator, n)
     if fit_on < drawn and knowing:
         name = knowing[0] if isinstance(knowing[0], str) else type(knowing[0]).__name__

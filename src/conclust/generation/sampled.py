@@ -13,21 +13,12 @@ from numpy.typing import NDArray
 from conclust.generation.labelling import Labelling, scaled
 from conclust.generation.members import Member, Task, drawn_objects, fitted_objects
 from conclust.generation.rows import Rows
-from conclust.generation.scaling import Scale, Scaler, scaler_of
+from conclust.generation.scaling import Scaler
 
-__all__ = ["Shares", "fitted_scaler", "in_order_of_appearance", "label_all"]
+__all__ = ["Shares", "in_order_of_appearance", "label_all"]
 
 _AHEAD = 4  # samples that are read at a time for each worker
 _HEAD = 1024  # rows in which nearly all clusters appear
-
-
-def fitted_scaler(scale: Scale, rows: Rows) -> Scaler | None:
-    """Fit the scaler block by block."""
-    scaler = scaler_of(scale)
-    if scaler is not None:
-        for _, block in rows.blocks():
-            scaler.partial_fit(block)
-    return scaler
 
 
 class Shares:

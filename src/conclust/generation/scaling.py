@@ -1,9 +1,9 @@
-"""Columns of very different spread: how they are scaled; unscaled, the widest decide alone."""
+"""The scale of the columns of points: as they are, or brought to one scale where they have different units."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,72 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from conclust._warnings import warn
 from conclust.exceptions import ScaleWarning
 
-__all__ = ["Scale", "Scaler", "scaler_of", "warn_of_spread"]
+__all__ = ["Scale", "Scaler", "Scaling", "fitted_scaling", "scaler_of", "scaling_of"]
 
-Scale: TypeAlias = Literal["minmax", "standard", None]
+Scale: TypeAlias = Literal["auto", "minmax", "standard", None]
 Scaler: TypeAlias = MinMaxScaler | StandardScaler
 
+# Settled by experiments/default/scale.py.
 _FACTOR = 20.0  # a column narrower by it has 1/400 of the widest one's share in squared distances
-_SHARE = 0.1  # of such columns, from which it is said
+_SHARE = 0.1  # of the columns: so many narrow ones differ in kind
+# Where at least so many columns decide, narrow ones are quiet columns of the same kind: pixels, genes.
+_DECIDING = 10.0
+# Means of all columns this near to 0, in standard deviations: principal components, whose spreads are meant.
+_CENTRED = 1e-3
+
+_SENTENCES = {
+    "standard": "Columns scaled to mean 0 and deviation 1.",
+    "minmax": "Columns scaled to [0, 1].",
+    None: "Columns not scaled.",
+}
+
+
+class Scaling(NamedTuple):
+    """How columns are scaled.
+
+    Attributes
+    ----------
+    scale : {"minmax", "standard"} or None
+        The scale; None: columns stay as they are.
+    scaler : MinMaxScaler, StandardScaler or None
+        The fitted scaler.
+    reason : str
+        A sentence that says what was done, and why where "auto" chose it.
+    """
+
+    scale: Scale
+    scaler: Scaler | None
+    reason: str
+
+
+class _Spread(NamedTuple):
+    """The spreads of columns, and those that count for next to nothing beside the widest."""
+
+    deviations: NDArray[np.float64]
+    narrow: NDArray[np.bool_]
+    varying: NDArray[np.bool_]
+    deciding: float
+    centred: bool
+
+    @property
+    def differs(self) -> bool:
+        """Whether the spreads differ in kind, as those of different units do."""
+        n_narrow = int(np.count_nonzero(self.narrow))
+        many = n_narrow > 0 and n_narrow >= _SHARE * int(np.count_nonzero(self.varying))
+        return bool(many) and self.deciding < _DECIDING and not self.centred
+
+    def sentence(self, names: Sequence[str] | None) -> str:
+        """Name the widest and the narrowest column, with their deviations."""
+
+        def told(j: int) -> str:
+            return repr(str(names[j])) if names is not None else f"{j} (from 0)"
+
+        widest = int(np.argmax(self.deviations))
+        least = int(np.argmin(np.where(self.varying, self.deviations, np.inf)))
+        return (
+            f"column {told(widest)} has standard deviation {self.deviations[widest]:.3g}, column "
+            f"{told(least)} {self.deviations[least]:.3g}"
+        )
 
 
 def scaler_of(scale: Scale) -> Scaler | None:
@@ -28,36 +87,89 @@ def scaler_of(scale: Scale) -> Scaler | None:
     return MinMaxScaler() if scale == "minmax" else StandardScaler()
 
 
-def warn_of_spread(points: NDArray[np.float64], names: Sequence[str] | None) -> None:
-    """Warn once if many columns count for next to nothing beside the widest.
+def fitted_scaling(
+    scale: Scale,
+    blocks: Iterable[NDArray[np.float64]],
+    names: Sequence[str] | None = None,
+    *,
+    fixed: bool = False,
+) -> Scaling:
+    """Fit the scaling of points, block by block; decide whether there is one where `scale` is "auto".
 
-    A column is narrow if its standard deviation and its range are both below a twentieth of the
-    largest ones. (By the deviation alone, indicators of rare things would be narrow.) Constant
-    columns do not count.
+    "auto" standardises where the spreads of the columns differ in kind: at least a tenth of the columns that vary
+    are narrow, with a standard deviation and a range below a twentieth of the largest ones (by the deviation
+    alone, indicators of rare properties would be narrow), and the squared distances are decided by fewer than ten
+    columns, by the effective number (sum of variances)^2 / sum of their squares. Pixels and genes of one unit have
+    narrow columns too, but many that decide. Columns with means of 0 (principal components) stay as they are.
+
+    Parameters
+    ----------
+    scale : {"auto", "minmax", "standard"} or None
+        The scale asked for.
+    blocks : iterable of ndarray of shape (n_rows, n_features)
+        The points; of one block the result is that of ``scaler.fit`` to the bit.
+    names : sequence of str, default=None
+        Names of the columns, for the sentence.
+    fixed : bool, default=False
+        Whether "auto" leaves columns as they are, with a warning where their spreads differ in kind: a clusterer
+        may have parameters in their unit.
     """
-    largest = float(np.abs(points).max())  # the unit: squares of large values would overflow
-    if not largest > 0:
-        return
-    spread = np.std(points / largest, axis=0)
-    extent = np.ptp(points / largest, axis=0)
-    varying = np.flatnonzero(extent > 0)
-    if not varying.size:
-        return
-    spread, extent = spread[varying], extent[varying]
-    narrow = (spread * _FACTOR < spread.max()) & (extent * _FACTOR < extent.max())
-    n_narrow = int(np.count_nonzero(narrow))
-    if n_narrow == 0 or n_narrow < _SHARE * len(varying):
-        return
+    if scale == "auto":
+        standard, extent = StandardScaler(), MinMaxScaler()
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of very large values
+            for block in blocks:
+                standard.partial_fit(block)
+                extent.partial_fit(block)
+        spread = _spread(standard, extent)
+        if not spread.differs:
+            return Scaling(None, None, "Columns not scaled: their spreads are of one kind.")
+        told = spread.sentence(names)
+        if not fixed:
+            reason = f"Columns scaled to mean 0 and deviation 1, for their spreads differ in kind: {told}."
+            return Scaling("standard", standard, reason)
+        n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow, spread.varying))
+        warn(
+            f"The columns of X differ much in spread: {told}. Without scaling, {n_narrow} of {n_varying} columns "
+            'count for next to nothing. Give scale="standard" (or "minmax") to bring them to one scale, or '
+            "scale=None to keep them.",
+            ScaleWarning,
+        )
+        return Scaling(None, None, _SENTENCES[None])
+    scaler = scaler_of(scale)
+    if scaler is not None:
+        for block in blocks:
+            scaler.partial_fit(block)
+    return Scaling(scale, scaler, _SENTENCES[scale])
 
-    def told(j: int) -> str:
-        column = int(varying[j])
-        return repr(str(names[column])) if names is not None else f"{column} (from 0)"
 
-    widest, least = int(spread.argmax()), int(spread.argmin())
-    warn(
-        f"The columns of X differ much in spread: column {told(widest)} has standard deviation "
-        f"{spread[widest] * largest:.3g}, column {told(least)} {spread[least] * largest:.3g}. Without "
-        f"scaling, {n_narrow} of {len(varying)} columns count for next to nothing. Give "
-        'scale="standard" (or "minmax") to bring them to one scale.',
-        ScaleWarning,
+def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling:
+    """Fit the scaling of a generator's points."""
+    method = generator.method
+    listed = method if isinstance(method, list | tuple) else [method]
+    kinds = [entry[0] if isinstance(entry, list | tuple) else entry for entry in listed]
+    # Cosines are of the points as they are; pipelines may scale.
+    kept = generator.metric == "cosine" or any(
+        hasattr(kind, "steps") or (isinstance(kind, str) and kind == "spherical") for kind in kinds
     )
+    scale = None if generator.scale == "auto" and kept else generator.scale
+    names = getattr(generator, "feature_names_in_", None)
+    fixed = not all(isinstance(kind, str) for kind in kinds)
+    return fitted_scaling(scale, blocks, names, fixed=fixed)
+
+
+def _spread(standard: StandardScaler, extent: MinMaxScaler) -> _Spread:
+    """Measure the columns; constant ones do not count."""
+    ranges = extent.data_range_
+    unit = float(ranges.max(initial=0.0))
+    varying = np.asarray(ranges > 0)
+    if not unit > 0:
+        return _Spread(ranges, ~varying & varying, varying, np.inf, centred=False)
+    deviations = np.sqrt(standard.var_)
+    # Squares of very large or very small values are not numbers: a range is four deviations there.
+    unknown = varying & ~((deviations > 0) & np.isfinite(deviations))
+    deviations = np.where(unknown, ranges / 4, deviations)
+    narrow = varying & (deviations * _FACTOR < deviations.max()) & (ranges * _FACTOR < unit)
+    shares = (deviations / deviations.max()) ** 2
+    deciding = float(shares.sum() ** 2 / (shares**2).sum())
+    centred = bool((np.abs(standard.mean_) <= _CENTRED * deviations)[varying].all())
+    return _Spread(deviations, narrow, varying, deciding, centred)

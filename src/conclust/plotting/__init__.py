@@ -4,6 +4,13 @@ Every picture takes ``ax`` and returns it; its ``..._of`` function returns the d
 """
 
 from conclust.plotting.diagram import line_diagram
+from conclust.plotting.draws import (
+    LossCurve,
+    ball_columns,
+    expected_loss_curve,
+    expected_loss_of,
+    similarity_blocks,
+)
 from conclust.plotting.figures import paper_axes
 from conclust.plotting.flows import (
     Flow,
@@ -50,10 +57,12 @@ __all__ = [
     "Curve",
     "Embedding",
     "Flow",
+    "LossCurve",
     "PartitionMap",
     "Tracking",
     "Tree",
     "area_curve",
+    "ball_columns",
     "bars_of",
     "cdf_curves",
     "cdf_of",
@@ -65,6 +74,8 @@ __all__ = [
     "dendrogram",
     "embedding",
     "embedding_of",
+    "expected_loss_curve",
+    "expected_loss_of",
     "flow_diagram",
     "flow_of",
     "line_diagram",
@@ -79,6 +90,7 @@ __all__ = [
     "rcsi_curve",
     "silhouette_bars",
     "silhouettes_of",
+    "similarity_blocks",
     "trace_of",
     "tracking_of",
     "tracking_plot",

@@ -15,12 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._labels import refuse_container
 from conclust._versions import versions
-from conclust.confidence import (
-    chance_confidence,
-    cluster_categories,
-    cluster_features,
-    cluster_gaps,
-)
+from conclust.confidence import cluster_categories, cluster_features, cluster_gaps
+from conclust.confidence.chance import usual_chance
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.registry import method_named
@@ -107,6 +103,8 @@ def _of_selection(selection: Selection) -> Reported:
     return Reported(judged.labels, record, judged, selection, tree=tree if len(tree) else None)
 
 
+# Settings that say something where they are None.
+_NONE_IS_SAID = ("null", "scale")
 # Settings that are shown as written where they are no plain values.
 _WRITTEN_OUT = ("clusterer", "random_state")
 
@@ -123,10 +121,8 @@ def _call_of(selection: Selection) -> str:
     told = [
         f"{name}={value if name in _WRITTEN_OUT else repr(value)}"
         for name, value in given.items()
-        if value is not None and value != default[name].default
+        if value != default[name].default and (value is not None or name in _NONE_IS_SAID)
     ]
-    if points and settings["null"] is None:
-        told.append("null=None")
     what = f"X, {selection.k.tolist()}" if points else "ensembles"
     if settings.get("one_ensemble"):
         what = f"ensemble, {selection.k.tolist()}"
@@ -151,11 +147,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         judged = read_consensus(getattr(model, "labels_", result), members, "report")
     if model is None:
         return Reported(judged.labels, Record(versions=versions()), judged)
-    mean = by_chance = None
-    ours = isinstance(inner, ConsensusClusterer)
-    if ours and judged.n_clusters > 1 and not judged.members.is_soft:
-        sure = chance_confidence(inner, judged.members, n_draws=1, max_samples=1000, random_state=0)
-        mean, by_chance = sure.mean, float(sure.by_chance.mean())
+    sure = usual_chance(inner, judged.members)
     asked = [getattr(part, "n_clusters", None) for part in (model, inner)]
     given = next((k for k in asked if isinstance(k, int | np.integer)), None)
     if asked[0] == "auto":  # told to the consensus by the selection
@@ -167,8 +159,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         call=f"{model!r}.fit({'X' if inner is not model else 'labels'})",
         settings=_settings_of(model),
         supports=tuple(getattr(inner, "supports_", ())),
-        mean_confidence=mean,
-        by_chance=by_chance,
+        by_chance=None if sure is None else float(sure.by_chance.mean()),
         versions=versions(),
     )
     return Reported(

@@ -123,8 +123,8 @@ class Record:
         Every parameter.
     supports : tuple of Support
         What AutoConsensus says of numbers of clusters.
-    mean_confidence, by_chance : float or None
-        Mean confidence, and the mean confidence for partitions drawn at random.
+    by_chance : float or None
+        The mean confidence for partitions drawn at random.
     scores : dict or None
         Agreement with known classes.
     seconds : dict of str to float
@@ -146,7 +146,6 @@ class Record:
     call: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     supports: tuple[Support, ...] = ()
-    mean_confidence: float | None = None
     by_chance: float | None = None
     scores: dict[str, float] | None = None
     seconds: dict[str, float] = field(default_factory=dict)

@@ -21,8 +21,8 @@ from conclust.generation.scaling import Scale
 from conclust.selection.categories import beside, read_categories
 from conclust.selection.costly import costly_criteria
 from conclust.selection.criteria import error_of_mean, mean_of
-from conclust.selection.measuring import Design, measure
-from conclust.selection.null import NULLS, Null
+from conclust.selection.measuring import Design, Measured, measure
+from conclust.selection.null import NULLS, Null, Verdict
 from conclust.selection.pairs import check_window
 from conclust.selection.points import components_for, read, scores_of
 from conclust.selection.reference_cache import open_reference_cache
@@ -56,7 +56,7 @@ def choose(
     alpha: float = 0.05,
     window: tuple[float, float] = (0.1, 0.9),
     n_components: int | None = None,
-    scale: Scale = None,
+    scale: Scale = "auto",
     criteria: Criteria = "usual",
     max_test: int = 2000,
     max_dense: int = 3000,
@@ -124,9 +124,11 @@ def choose(
         Principal components to which the points are reduced first; the p-value stays exact. None: 10 where
         there are more features than a fifth of the objects (k-means in all of them is not stable there),
         else all.
-    scale : {"minmax", "standard"} or None, default=None
-        Columns scaled to [0, 1], or to mean 0 and variance 1, or as they are. With "standard" the p-value
-        stays exact, with "minmax" it is a test of the scaled points.
+    scale : {"auto", "minmax", "standard"} or None, default="auto"
+        Columns scaled to [0, 1], or to mean 0 and variance 1, or as they are (None). "auto": to mean 0 and
+        variance 1 where their spreads differ in kind, as in :class:`conclust.EnsembleGenerator`;
+        ``settings["scale"]`` has what was done. With "standard" the p-value stays exact, with "minmax" it is
+        a test of the scaled points.
     criteria : {"usual", "all"}, default="usual"
         "all" adds criteria that need further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
     max_test : int, default=2000
@@ -166,8 +168,6 @@ def choose(
     SelectionWarning
         Doubts about the number chosen: other criteria, a small or loose cluster, the largest K
         tried, no gap between clusters. Also references that will take more than a minute.
-    ScaleWarning
-        Columns of X differ so much in spread that the widest decide.
 
     Notes
     -----
@@ -246,7 +246,7 @@ def choose(
     level = check_real(alpha, "alpha", _OWNER, high=1.0, closed="neither")
     ends = check_window(window, _OWNER)
     threads = thread_count(n_jobs, _OWNER)
-    report = reporter(verbose, _OWNER)
+    clock = _Clock(reporter(verbose, _OWNER))
     if null is not None and 1.0 / (n_references + 1) > level + 1e-12:
         refuse(
             "n_references",
@@ -262,17 +262,10 @@ def choose(
             "an int with cache_dir, or no later call could ask for the same references",
             None,
         )
-    points = read(X, scale, _OWNER)
+    points, scaling = read(X, scale, _OWNER)
     n, p = points.shape
     codes = read_categories(categories, n, _OWNER)
-    drawn = drawn_size(n, fraction)
-    ks = read_numbers(k, _OWNER, drawn)
-    if ks[-1] > drawn:
-        raise ParameterError(
-            f"The 'k' parameter of {_OWNER} must hold numbers up to the {drawn} objects that a resample "
-            f"draws (n_samples={n}, sample_fraction={fraction:g}). Got {ks[-1]} instead."
-        )
-    check_clusterer(clusterer, ks, _OWNER)
+    ks = _numbers(k, clusterer, n, fraction)
     components = components_for(n, p, n_components, _OWNER)
     asked = Settings(
         ks, clusterer, n_resamples, fraction, null, n_references, ends, threads, cache_dir
@@ -290,47 +283,18 @@ def choose(
 
     with one_library_thread():
         scores, widths = placed()
-        resamples = asked.resamples(n, draw_seed)
-        clock = _Clock(report)
-        ensembles = {}
-        for number in ks:
-            labels = resamples.labels(scores, number, threads=threads, real=True)
-            ensembles[number] = Ensemble(labels)
-            clock.tell(f"resampled K = {number}")
-        verdict = None
-        rows = None if n <= max_test else some_objects(n, max_test, generator(part_seed))
-        if null is not None:
-            tested, widths = (scores, widths) if rows is None else placed(rows)
-            seeds = draw_seed if rows is None else test_seed
-            test = OneClusterTest(
-                asked,
-                tested,
-                resamples if rows is None else asked.resamples(len(tested), seeds),
-                seed=null_seed,
-                cache=open_reference_cache(asked, tested, seeds, null_seed, widths),
-                report=report,
-                widths=widths,
-            )
-            if sequential is None:
-                sequential = tested.size >= _COSTLY or not asked.fast
-            verdict = test.verdict(sequential=sequential)
+        ensembles = _resample(scores, asked, draw_seed, clock)
+        tested, of_tested = scores, draw_seed
+        if n > max_test and null is not None:
+            tested, widths = placed(some_objects(n, max_test, generator(part_seed)))
+            of_tested = test_seed
+        if sequential is None and null is not None:
+            sequential = tested.size >= _COSTLY or not asked.fast
+        verdict = _test(tested, widths, asked, (of_tested, null_seed), bool(sequential), clock)
         design = Design.draw(
             n, max_dense=max_dense, n_pairs=n_pairs, window=ends, n_jobs=threads, seed=design_seed
         )
-        measured = {}
-        for number, seed in zip(ks, spawn_sequences(split_seed, len(ks)), strict=True):
-            found = measure(ensembles[number], number, design, points=scores)
-            strength_seed, fit_seed = spawn_sequences(seed, 2)
-            strength = np.empty(0)  # of other clusterers there are no centres to tell others by
-            if asked.fast:
-                strength = prediction_strength(scores, number, strength_seed, threads)
-            found.values["prediction_strength"] = mean_of(strength)
-            found.errors["prediction_strength"] = error_of_mean(strength)
-            if criteria == "all":
-                more = costly_criteria(ensembles[number], number, fit_seed, threads)
-                found.values.update(more)
-            measured[number] = found
-            clock.tell(f"measured K = {number}")
+        measured = _measure(ensembles, scores, asked, design, split_seed, criteria, clock)
     settings = {
         "clusterer": clusterer if isinstance(clusterer, str) else repr(clusterer),
         "n_samples": n,
@@ -338,7 +302,8 @@ def choose(
         **({} if codes is None else {"n_categories": codes.shape[1], "category_weight": weight}),
         "n_components": scores.shape[1],
         "reduced": components is not None,
-        "scale": scale,
+        "scale": scaling.scale,
+        "scale_reason": scaling.reason,
         "n_resamples": n_resamples,
         "sample_fraction": fraction,
         "null": null,
@@ -364,12 +329,123 @@ def choose(
     )
 
 
+def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]:
+    """Return the numbers of clusters to try; refuse those that a resample or the clusterer cannot have."""
+    drawn = drawn_size(n, fraction)
+    ks = read_numbers(k, _OWNER, drawn)
+    if ks[-1] > drawn:
+        raise ParameterError(
+            f"The 'k' parameter of {_OWNER} must hold numbers up to the {drawn} objects that a resample "
+            f"draws (n_samples={n}, sample_fraction={fraction:g}). Got {ks[-1]} instead."
+        )
+    check_clusterer(clusterer, ks, _OWNER)
+    return ks
+
+
+def _resample(
+    scores: NDArray[np.float64], asked: Settings, seed: np.random.SeedSequence, clock: _Clock
+) -> dict[int, Ensemble]:
+    """Cluster draws of the points, for each number."""
+    resamples = asked.resamples(len(scores), seed)
+    ensembles = {}
+    for number in asked.ks:
+        labels = resamples.labels(scores, number, threads=asked.threads, real=True)
+        ensembles[number] = Ensemble(labels)
+        clock.tell(f"resampled K = {number}")
+    return ensembles
+
+
+def _test(
+    tested: NDArray[np.float64],
+    widths: list[int] | None,
+    asked: Settings,
+    seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
+    sequential: bool,
+    clock: _Clock,
+) -> Verdict | None:
+    """Compare the points with references, where there is a null.
+
+    Parameters
+    ----------
+    tested : ndarray of shape (n_tested, r)
+        Scores of the points, or of some.
+    widths : list of int or None
+        Columns of each block of the scores, where there are categories.
+    asked : Settings
+        How they are resampled.
+    seeds : (SeedSequence, SeedSequence)
+        Of the draws, of the references.
+    sequential : bool
+        Whether references are drawn one after the other.
+    clock : _Clock
+        Reports progress.
+    """
+    if asked.null is None:
+        return None
+    of_draws, of_references = seeds
+    test = OneClusterTest(
+        asked,
+        tested,
+        asked.resamples(len(tested), of_draws),
+        seed=of_references,
+        cache=open_reference_cache(asked, tested, of_draws, of_references, widths),
+        report=clock.report,
+        widths=widths,
+    )
+    return test.verdict(sequential=sequential)
+
+
+def _measure(
+    ensembles: dict[int, Ensemble],
+    scores: NDArray[np.float64],
+    asked: Settings,
+    design: Design,
+    seed: np.random.SeedSequence,
+    criteria: Criteria,
+    clock: _Clock,
+) -> dict[int, Measured]:
+    """Return the criteria of each number.
+
+    Parameters
+    ----------
+    ensembles : dict of Ensemble
+        The resamples of each number.
+    scores : ndarray of shape (n_samples, r)
+        Principal scores of the points.
+    asked : Settings
+        How they were resampled.
+    design : Design
+        Which pairs and objects are counted.
+    seed : SeedSequence
+        Of prediction strength and of costly criteria.
+    criteria : {"usual", "all"}
+        Whether costly ones are there.
+    clock : _Clock
+        Reports finished numbers.
+    """
+    measured = {}
+    seeds = spawn_sequences(seed, len(ensembles))
+    for (number, ensemble), of_number in zip(ensembles.items(), seeds, strict=True):
+        found = measure(ensemble, number, design, points=scores)
+        strength_seed, fit_seed = spawn_sequences(of_number, 2)
+        strength = np.empty(0)  # other clusterers have no centres to place objects by
+        if asked.fast:
+            strength = prediction_strength(scores, number, strength_seed, asked.threads)
+        found.values["prediction_strength"] = mean_of(strength)
+        found.errors["prediction_strength"] = error_of_mean(strength)
+        if criteria == "all":
+            found.values.update(costly_criteria(ensemble, number, fit_seed, asked.threads))
+        measured[number] = found
+        clock.tell(f"measured K = {number}")
+    return measured
+
+
 class _Clock:
     """Reports finished steps, and the time."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
-        self._report = report
+        self.report = report
         self._start = time.perf_counter()
 
     def tell(self, what: str) -> None:
-        self._report(f"{what}, {time.perf_counter() - self._start:.1f} s")
+        self.report(f"{what}, {time.perf_counter() - self._start:.1f} s")

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 
 from conclust._validation import check_column_names, check_int
 from conclust.exceptions import InputError
+from conclust.generation.labelling import scaled
 from conclust.generation.points import read_points
-from conclust.generation.scaling import Scale, scaler_of, warn_of_spread
+from conclust.generation.scaling import Scale, Scaling, fitted_scaling
 
 __all__ = ["components_for", "read", "scores_of"]
 
@@ -23,8 +24,8 @@ _OBJECTS_PER_FEATURE = 5
 _COMPONENTS = 10
 
 
-def read(X: ArrayLike, scale: Scale, owner: str) -> NDArray[np.float64]:
-    """Return points as finite numbers in the given scale; refuse data that cannot be clustered."""
+def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[NDArray[np.float64], Scaling]:
+    """Return points as finite numbers in the given scale, and the scale; refuse data that cannot be clustered."""
     check_column_names(X)
     reader = type(owner, (BaseEstimator,), {})()  # whom scikit-learn's checks of X speak of
     points = read_points(reader, X, ensure_min_samples=0, ensure_all_finite=False)
@@ -40,11 +41,8 @@ def read(X: ArrayLike, scale: Scale, owner: str) -> NDArray[np.float64]:
             f"infinite instead, the first at row {row}, column {column}. Fill them "
             "(sklearn.impute.SimpleImputer), or leave such objects out."
         )
-    scaler = scaler_of(scale)
-    if scaler is None:
-        warn_of_spread(points, getattr(reader, "feature_names_in_", None))
-        return points
-    return np.ascontiguousarray(scaler.fit_transform(points))
+    scaling = fitted_scaling(scale, [points], getattr(reader, "feature_names_in_", None))
+    return scaled(points, scaling.scaler), scaling
 
 
 def components_for(n: int, p: int, wanted: Any, owner: str) -> int | None:

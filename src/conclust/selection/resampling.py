@@ -7,7 +7,6 @@ points on the same draws.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from conclust._random import spawn_generators, spawn_seeds, spawn_sequences
 from conclust._validation import refuse
-from conclust.exceptions import ScaleWarning
 from conclust.generation import EnsembleGenerator
 from conclust.generation.members import sole_parameter
 from conclust.generation.runs import MOST_CLUSTERS, draw_objects, run_kmeans
@@ -93,13 +91,12 @@ class ClustererResamples:
             n_partitions=self.n_resamples,
             n_clusters=n_clusters,
             sample_fraction=self.fraction,
+            scale=None,
             random_state=self.seed,
             n_jobs=threads,
             cache_dir=self.cache_dir if real else None,
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ScaleWarning)  # principal scores are meant to differ
-            return generator.fit_transform(points)
+        return generator.fit_transform(points)
 
 
 def check_clusterer(clusterer: Any, ks: Sequence[int], owner: str) -> None:

@@ -1,6 +1,7 @@
 """LCE and ECPCS, against worked examples and twins with all matrices made."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tests.naive.linkage import random_labels
 
 from conclust import EAC, ECPCS, HBGF, LCE, Ensemble, spectral
 from conclust.consensus.links.ecpcs import _normalized_cut
-from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
+from conclust.exceptions import DenseLimitError, EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.metrics import adjusted_rand_index
 from conclust.similarity import connected_triples, trajectory_similarity
 from conclust.spectral import bipartite_spectrum, graph_embedding
@@ -277,6 +278,38 @@ def test_cut_of_the_graph_with_loops(monkeypatch, whole):
     found = graph_embedding(R, 3, np.random.default_rng(0), loops=np.full(n, 0.5))
     assert np.diff(values[-4:]).min() > 1e-4
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("similarity", "consensus", "code", "share", "warned"),
+    [
+        ("wtq", "spectral", -1, 0.4, True),
+        ("wtq", "spectral", -1, 0.1, False),
+        ("wtq", "spectral", -2, 0.4, False),
+        ("cts", "spectral", -1, 0.4, False),
+        ("cts", "hierarchical", -2, 0.3, True),
+        ("cts", "hierarchical", -2, 0.05, False),
+        ("wtq", "hierarchical", -2, 0.1, True),
+        ("wtq", "hierarchical", -1, 0.4, False),
+        ("asrs", "hierarchical", -2, 0.3, False),
+    ],
+)
+def test_labels_that_hide_the_clusters_are_warned_of(similarity, consensus, code, share, warned):
+    labels, truth = planted(seed=0, n=150, m=10, k=4, flip=0.35 if code == -1 else 0.15)
+    labels = np.where(np.random.default_rng(0).random(labels.shape) < share, code, labels)
+    model = LCE(4, similarity=similarity, consensus=consensus, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = adjusted_rand_index(truth, model.fit(labels).labels_)
+    said = [str(one.message) for one in caught if issubclass(one.category, EnsembleWarning)]
+    assert any("of the labels are" in text for text in said) == warned
+    # What is said is so: the clusters are not found there, and they are by what it names.
+    if warned:
+        assert found < 0.75
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvidenceWarning)
+            instead = LCE(4, similarity="asrs", consensus="hierarchical").fit(labels).labels_
+        assert adjusted_rand_index(truth, instead) > 0.75
 
 
 @pytest.mark.parametrize("seed", [4, 5, 7, 9])

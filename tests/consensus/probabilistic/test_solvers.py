@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
 from tests.cases import E1, planted
 
-from conclust import PCC
+from conclust import PCC, EnsembleGenerator
 from conclust.consensus.probabilistic import problem as door
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import inside
@@ -16,7 +19,7 @@ from conclust.consensus.probabilistic.solvers import SOLVERS, choose
 from conclust.divergences import Divergence, kl, l2
 from conclust.ensemble import Ensemble
 from conclust.evidence import evidence
-from conclust.exceptions import ParameterError
+from conclust.exceptions import EnsembleWarning, ParameterError
 
 
 class Twice:
@@ -112,3 +115,15 @@ def test_all_pairs_while_their_work_is_small():
     assert choose("auto", own, None, 9000, 50, "PCC")[0] == "pairwise"
     assert choose("auto", l2, None, 10**6, 50, "PCC")[0] == "factored"
     assert choose("auto", kl, 10, 10**6, 50, "PCC")[0] == "pairwise"
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_bound_of_as_many_clusters_as_objects_ends_no_higher_than_one_of_50(seed):
+    # Random starts with a column for each object used up the work of the search: 1 % above.
+    X = StandardScaler().fit_transform(load_wine().data)
+    labels = EnsembleGenerator(random_state=seed).fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EnsembleWarning)
+        most, fifty = (PCC(k, random_state=0).fit(labels) for k in (len(X), 50))
+    assert most.objective_ <= fifty.objective_
+    assert most.n_clusters_max_ == len(X)

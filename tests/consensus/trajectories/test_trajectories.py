@@ -1,5 +1,6 @@
 """PTA and PTGP, against worked examples, twins with all matrices made, and what must not matter."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -36,6 +37,18 @@ def walks(labels, n_neighbors=None, n_steps=None, lazy=False, weights=None):
         lazy=lazy,
         n_jobs=None,
     )
+
+
+def test_neighbours_of_many_rows_are_bounded():
+    # Three partitions of three clusters: rows are tied with a third of all others.
+    labels = np.array(list(itertools.product(range(7), range(7), range(7))))
+    few = walks_of(
+        Ensemble(labels), n_neighbors=3, n_steps=2, lazy=False, n_jobs=None, unbounded=20
+    )
+    whole = walks(labels, n_neighbors=3, n_steps=2)
+    assert np.diff(whole.steps.indptr).min() == 18  # all that share two clusters
+    assert np.diff(few.steps.indptr).mean() <= 2 * 2 * 3
+    assert np.diff(few.steps.indptr).min() >= 6
 
 
 def by_first(found):

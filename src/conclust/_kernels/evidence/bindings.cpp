@@ -3,6 +3,7 @@
 #include "evidence/contingency.h"
 #include "evidence/pair_table.h"
 #include "evidence/pairs.h"
+#include "evidence/partition_terms.h"
 #include "evidence/squared_evidence.h"
 #include "labels/bound.h"
 
@@ -115,11 +116,30 @@ void bind_pair_table(nb::module_& m) {
     bind_tables<std::uint32_t>(m);
 }
 
+template <class Label>
+void bind_terms(nb::module_& m) {
+    m.def(
+        "partition_terms",
+        [](Matrix<const Label> first, Vector<const std::int64_t> first_sizes, Matrix<const Label> second,
+           Vector<const std::int64_t> second_sizes, bool squares, bool symmetric, int threads,
+           nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu> terms) {
+        const nb::gil_scoped_release release;
+        conclust::partition_terms<Label>({span_of(first), span_of(first_sizes), first.shape(1)},
+                                         {span_of(second), span_of(second_sizes), second.shape(1)},
+                                         squares, symmetric, threads, span_of(terms));
+    },
+        nb::arg("first").noconvert(), nb::arg("first_sizes").noconvert(), nb::arg("second").noconvert(),
+        nb::arg("second_sizes").noconvert(), nb::arg("squares"), nb::arg("symmetric"),
+        nb::arg("threads"), nb::arg("terms").noconvert());
+}
+
 }  // namespace
 
 void bind_evidence(nb::module_& m) {
     bind_contingency(m);
     bind_pairs(m);
     bind_pair_table(m);
+    bind_terms<std::uint8_t>(m);
+    bind_terms<std::int32_t>(m);
     bind_squared_evidence(m);
 }

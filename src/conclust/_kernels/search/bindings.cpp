@@ -5,11 +5,13 @@
 
 #include "labels/bound.h"
 #include "search/concepts.h"
+#include "search/expected_loss.h"
 #include "search/label_vectors.h"
 #include "search/median.h"
 #include "search/resemblance.h"
 
 using conclust::ConceptGrowth;
+using conclust::LossSearch;
 using conclust::PartitionSearch;
 using conclust::ResemblanceSearch;
 
@@ -116,6 +118,41 @@ void bind_median(nb::module_& m) {
           nb::arg("starts").noconvert(), nb::arg("members").noconvert());
 }
 
+void bind_expected_loss(nb::module_& m) {
+    nb::class_<LossSearch> cls(m, "LossSearch");
+    // The labels must outlive the search.
+    cls.def("__init__",
+            [](LossSearch* self, const BoundLabels& labels, Vector<const std::int64_t> mass,
+               Vector<const double> shares, int loss, double split_cost, std::size_t max_clusters) {
+        const nb::gil_scoped_release release;
+        new (self) LossSearch(labels.view, span_of(mass), span_of(shares),
+                              static_cast<conclust::Loss>(loss), split_cost, max_clusters);
+    },
+            nb::arg("labels"), nb::arg("mass").noconvert(), nb::arg("shares").noconvert(),
+            nb::arg("loss"), nb::arg("split_cost"), nb::arg("max_clusters"), nb::keep_alive<1, 2>());
+    cls.def("set", [](LossSearch& self, Vector<const std::int64_t> labels, std::size_t k) {
+        const nb::gil_scoped_release release;
+        self.set(span_of(labels), k);
+    }, nb::arg("labels").noconvert(), nb::arg("k"));
+    cls.def("descend", [](LossSearch& self, std::uint64_t seed, std::size_t max_passes) {
+        const nb::gil_scoped_release release;
+        return self.descend(seed, max_passes);
+    }, nb::arg("seed"), nb::arg("max_passes"));
+    cls.def("rebuild", [](LossSearch& self, std::uint64_t seed) {
+        const nb::gil_scoped_release release;
+        return self.rebuild(seed);
+    }, nb::arg("seed"));
+    cls.def("read", [](const LossSearch& self, Vector<std::int64_t> labels) {
+        const nb::gil_scoped_release release;
+        self.read(span_of(labels));
+    }, nb::arg("labels").noconvert());
+    cls.def("loss", [](const LossSearch& self) {
+        const nb::gil_scoped_release release;
+        return self.loss();
+    });
+    cls.def_prop_ro("n_clusters", &LossSearch::n_clusters);
+}
+
 void bind_resemblance(nb::module_& m) {
     nb::class_<ResemblanceSearch> cls(m, "ResemblanceSearch");
     cls.def("__init__",
@@ -162,5 +199,6 @@ void bind_search(nb::module_& m) {
     bind_concepts(m);
     bind_label_vectors(m);
     bind_median(m);
+    bind_expected_loss(m);
     bind_resemblance(m);
 }

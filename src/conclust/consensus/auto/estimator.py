@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._ensemble_input import within_range
 from conclust._labels import indicator_of
@@ -14,7 +15,7 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._threads import thread_count
 from conclust._validation import check_int
-from conclust.consensus.auto.number import Support, best_number
+from conclust.consensus.auto.number import Support, best_number, reason_of
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.linkage.agglomeration import dense_tree, starting_clusters
@@ -93,6 +94,8 @@ class AutoConsensus(PlacingClusterer):
     supports_ : list of Support
         The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
         ``straddling``, ``evenness``, ``support``), by falling lifetime as far as they could win.
+    reason_ : str
+        Why there are so many clusters, in a sentence.
     n_features_in_ : int
         Number of partitions.
 
@@ -116,8 +119,11 @@ class AutoConsensus(PlacingClusterer):
     --------
     >>> from conclust import AutoConsensus
     >>> labels = [[0, 0, 0], [0, 0, 1], [0, 0, 2], [1, 1, 3], [1, 1, 4], [1, 2, 4]]
-    >>> AutoConsensus().fit(labels).labels_
+    >>> model = AutoConsensus().fit(labels)
+    >>> model.labels_
     array([0, 0, 0, 1, 1, 1])
+    >>> model.reason_
+    '2 clusters have the largest support, 0.50 (lifetime 0.50, borders straddled 0.00 of chance, evenness 1.00).'
     """
 
     evidence_: str
@@ -198,6 +204,12 @@ class AutoConsensus(PlacingClusterer):
         if ensemble.is_soft:
             return self._shares(ensemble.indicator, self._votes)
         return self._place(ensemble.codes)
+
+    @property
+    def reason_(self) -> str:
+        """Why there are so many clusters, in a sentence."""
+        check_is_fitted(self)
+        return reason_of(self.n_clusters, self.n_clusters_shown_, self.supports_)
 
     def _objects(self, ensemble: Ensemble) -> NDArray[np.int64]:
         """Return the objects of which trees are grown: some of those that any partition put somewhere."""

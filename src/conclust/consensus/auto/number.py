@@ -11,7 +11,7 @@ from conclust.consensus.auto.straddling import straddling
 from conclust.consensus.linkage.dendrogram import cut, lifetimes
 from conclust.ensemble import Ensemble
 
-__all__ = ["Support", "best_number"]
+__all__ = ["Support", "best_number", "reason_of"]
 
 # Settled by experiments/default/suite.py, on sets of the seeds named there.
 # Borders with a straddling above this, relative to chance, do not count: clouds of points without clusters
@@ -110,3 +110,25 @@ def _evenness(labels: NDArray[np.int64]) -> float:
         return 0.0
     entropy = -float(shares @ np.log(shares))
     return float(np.expm1(entropy)) / (len(shares) - 1)
+
+
+def reason_of(given: int | None, shown: int, supports: list[Support]) -> str:
+    """Return a sentence that says why there are so many clusters.
+
+    `given`: the number asked for; `shown`: the number that the ensemble shows.
+    """
+    if given is not None:
+        same = "the same number" if shown == given else _clusters(shown)
+        return f"The number, {given}, was given; the partitions by themselves show {same}."
+    if shown == 1:
+        return "One cluster: no number of clusters has support, as finer partitions cut through every border."
+    best, *others = sorted(supports, key=lambda support: -support.support)
+    second = f"; next {_clusters(others[0].n_clusters)}, {others[0].support:.2f}" if others else ""
+    return (
+        f"{_clusters(best.n_clusters)} have the largest support, {best.support:.2f} (lifetime {best.lifetime:.2f}, "
+        f"borders straddled {best.straddling:.2f} of chance, evenness {best.evenness:.2f}{second})."
+    )
+
+
+def _clusters(number: int) -> str:
+    return f"{number} cluster{'s' * (number != 1)}"

@@ -217,8 +217,10 @@ class MultiEAC(ConsensusClusterer):
         check_option(self.linkage, "linkage", "MultiEAC", Linkage)
         check_int(self.max_dense, "max_dense", "MultiEAC")
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
         warn_of_misfit(ensemble, None, "MultiEAC")
+
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.cluster_weights_ = self._weights(ensemble)
         given = _weights_given(ensemble, self.cluster_weights_)
         start = starting_clusters(ensemble)

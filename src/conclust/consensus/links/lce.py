@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._validation import check_int, check_option, check_real, refuse
+from conclust._warnings import warn
 from conclust.bipartite import Edges, MatrixEdges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.transfer import transfer_cut
@@ -21,6 +22,7 @@ from conclust.consensus.linkage.clusterwise import (
     warn_of_unobserved,
 )
 from conclust.ensemble import Ensemble, Missing
+from conclust.exceptions import EnsembleWarning
 from conclust.similarity import (
     approximate_simrank,
     connected_triples,
@@ -35,6 +37,10 @@ Consensus: TypeAlias = Literal["spectral", "hierarchical"]
 
 # Similarities of the clusters of a partition only.
 _WITHIN = {"cts": connected_triples, "wtq": triple_quality}
+# From these shares of the labels on: noise that trees of these similarities part objects by, and missing labels that
+# the cut by "wtq" does. On planted partitions (n = 150 to 200, K = 4) the adjusted Rand index fell below .8 there.
+_NOISE = {"cts": 0.1, "wtq": 0.05}
+_MISSING = 0.2
 
 
 class LCE(ConsensusClusterer):
@@ -109,7 +115,8 @@ class LCE(ConsensusClusterer):
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
     EnsembleWarning
         If the graph that is cut falls into more components than `n_clusters`: the smallest are joined.
-        See HBGF.
+        See HBGF. If a fifth of the labels is missing for "wtq" with "spectral", or a tenth noise for "cts" with
+        "hierarchical" (a twentieth for "wtq"): clusters may not be found.
 
     See Also
     --------
@@ -125,8 +132,13 @@ class LCE(ConsensusClusterer):
 
     Linkage: "cts" and "wtq" compare objects over the partitions that observed both, and average linkage
     weighs pairs by the number of these; "srs" and "asrs" compare all clusters of one object with all
-    of the other. Noise is similar to nobody in its partition, where clusters are all much alike: with a fifth
-    of the labels noise, trees part objects by their noise. Give it as missing, or use "spectral". O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n;
+    of the other. Noise is similar to no object in its partition, where clusters are all much alike: with a fifth of the
+    labels noise, and less ("wtq": a twentieth), trees by "cts" and "wtq" part objects by their noise and find no clusters. Give it as
+    missing, or use "asrs", "srs" or "spectral". The cut by "wtq" finds no clusters either where partitions disagree and a
+    fifth or more of their labels is missing (at 40 %: adjusted Rand index .20, "cts" .59, "asrs" .85 on planted partitions):
+    use "cts" or "asrs" there.
+
+    O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n;
     linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them but for "complete".
 
     References
@@ -215,6 +227,7 @@ class LCE(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         seed = seed_sequence(self.random_state, "LCE")
+        self._warn_of_absence(ensemble)
         if self.consensus == "spectral":
             return self._cut(ensemble, seed)
         warn_of_unobserved(ensemble, self.max_dense)
@@ -223,6 +236,26 @@ class LCE(ConsensusClusterer):
         )
         self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
         return tree.cut(self.n_clusters)
+
+    def _warn_of_absence(self, ensemble: Ensemble) -> None:
+        """Warn where labels that are missing or noise hide the clusters from the similarity chosen."""
+        n, m = ensemble.shape
+        if self.consensus == "spectral":
+            share, least = float(ensemble.missing_counts.sum()) / (n * m), _MISSING
+            bad, what, instead = self.similarity == "wtq", "missing", "similarity='cts'"
+        else:
+            share, least = (
+                float(ensemble.noise_counts.sum()) / (n * m),
+                _NOISE.get(self.similarity, 1),
+            )
+            bad, what = self.similarity in _NOISE, "noise"
+            instead = "similarity='asrs', consensus='spectral', or give noise as missing"
+        if bad and share >= least:
+            warn(
+                f"{100 * share:.0f} % of the labels are {what}: LCE with similarity={self.similarity!r} and "
+                f"consensus={self.consensus!r} may part objects by that, and not find the clusters. Use {instead}.",
+                EnsembleWarning,
+            )
 
     def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> NDArray[np.int64]:
         W = _WITHIN[self.similarity](ensemble, decay=self.decay)

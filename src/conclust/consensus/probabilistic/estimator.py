@@ -16,6 +16,7 @@ from conclust._warnings import warn
 from conclust.consensus.base import PlacingClusterer
 from conclust.consensus.pairs import read_pairs
 from conclust.consensus.probabilistic.problem import PairEvidence, Placement, Run, Solution
+from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import narrow_evidence
@@ -74,6 +75,7 @@ class PairObjectiveClusterer(PlacingClusterer):
     converged_: bool
     trace_: NDArray[np.float64]
     residuals_: NDArray[np.float64]
+    n_clusters_max_: int
     _placement: Placement
     _recoded: Recoding | None
 
@@ -95,6 +97,12 @@ class PairObjectiveClusterer(PlacingClusterer):
         if self.granularity == "matched":
             ensemble, self._recoded = matched(ensemble, k)
         return ensemble
+
+    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+        if self.granularity == "matched":
+            ensemble, _ = matched(ensemble, self.n_clusters_max_)
+        warn_of_misfit(ensemble, self.n_clusters, type(self).__name__)
+        warn_of_merged(ensemble, labels, self.n_clusters_max_, type(self).__name__)
 
     def _some_pairs(
         self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run

@@ -32,7 +32,6 @@ from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
 from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
 from conclust.consensus.probabilistic.solvers.landmark_blocks import place_blocks
-from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.divergences import Divergence, is_squared, read_divergence
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
@@ -247,7 +246,6 @@ class PCC(PairObjectiveClusterer):
     ) -> NDArray[np.float64]:
         k = self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, k)
-        warn_of_misfit(ensemble, self.n_clusters, "PCC")
         run = run_of(self)
         divergence = read_divergence(self.divergence, "PCC")
         n = ensemble.n_samples
@@ -261,7 +259,6 @@ class PCC(PairObjectiveClusterer):
         Y = solution.membership
         self._placement = solution.placement or placement_of(problem, Y, run)
         self._tell(solution)
-        warn_of_merged(ensemble, Y.argmax(axis=1), k, "PCC")
         return Y
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:

@@ -240,6 +240,9 @@ class PEACE(PairObjectiveClusterer):
         self._tell(found)
         return found.membership
 
+    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+        """Warn of nothing: the failures of squared distances are not known of the likelihood."""
+
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
         if self.pairs is not None:

@@ -30,7 +30,6 @@ from conclust.consensus.probabilistic.estimator import (
 from conclust.consensus.probabilistic.placements import FactoredModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.probabilistic.solvers.factored import Factored
-from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning
@@ -353,7 +352,6 @@ class WeightedPCC(PairObjectiveClusterer):
     ) -> NDArray[np.float64]:
         k = self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, k)
-        warn_of_misfit(ensemble, self.n_clusters, "WeightedPCC")
         run = run_of(self)
         everyone = AllPairs(ensemble, k, run.threads)
         pairs = self._pattern(ensemble, observed, run) or everyone
@@ -375,7 +373,6 @@ class WeightedPCC(PairObjectiveClusterer):
         if pairs is not everyone:
             everyone.distances(Y)  # leaves the sums of Y in the model
         self._placement = replace(everyone.model, weights=weights)
-        warn_of_merged(ensemble, Y.argmax(axis=1), self.n_clusters_max_, "WeightedPCC")
         return Y
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:

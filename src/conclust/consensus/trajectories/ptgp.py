@@ -48,7 +48,8 @@ class PTGP(ConsensusClusterer):
         To be given: ``fit`` refuses None.
     n_neighbors : int, default=None
         Elite neighbours of a distinct row of labels. Ties with the last one are kept, and a row is the
-        neighbour of its neighbours. None: half the root of the number of distinct rows, from 1 to 20.
+        neighbour of its neighbours; of more than `max_dense` rows each has at most twice as many with
+        ties, those in the smaller clusters. None: half the root of the number of distinct rows, from 1 to 20.
     n_steps : int, default=None
         Length of the walks. None: the same number.
     lazy : bool, default=None
@@ -187,6 +188,7 @@ class PTGP(ConsensusClusterer):
             n_steps=self.n_steps,
             lazy=self.lazy,
             n_jobs=self.n_jobs,
+            unbounded=self.max_dense,
         )
         if walks.isolated.all():
             return nobody

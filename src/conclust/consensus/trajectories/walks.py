@@ -31,6 +31,8 @@ from conclust.exceptions import EvidenceWarning
 
 __all__ = ["Walks", "saying_something", "too_few", "walks_of"]
 
+# Neighbours that a row of many may have with ties, as a multiple of those that it is to have.
+_TIES = 2
 # With fewer distinct rows the neighbours are all others or the next one, and trajectories tell nothing.
 _FEWEST_ROWS = 16
 # The most neighbours and steps that are taken unasked.
@@ -164,6 +166,7 @@ def walks_of(
     n_steps: int | None,
     lazy: bool | None,
     n_jobs: int | None,
+    unbounded: int | None = None,
 ) -> Walks:
     """Find the elite neighbours of the distinct rows, and with what probability a walk goes to them.
 
@@ -178,12 +181,16 @@ def walks_of(
         bipartite, where neighbours never meet otherwise.
     n_jobs : int or None
         Threads.
+    unbounded : int, optional
+        Most rows of which all ties with the last neighbour are kept; None: any number.
     """
     start = _ordered(starting_clusters(ensemble))
     n = len(start)
     usual = max(1, min(_MOST, int(np.sqrt(n) / 2)))
     stage("the most similar rows of each")
-    near = nearest_pairs(start.ensemble, n_neighbors or usual, n_jobs=n_jobs).to_scipy()
+    wanted = min(n_neighbors or usual, n)
+    most = None if unbounded is None or n <= unbounded else _TIES * wanted
+    near = nearest_pairs(start.ensemble, wanted, max_partners=most, n_jobs=n_jobs).to_scipy()
     masses = start.masses
     A = sp.csr_array(sp.diags_array(masses) @ near @ sp.diags_array(masses))
     degrees = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()

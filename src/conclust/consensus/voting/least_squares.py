@@ -187,13 +187,15 @@ class Voting(VotingClusterer):
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        warn_of_misfit(ensemble, self.n_clusters, "Voting")
         with one_library_thread():
             best, membership = self._solve(ensemble)
         self._tell(ensemble, best)
         self.objective_ = squared_distance(ensemble, best.votes, membership)
-        warn_of_merged(ensemble, membership.argmax(axis=1), self.n_clusters, "Voting")
         return membership
+
+    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+        warn_of_misfit(ensemble, self.n_clusters, "Voting")
+        warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
 
     def _tell(self, ensemble: Ensemble | LabelBlocks, best: Alignment) -> None:
         """Keep the votes and how they were reached."""

@@ -19,6 +19,10 @@ from conclust.consensus.probabilistic.solvers.factored import near_solution
 
 __all__ = ["Pairwise"]
 
+# A bound above this one is far above the clusters of most solutions. A random start with so many columns may use up the
+# work that the search is given: where the solution has no more clusters than this, the search is made with this bound too.
+_WIDE = 50
+
 
 @dataclass(frozen=True)
 class Pairwise:
@@ -45,7 +49,15 @@ class Pairwise:
                 threads=run.threads,
                 report=run.report,
             )
+        best = self._searched(problem, stopping, run)
+        n_found = len(np.unique(best.membership.argmax(axis=1)))
+        if problem.n_clusters > _WIDE >= n_found and run.n_init > 1:
+            narrow = self._searched(replace(problem, n_clusters=_WIDE), stopping, run)
+            best = min(best, narrow, key=lambda solution: solution.objective)
+        surplus = problem.n_clusters - best.membership.shape[1]
+        return replace(best, membership=np.pad(best.membership, ((0, 0), (0, surplus))))
+
+    def _searched(self, problem: Problem, stopping: Stopping, run: Run) -> Solution:
+        """Return the best of several descents; its membership may lack columns of empty clusters."""
         begin = holding(near_solution(problem, run))
-        found = best_descent(problem, begin if problem.is_squared else inside(begin), stopping, run)
-        surplus = problem.n_clusters - found.membership.shape[1]
-        return replace(found, membership=np.pad(found.membership, ((0, 0), (0, surplus))))
+        return best_descent(problem, begin if problem.is_squared else inside(begin), stopping, run)

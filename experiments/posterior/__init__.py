@@ -1,0 +1,1 @@
+"""Bayes estimates of a partition beside everything else that could be one."""

@@ -1,0 +1,342 @@
+// The moves of LossSearch that take more than one unit: clusters merged, split, destroyed and built again.
+#include <limits>
+
+#include "base/interrupt.h"
+#include "base/random.h"
+#include "search/expected_loss.h"
+
+namespace conclust {
+namespace {
+
+// A rebuilt cluster is kept when the expected loss falls by more than this.
+constexpr double least_fall = 1e-12;
+// Passes over the units of a cluster that is destroyed or split.
+constexpr int local_passes = 3;
+
+template <class T>
+void shuffle(std::vector<T>& items, std::uint64_t seed, std::uint64_t which) {
+    for (std::size_t i = items.size(); i > 1; --i) {
+        std::swap(items[i - 1], items[random_below(i, seed, which, i)]);
+    }
+}
+
+}  // namespace
+
+void LossSearch::compact() {
+    if (live_ == used_) {
+        return;
+    }
+    std::vector<std::int64_t> place(used_, -1);
+    std::int64_t kept = 0;
+    for (std::size_t c = 0; c < used_; ++c) {
+        if (units_[c] > 0) {
+            place[c] = kept++;
+        }
+    }
+    std::vector<std::int64_t> labels(labels_.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        labels[i] = labels_[i] < 0 ? -1 : place[labels_[i]];
+    }
+    set(labels, static_cast<std::size_t>(kept));
+}
+
+// The change of the loss by merging each two clusters (used_ x used_, both halves); of one cluster with each
+// other if `only` is one.
+void LossSearch::pair_changes(std::vector<double>& changes, std::size_t only) const {
+    const std::size_t k = used_, clusters = view_.n_clusters();
+    std::vector<std::size_t> there;
+    const auto add_row = [&](std::size_t row, double weight, double* to) {
+        const std::int32_t* const counts = counts_.data() + row * stride_;
+        if (only != none && counts[only] == 0) {
+            return;
+        }
+        there.clear();
+        for (std::size_t c = 0; c < k; ++c) {
+            if (counts[c] > 0) {
+                there.push_back(c);
+            }
+        }
+        const auto change = [&](std::size_t c, std::size_t d) {
+            return weight * (f_[counts[c] + counts[d]] - f_[counts[c]] - f_[counts[d]]);
+        };
+        if (only != none) {
+            for (const std::size_t d : there) {
+                if (d != only) {
+                    to[std::min(only, d) * k + std::max(only, d)] += change(only, d);
+                }
+            }
+            return;
+        }
+        for (std::size_t x = 0; x < there.size(); ++x) {
+            for (std::size_t y = x + 1; y < there.size(); ++y) {
+                to[there[x] * k + there[y]] += change(there[x], there[y]);
+            }
+        }
+    };
+    if (only == none) {
+        changes.assign(k * k, 0.0);
+    } else {
+        for (std::size_t d = 0; d < k; ++d) {
+            changes[std::min(only, d) * k + std::max(only, d)] = 0.0;
+        }
+    }
+    if (linear()) {
+        for (std::size_t g = 0; g < group_first_.size(); ++g) {
+            add_row(clusters + g, group_factor_[g], changes.data());
+        }
+        for (std::size_t s = 0; s < view_.m; ++s) {
+            for (std::size_t t = view_.first_cluster(s); t < view_.first_cluster(s + 1); ++t) {
+                add_row(t, both_factor_[s], changes.data());
+            }
+        }
+        return;
+    }
+    std::vector<double> first(group_first_.size() * k * k, 0.0), both(k * k);
+    for (std::size_t g = 0; g < group_first_.size(); ++g) {
+        add_row(clusters + g, 1.0, first.data() + g * k * k);
+    }
+    for (std::size_t s = 0; s < view_.m; ++s) {
+        const Draw& draw = draws_[s];
+        std::fill(both.begin(), both.end(), 0.0);
+        for (std::size_t t = view_.first_cluster(s); t < view_.first_cluster(s + 1); ++t) {
+            add_row(t, 1.0, both.data());
+        }
+        const double* const risen = first.data() + draw.group * k * k;
+        const double now = of(draw, first_[s], both_[s]);
+        for (std::size_t c = 0; c < k; ++c) {
+            for (std::size_t d = c + 1; d < k; ++d) {
+                if (only == none || c == only || d == only) {
+                    const std::size_t at = c * k + d;
+                    changes[at] +=
+                        draw.share * (of(draw, first_[s] + risen[at], both_[s] + both[at]) - now);
+                }
+            }
+        }
+    }
+}
+
+std::size_t LossSearch::merge() {
+    compact();
+    // The work of each merge of a loss that is not linear is the square of the clusters, for each draw.
+    const std::size_t dear = linear() ? 2000 : 100;
+    if (used_ < 2 || (used_ > dear && live_ <= most_)) {
+        return 0;
+    }
+    std::vector<double> changes;
+    pair_changes(changes, none);
+    const std::size_t k = used_;
+    std::vector<std::size_t> into(k);
+    for (std::size_t c = 0; c < k; ++c) {
+        into[c] = c;
+    }
+    const double tolerance = linear() ? 0.1 * negligible * total_factor_ * f_.back() : negligible;
+    std::size_t merges = 0;
+    while (live_ > 1) {
+        stop_if_interrupted();
+        double best = std::numeric_limits<double>::infinity();
+        std::size_t at = none;
+        for (std::size_t c = 0; c < k; ++c) {
+            for (std::size_t d = c + 1; d < k && units_[c] > 0; ++d) {
+                if (units_[d] > 0 && changes[c * k + d] < best) {
+                    best = changes[c * k + d];
+                    at = c * k + d;
+                }
+            }
+        }
+        if (live_ <= most_ && best >= -tolerance) {
+            break;
+        }
+        const std::size_t c = at / k, d = at % k;
+        for (std::size_t row = 0; row < rows_; ++row) {
+            const std::int32_t count = counts_[row * stride_ + d];
+            if (count > 0) {
+                change(row, c, count);
+                change(row, d, -count);
+            }
+        }
+        units_[c] += units_[d];
+        units_[d] = 0;
+        into[d] = c;
+        --live_;
+        ++merges;
+        refresh();
+        pair_changes(changes, linear() ? c : none);
+    }
+    if (merges > 0) {
+        for (std::int64_t& label : labels_) {
+            if (label >= 0) {
+                auto c = static_cast<std::size_t>(label);
+                while (into[c] != c) {
+                    c = into[c];
+                }
+                label = static_cast<std::int64_t>(c);
+            }
+        }
+        compact();
+    }
+    return merges;
+}
+
+std::pair<std::size_t, bool> LossSearch::descend(std::uint64_t seed, std::size_t max_passes) {
+    std::vector<std::size_t> order(view_.n);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = i;
+    }
+    std::size_t passes = 0;
+    while (passes < max_passes) {
+        shuffle(order, seed, passes);
+        ++passes;
+        const std::size_t moves = transfer(order);
+        refresh();
+        if (moves == 0 && merge() == 0) {
+            return {passes, true};
+        }
+        if (live_ > most_) {
+            merge();
+        }
+    }
+    if (live_ > most_) {
+        merge();
+    }
+    return {passes, false};
+}
+
+std::vector<std::size_t> LossSearch::units_of(std::size_t cluster) const {
+    std::vector<std::size_t> units;
+    units.reserve(static_cast<std::size_t>(units_[cluster]));
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+        if (labels_[i] == static_cast<std::int64_t>(cluster)) {
+            units.push_back(i);
+        }
+    }
+    return units;
+}
+
+std::size_t LossSearch::nearest_cluster(std::size_t cluster) const {
+    std::vector<double> changes(used_ * used_, 0.0);
+    pair_changes(changes, cluster);
+    std::size_t nearest = none;
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t d = 0; d < used_; ++d) {
+        const double change = changes[std::min(cluster, d) * used_ + std::max(cluster, d)];
+        if (d != cluster && units_[d] > 0 && change < best) {
+            best = change;
+            nearest = d;
+        }
+    }
+    return nearest;
+}
+
+void LossSearch::take_out(std::span<const std::size_t> units) {
+    with_codes(view_, [&](const auto* codes) {
+        for (const std::size_t unit : units) {
+            if (labels_[unit] >= 0) {
+                place(codes, unit, static_cast<std::size_t>(labels_[unit]), -1);
+            }
+        }
+    });
+}
+
+// Does the work, which moves these units only, and undoes it unless the loss falls.
+template <class Attempt>
+bool LossSearch::attempt(std::span<const std::size_t> units, const Attempt& work) {
+    const double before = loss();
+    std::vector<std::int64_t> old(units.size());
+    for (std::size_t x = 0; x < units.size(); ++x) {
+        old[x] = labels_[units[x]];
+    }
+    work();
+    if (loss() < before - least_fall) {
+        return true;
+    }
+    with_codes(view_, [&](const auto* codes) {
+        for (std::size_t x = 0; x < units.size(); ++x) {
+            const std::size_t unit = units[x];
+            if (labels_[unit] != old[x]) {
+                if (labels_[unit] >= 0) {
+                    place(codes, unit, static_cast<std::size_t>(labels_[unit]), -1);
+                }
+                place(codes, unit, static_cast<std::size_t>(old[x]), 1);
+            }
+        }
+    });
+    refresh();
+    return false;
+}
+
+// The unit that most draws put apart from one of them.
+std::size_t LossSearch::farthest(std::span<const std::size_t> units, std::size_t from) const {
+    return with_codes(view_, [&]<class Code>(const Code* codes) {
+        std::size_t most = 0, found = units.front();
+        for (const std::size_t unit : units) {
+            std::size_t apart = 0;
+            for (std::size_t s = 0; s < view_.m; ++s) {
+                const Code one = codes[unit * view_.m + s], other = codes[from * view_.m + s];
+                apart += one != other && one != missing_code<Code> && other != missing_code<Code>;
+            }
+            if (unit != from && (found == from || apart > most)) {
+                most = apart;
+                found = unit;
+            }
+        }
+        return found;
+    });
+}
+
+std::size_t LossSearch::rebuild(std::uint64_t seed) {
+    compact();
+    std::vector<std::size_t> clusters(used_);
+    for (std::size_t c = 0; c < used_; ++c) {
+        clusters[c] = c;
+    }
+    shuffle(clusters, seed, 0);
+    std::size_t better = 0;
+    for (const std::size_t c : clusters) {
+        if (units_[c] == 0) {
+            continue;
+        }
+        std::vector<std::size_t> units = units_of(c);
+        const auto again = [&](int passes) {
+            for (int pass = 0; pass < passes && transfer(units) > 0; ++pass) {
+            }
+        };
+        shuffle(units, seed, 3 * c + 1);
+        if (live_ > 1 && attempt(units, [&] {
+            take_out(units);
+            again(local_passes);
+        })) {
+            ++better;
+            continue;
+        }
+        if (units.size() > 1 && live_ < most_ && attempt(units, [&] {
+            const std::size_t other = empty_cluster();
+            const std::size_t one = units.front(), two = farthest(units, one);
+            take_out(units);
+            const std::size_t sides[2] = {c, other};
+            with_codes(view_, [&](const auto* codes) {
+                place(codes, one, c, 1);
+                place(codes, two, other, 1);
+            });
+            for (int pass = 0; pass < local_passes && transfer(units, sides) > 0; ++pass) {
+            }
+            again(1);
+        })) {
+            ++better;
+            continue;
+        }
+        const std::size_t near = live_ > 2 ? nearest_cluster(c) : none;
+        if (near == none) {
+            continue;
+        }
+        const std::vector<std::size_t> more = units_of(near);
+        units.insert(units.end(), more.begin(), more.end());
+        shuffle(units, seed, 3 * c + 2);
+        better += attempt(units, [&] {
+            take_out(units);
+            again(local_passes);
+        });
+    }
+    return better;
+}
+
+}  // namespace conclust

@@ -1,0 +1,187 @@
+"""The credible ball around an estimate: how far the draws of a posterior spread, and to where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._equal_rows import EqualRows
+from conclust._validation import check_option, check_real
+from conclust.contingency import read_labels
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+from conclust.losses import Loss, PartitionRows, hard_draws, loss_values
+
+__all__ = ["BallBound", "CredibleBall", "credible_ball"]
+
+# Distances that differ by less are equal: sums of logarithms.
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True)
+class BallBound:
+    """The draws at one end of a credible ball.
+
+    Attributes
+    ----------
+    draws : ndarray of int64 of shape (n_found,)
+        Which draws; of equal ones the first. More than one where distances are tied.
+    labels : ndarray of int64 of shape (n_found, n_samples)
+        Their labels, -1: missing, -2: noise.
+    distance : float
+        From the estimate.
+    n_clusters : ndarray of int64 of shape (n_found,)
+        Their clusters, noise objects included.
+    """
+
+    draws: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    distance: float
+    n_clusters: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CredibleBall:
+    """The smallest ball around an estimate that holds a share of the draws.
+
+    Attributes
+    ----------
+    labels : ndarray of int64 of shape (n_samples,)
+        The estimate: the centre.
+    radius : float
+        The distance of the draw that is farthest from it within the ball.
+    level : float
+        The share that was asked for.
+    probability : float
+        The share of the draws within, by weight: at least `level`, more where distances are tied.
+    distances : ndarray of shape (n_draws,)
+        Of every draw from the estimate; NaN for one that shares no object with it, which counts nowhere.
+    inside : ndarray of bool of shape (n_draws,)
+        Which draws are within.
+    horizontal : BallBound
+        The draws within that are farthest.
+    upper_vertical : BallBound
+        The farthest of those with the fewest clusters.
+    lower_vertical : BallBound
+        The farthest of those with the most clusters.
+    """
+
+    labels: NDArray[np.int64]
+    radius: float
+    level: float
+    probability: float
+    distances: NDArray[np.float64]
+    inside: NDArray[np.bool_]
+    horizontal: BallBound
+    upper_vertical: BallBound
+    lower_vertical: BallBound
+
+
+def credible_ball(
+    ensemble: Ensemble | ArrayLike,
+    labels: ArrayLike,
+    *,
+    distance: Loss = "vi",
+    level: float = 0.95,
+) -> CredibleBall:
+    """Find the smallest ball around an estimate that holds 95 % of the draws, and its bounds.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_draws)
+        The draws, an object a row; draws in rows: ``Ensemble.from_draws``. Each counts by its weight. A draw is
+        compared on the objects that it observed; its noise objects are clusters of one object.
+    labels : array-like of shape (n_samples,)
+        The estimate, for instance ``BayesEstimate().fit(ensemble).labels_``.
+    distance : {"vi", "binder", "omari", "nvi", "id", "nid"}, default="vi"
+        As `loss` of :class:`conclust.BayesEstimate`, with equal costs. "vi" is in bits; "vi", "binder", "nvi", "id"
+        and "nid" are metrics.
+    level : float, default=0.95
+        The share of the draws that the ball must hold, in (0, 1].
+
+    Returns
+    -------
+    CredibleBall
+        The radius, the distance of every draw, and the draws at the bounds.
+
+    Raises
+    ------
+    ParameterError
+        If `distance` is none of these or `level` is out of its range.
+    InputError
+        If the lengths differ, or no draw shares an object with the estimate.
+    UnsupportedEnsembleError
+        If the partitions are soft.
+
+    Notes
+    -----
+    The radius is the smallest e for which the draws within e of the estimate have a probability of at least
+    `level`. The horizontal bound is the draw at the border; the vertical bounds are at the border of the draws with
+    the fewest and the most clusters. All draws that are tied are given.
+
+    References
+    ----------
+    S. Wade, Z. Ghahramani: Bayesian cluster analysis: point estimation and credible balls. Bayesian
+    Analysis 13, 2018, section 4.
+
+    Examples
+    --------
+    >>> from conclust import Ensemble
+    >>> from conclust.confidence import credible_ball
+    >>> draws = Ensemble.from_draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0], [0, 1, 2, 2]])
+    >>> ball = credible_ball(draws, [0, 0, 1, 1], level=0.75)
+    >>> ball.radius, ball.inside
+    (0.5, array([ True,  True, False,  True]))
+    >>> ball.horizontal.labels
+    array([[0, 1, 2, 2]])
+    """
+    check_option(distance, "distance", "credible_ball", Loss)
+    check_real(level, "level", "credible_ball", low=0.0, high=1.0, closed="right")
+    draws = hard_draws(ensemble, "credible_ball")
+    codes, _ = read_labels(labels, "labels")
+    if codes.size != draws.n_samples:
+        raise InputError(
+            f"The estimate and the ensemble must be of the same objects. Got {codes.size} labels and "
+            f"an ensemble of {draws.n_samples} objects."
+        )
+    rows = PartitionRows.of(draws)
+    distances = loss_values(PartitionRows(codes[None]).terms(rows, distance), distance)[0]
+    weights = np.where(np.isnan(distances), 0.0, draws.partition_weights)
+    if weights.sum() == 0:
+        raise InputError("No draw (of positive weight) shares an object with 'labels'.")
+    order = np.argsort(distances, kind="stable")
+    order = order[weights[order] > 0]
+    shares = np.cumsum(weights[order]) / weights.sum()
+    last = order[min(int(np.searchsorted(shares, level - 1e-12)), len(order) - 1)]
+    inside = np.zeros(len(distances), dtype=np.bool_)
+    inside[order] = distances[order] <= distances[last] + _EQUAL
+    within = np.flatnonzero(inside)
+    clusters = draws.cluster_counts + draws.noise_counts
+    fewest, most = clusters[within].min(), clusters[within].max()
+    return CredibleBall(
+        labels=codes,
+        radius=float(distances[within].max()),
+        level=float(level),
+        probability=float(weights[within].sum() / weights.sum()),
+        distances=distances,
+        inside=inside,
+        horizontal=_bound(draws, within, distances, clusters),
+        upper_vertical=_bound(draws, within[clusters[within] == fewest], distances, clusters),
+        lower_vertical=_bound(draws, within[clusters[within] == most], distances, clusters),
+    )
+
+
+def _bound(
+    draws: Ensemble,
+    some: NDArray[np.int64],
+    distances: NDArray[np.float64],
+    clusters: NDArray[np.int64],
+) -> BallBound:
+    """Return the farthest of some draws, equal ones once."""
+    farthest = float(distances[some].max())
+    found = some[distances[some] >= farthest - _EQUAL]
+    found = found[EqualRows.of(draws.codes.T[found]).first]
+    labels = np.ascontiguousarray(draws.labels.T[found])
+    return BallBound(found, labels, farthest, clusters[found])

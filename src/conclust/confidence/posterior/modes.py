@@ -1,0 +1,384 @@
+"""Modes of an ensemble: whether the clusterings disagree in more than one way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._progress import stage, tracked
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
+from conclust._threads import thread_count
+from conclust._validation import check_int, check_real
+from conclust.confidence.dips import dip_p_value, dips_of_rows
+from conclust.consensus.median import BayesEstimate
+from conclust.ensemble import Ensemble
+from conclust.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
+
+__all__ = ["Modes", "modes"]
+
+# Partitions that are compared two by two, at most: of more, evenly spaced ones.
+_COMPARED = 400
+# Partitions of a group below which it is not split: two thirds of them must show two modes.
+_SMALLEST = 12
+# Partitions of the smaller part of a split, at least.
+_LEAST = 3
+# Random thirds of a group, and starts of two groups in each.
+_DIVISIONS, _STARTS = 20, 8
+# Rounds in which partitions go to the nearest centre.
+_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Several estimates of an ensemble, each with the partitions that are nearest to it.
+
+    Attributes
+    ----------
+    labels : ndarray of int64 of shape (n_modes, n_samples)
+        The estimates, by falling share; -1: missing in every partition of the mode.
+    shares : ndarray of shape (n_modes,)
+        The share of the partitions of each, by weight.
+    assignments : ndarray of int64 of shape (n_partitions,)
+        The mode of each partition.
+    distances : ndarray of shape (n_partitions,)
+        Variation of information between each partition and the estimate of its mode, in bits.
+    p_values : ndarray of shape (n_tests,)
+        Of one mode against two, for all partitions first, then for each group that was tested; empty if the
+        number of modes was given.
+    mean_distances : ndarray of shape (max_modes,)
+        W_VI: the mean distance of the partitions to the nearest of 1, 2, ... estimates, by weight; it falls, and
+        an elbow is the number where it begins to fall slowly.
+    """
+
+    labels: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    assignments: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    p_values: NDArray[np.float64]
+    mean_distances: NDArray[np.float64]
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modes."""
+        return len(self.shares)
+
+    @property
+    def sentence(self) -> str:
+        """What there is to say: "The clusterings disagree in two ways, 61 % and 39 %."."""
+        if self.n_modes == 1:
+            return "The clusterings disagree in no more than one way."
+        words = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+        number = words[self.n_modes - 2] if self.n_modes < 11 else str(self.n_modes)
+        each = [f"{100 * share:.0f} %" for share in self.shares]
+        return f"The clusterings disagree in {number} ways, {', '.join(each[:-1])} and {each[-1]}."
+
+
+def modes(
+    ensemble: Ensemble | ArrayLike,
+    n_modes: int | None = None,
+    *,
+    max_modes: int = 5,
+    alpha: float = 0.05,
+    max_samples: int = 1000,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+) -> Modes:
+    """Find the ways in which the partitions of an ensemble disagree: several estimates, with shares.
+
+    A posterior, or an ensemble, may hold two answers that contradict each other; one estimate is then an average
+    that no draw resembles. Here partitions go to the nearest of several estimates, each of which is the
+    :class:`conclust.BayesEstimate` of its partitions, by the variation of information; by Binder's loss where
+    partitions are so noisy that these estimates of different groups are one.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        The partitions, an object a row; draws in rows: ``Ensemble.from_draws``. Each counts by its weight.
+    n_modes : int, default=None
+        Number of modes. None: a group of partitions is split as long as the test below says so.
+    max_modes : int, default=5
+        Maximum number of modes, and the length of ``mean_distances``.
+    alpha : float, default=0.05
+        A group is split if the p-value of one mode is below it.
+    max_samples : int, default=1000
+        Objects that partitions are compared on, at most; of more, so many are drawn. The estimates are of all.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Draws thirds of the partitions, starts and objects.
+    n_jobs : int or None, default=None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    Modes
+        The estimates, their shares and the p-values.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range.
+    UnsupportedEnsembleError
+        If the partitions are soft.
+
+    Notes
+    -----
+    The test: two groups are found in a random third of the partitions; each of the other partitions
+    is placed between them, by the difference of its mean distances to the two; and the dip test says
+    whether these places have one mode. The p-value is the mean over 20 such divisions. Partitions that scatter around
+    one estimate have one mode there, however far they scatter. Fewer than 12 partitions are never split,
+    nor is a group of fewer than three split off.
+
+    References
+    ----------
+    C. Balocchi, S. Wade: Understanding uncertainty in Bayesian cluster analysis. arXiv:2506.16295, 2025
+    (WASABI). J. A. Hartigan, P. M. Hartigan: The dip test of unimodality. Annals of Statistics 13, 1985.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust.confidence import modes
+    >>> rng = np.random.default_rng(0)
+    >>> one, other = np.repeat([0, 1], 30), np.tile([0, 1], 30)
+    >>> draws = np.column_stack([one] * 30 + [other] * 20)
+    >>> draws[rng.random(draws.shape) < 0.1] = 2
+    >>> found = modes(draws, random_state=0)
+    >>> found.shares, found.sentence
+    (array([0.6, 0.4]), 'The clusterings disagree in two ways, 60 % and 40 %.')
+    """
+    owner = "modes"
+    check_int(max_modes, "max_modes", owner)
+    check_real(alpha, "alpha", owner, high=1.0, closed="neither")
+    check_int(max_samples, "max_samples", owner, low=2)
+    draws = hard_draws(ensemble, owner)
+    n, m = draws.shape
+    check_int(n_modes, "n_modes", owner, high=m, none=True)
+    threads = thread_count(n_jobs, owner)
+    sampling, splitting, fitting, curve = spawn_sequences(seed_sequence(random_state, owner), 4)
+    few = draws
+    if n > max_samples:
+        objects = np.sort(spawn_generators(sampling, 1)[0].permutation(n)[:max_samples])
+        few = draws.part(objects)
+    compared = np.arange(m)
+    if m > _COMPARED:
+        compared = np.unique(np.linspace(0, m - 1, _COMPARED).astype(np.int64))
+    stage("distances between partitions")
+    D = all_losses(few if len(compared) == m else few.subset(partitions=compared), "vi", threads)
+    D = np.where(np.isnan(D), np.nanmean(D), D)
+    groups = _Groups(D, splitting, threads)
+    if n_modes is None:
+        parts, p_values = groups.tested(max_modes, alpha)
+    else:
+        parts, p_values = groups.split(n_modes), np.empty(0)
+    stage("estimates of the modes")
+    found = _settled(draws, [compared[part] for part in parts], fitting, threads)
+    if len(found.shares) < len(parts):
+        kept = [compared[part] for part in parts]
+        found = _settled(draws, kept, fitting, threads, loss="binder")
+    wanted = range(1, max(max_modes, n_modes or 1) + 1)
+    along = [
+        _settled(few, [compared[part] for part in groups.split(k)], seed, threads, few_rounds=True)
+        for k, seed in zip(
+            tracked(wanted, "numbers of modes"), spawn_sequences(curve, len(wanted)), strict=True
+        )
+        if k <= len(compared)
+    ]
+    weights = draws.partition_weights
+    return Modes(
+        labels=found.labels,
+        shares=found.shares,
+        assignments=found.assignments,
+        distances=found.distances,
+        p_values=p_values,
+        mean_distances=np.minimum.accumulate(
+            [float(np.average(each.distances, weights=weights)) for each in along]
+        ),
+    )
+
+
+class _Groups:
+    """Groups of partitions by their distances, and the test whether a group is two."""
+
+    def __init__(self, D: NDArray[np.float64], seed: np.random.SeedSequence, threads: int) -> None:
+        self.D, self.seed, self.threads = D, seed, threads
+
+    def tested(
+        self, most: int, alpha: float
+    ) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
+        """Split as long as the test says so, the groups with the smallest p-value first."""
+        everything = np.arange(len(self.D))
+        p_values = [self.p_value(everything)]
+        parts, ps = [everything], p_values[:1]
+        while len(parts) < most and min(ps) < alpha:
+            place = int(np.argmin(ps))
+            two = self.halves(parts[place])
+            if min(map(len, two)) < _LEAST:
+                ps[place] = 1.0
+                continue
+            parts[place : place + 1] = two
+            ps[place : place + 1] = [self.p_value(part) for part in two]
+            p_values += ps[place : place + 2]
+        return parts, np.array(p_values)
+
+    def split(self, count: int) -> list[NDArray[np.int64]]:
+        """Split the group with the largest gain until there are so many."""
+        parts = [np.arange(len(self.D))]
+        while len(parts) < count:
+            tries = [self.halves(part) if len(part) > 1 else None for part in parts]
+            gains = [
+                -np.inf if two is None else self._spread(part) - sum(map(self._spread, two))
+                for part, two in zip(parts, tries, strict=True)
+            ]
+            place = int(np.argmax(gains))
+            two = tries[place]
+            if two is None:
+                break
+            parts[place : place + 1] = two
+        return parts
+
+    def p_value(self, part: NDArray[np.int64]) -> float:
+        """Return the p-value of one mode, the mean over divisions."""
+        if len(part) < _SMALLEST:
+            return 1.0
+        rngs = spawn_generators(self._seed(part), _DIVISIONS)
+        third = len(part) // 3
+        places = np.empty((_DIVISIONS, len(part) - third))
+        for place, rng in zip(places, rngs, strict=True):
+            shuffled = rng.permutation(part)
+            first, second = self._two(shuffled[:third], rng)
+            rest = shuffled[third:]
+            place[:] = self.D[np.ix_(rest, first)].mean(axis=1)
+            place -= self.D[np.ix_(rest, second)].mean(axis=1)
+        dips = dips_of_rows(places, self.threads)
+        return float(np.mean([dip_p_value(float(dip), places.shape[1]) for dip in dips]))
+
+    def halves(self, part: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Split a group in two."""
+        first, second = self._two(part, spawn_generators(self._seed(part), _DIVISIONS + 1)[-1])
+        return [np.sort(first), np.sort(second)]
+
+    def _seed(self, part: NDArray[np.int64]) -> np.random.SeedSequence:
+        # Of a group, whatever was looked at before.
+        key = (*self.seed.spawn_key, int(part[0]), len(part))
+        return np.random.SeedSequence(self.seed.entropy, spawn_key=key)
+
+    def _spread(self, part: NDArray[np.int64]) -> float:
+        """Sum over partitions half the mean distance to the others of the group."""
+        return float(self.D[np.ix_(part, part)].sum() / (2 * len(part)))
+
+    def _two(
+        self, part: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return two groups with the least spread, from several starts; none of them is empty."""
+        D = self.D[np.ix_(part, part)]
+        best, least = np.arange(len(part)) == 0, np.inf
+        for _ in range(_STARTS):
+            seeds = rng.permutation(len(part))[:2]
+            side = D[:, seeds[0]] > D[:, seeds[1]]
+            side[seeds] = [False, True]
+            for _ in range(_ROUNDS):
+                gap = _to_mean(D, side) - _to_mean(D, ~side)
+                moved = gap < 0
+                if moved.all() or not moved.any() or (moved == side).all():
+                    break
+                side = moved
+            spread = sum(D[np.ix_(each, each)].sum() / (2 * each.sum()) for each in (side, ~side))
+            if spread < least:
+                best, least = side.copy(), spread
+        return part[~best], part[best]
+
+
+def _to_mean(D: NDArray[np.float64], group: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the distance of each to the middle of a group, as if distances were squares of Euclid's."""
+    return np.asarray(D[:, group].mean(axis=1) - D[np.ix_(group, group)].mean() / 2)
+
+
+@dataclass(frozen=True)
+class _Settled:
+    labels: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    assignments: NDArray[np.int64]
+    distances: NDArray[np.float64]
+
+
+def _settled(
+    draws: Ensemble,
+    parts: list[NDArray[np.int64]],
+    seed: np.random.SeedSequence,
+    threads: int,
+    *,
+    loss: Loss = "vi",
+    few_rounds: bool = False,
+) -> _Settled:
+    """Go from groups to estimates and back until no partition changes its group.
+
+    Parameters
+    ----------
+    draws : Ensemble
+        The partitions.
+    parts : list of ndarray of int64
+        The groups to begin with.
+    seed : SeedSequence
+        Of the estimates.
+    threads : int
+        How many.
+    loss : {"vi", "binder"}, default="vi"
+        Of the estimates, and the distance to them.
+    few_rounds : bool, default=False
+        Whether two rounds will do.
+    """
+    rows = PartitionRows.of(draws)
+    weights = draws.partition_weights
+    seeds = spawn_sequences(seed, _ROUNDS * len(parts))
+
+    def estimates(groups: list[NDArray[np.int64]], turn: int) -> NDArray[np.int64]:
+        some = seeds[turn * len(parts) :]
+        return np.array(
+            [
+                _estimate(draws, part, loss, child, threads)
+                for part, child in zip(groups, some, strict=False)
+            ]
+        )
+
+    def nearest_of(centres: NDArray[np.int64], by: Loss) -> tuple[NDArray[Any], NDArray[Any]]:
+        distances = loss_values(PartitionRows(centres).terms(rows, by, threads), by)
+        distances = np.where(np.isnan(distances), np.inf, distances)
+        return distances.argmin(axis=0), distances
+
+    centres = estimates(parts, 0)
+    nearest = nearest_of(centres, loss)[0]
+    for turn in range(1, 3 if few_rounds else _ROUNDS):
+        before = nearest
+        groups = [np.flatnonzero(before == g) for g in range(len(centres))]
+        groups = [group for group in groups if weights[group].sum() > 0]
+        centres = estimates(groups, turn)
+        nearest = nearest_of(centres, loss)[0]
+        if (before == nearest).all():
+            break
+    shares = np.bincount(nearest, weights, len(centres)) / weights.sum()
+    order = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares)]
+    place = np.full(len(shares), -1)
+    place[order] = np.arange(len(order))
+    mine = nearest_of(centres, "vi")[1][nearest, np.arange(len(nearest))]
+    return _Settled(
+        centres[order], shares[order], place[nearest], np.where(np.isinf(mine), np.nan, mine)
+    )
+
+
+def _estimate(
+    draws: Ensemble,
+    part: NDArray[np.int64],
+    loss: Loss,
+    seed: np.random.SeedSequence,
+    threads: int,
+) -> NDArray[np.int64]:
+    """Return the estimate of some partitions; -1 where they all lack the object."""
+    some = draws.subset(partitions=part)
+    seen = some.observed
+    labels = np.full(draws.n_samples, -1)
+    model = BayesEstimate(loss=loss, n_init=4, n_rebuilds=2, random_state=seed, n_jobs=threads).fit(
+        some.observed_only()
+    )
+    labels[seen] = model.labels_
+    return labels

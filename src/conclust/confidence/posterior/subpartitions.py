@@ -1,0 +1,310 @@
+"""Core partitions: the objects whose clustering, all of it together, is probable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._labels import MISSING, NOISE, canonical_labels
+from conclust._progress import tracked
+from conclust._random import RandomStateLike, generator
+from conclust._validation import check_int, check_real
+from conclust.ensemble import Ensemble
+from conclust.losses import hard_draws
+
+__all__ = ["CorePartition", "core_partition"]
+
+# What a draw says of an object: a cluster of the core from 0 on, a new one, or nothing.
+_NEW, _NOTHING = -1, -2
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The objects in the order in which they joined, their clusters, the probability after each."""
+
+    objects: NDArray[np.int64]
+    clusters: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+
+    def size(self, threshold: float) -> int:
+        return int(np.count_nonzero(self.probabilities >= threshold - _ROUNDING))
+
+
+@dataclass(frozen=True)
+class CorePartition:
+    """A partition of some objects that holds with a given probability.
+
+    Attributes
+    ----------
+    labels : ndarray of int64 of shape (n_samples,)
+        Clusters of the objects in the core, consecutive from 0; -1 for the others.
+    n_objects : int
+        Number of objects in the core.
+    probability : float
+        Share of the draws that cluster all of them in this way.
+    threshold : float
+        The probability that was asked for.
+    sizes : ndarray of int64 of shape (n_steps,)
+        The curve: numbers of objects, rising.
+    probabilities : ndarray of shape (n_steps,)
+        The curve: the largest probability that was found for a core of so many objects, falling.
+    runs : tuple
+        The searches from single objects, of which `at` reads another core.
+    """
+
+    labels: NDArray[np.int64]
+    n_objects: int
+    probability: float
+    threshold: float
+    sizes: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    runs: tuple[_Run, ...] = field(repr=False, compare=False)
+
+    def at(self, threshold: float) -> CorePartition:
+        """Return the core at another threshold, of the same search.
+
+        Parameters
+        ----------
+        threshold : float
+            In (0, 1].
+
+        Returns
+        -------
+        CorePartition
+            With the same curve.
+        """
+        check_real(threshold, "threshold", "CorePartition.at", high=1.0, closed="right")
+        return _core(self.runs, len(self.labels), float(threshold), self.sizes, self.probabilities)
+
+
+def core_partition(
+    ensemble: Ensemble | ArrayLike,
+    threshold: float = 0.5,
+    *,
+    n_init: int = 16,
+    random_state: RandomStateLike = None,
+) -> CorePartition:
+    """Find the largest set of objects whose clustering all together has a probability of at least `threshold`.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_draws)
+        The draws, an object a row; draws in rows: ``Ensemble.from_draws``. Each counts by its weight.
+    threshold : float, default=0.5
+        Share of the draws that must agree on the core, in (0, 1].
+    n_init : int, default=16
+        Number of objects that the search begins with, one after the other: all, or random ones.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Draws these objects where there are more.
+
+    Returns
+    -------
+    CorePartition
+        The core, and the curve over all thresholds.
+
+    Raises
+    ------
+    ParameterError
+        If `threshold` or `n_init` is out of its range.
+    UnsupportedEnsembleError
+        If the partitions are soft.
+
+    Notes
+    -----
+    A greedy search: the draws that agree with the core so far are kept, and the object joins, with the cluster or the
+    new one, on which most of them agree. The largest set is not promised, the probability is exact: it is the
+    share of the draws whose clustering of these objects is the core's. With missing objects it is the product of
+    such shares, one for each object that joins, among the draws that say where it belongs: a draw that did not observe
+    an object says nothing of it. A noise object is a cluster of its own.
+
+    The core by small probable sets is called CHIPS in R's salso.
+
+    References
+    ----------
+    D. B. Dahl, D. J. Johnson, P. Müller: salso, R package, 2025, function ``chips``.
+
+    Examples
+    --------
+    >>> from conclust import Ensemble
+    >>> from conclust.confidence import core_partition
+    >>> draws = Ensemble.from_draws([[0, 0, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 1, 1, 2], [0, 1, 1, 1, 1]])
+    >>> core = core_partition(draws, threshold=0.75)
+    >>> core.labels, core.probability
+    (array([ 0,  0,  1,  1, -1]), 0.75)
+    """
+    owner = "core_partition"
+    check_real(threshold, "threshold", owner, low=0.0, high=1.0, closed="right")
+    check_int(n_init, "n_init", owner)
+    draws = hard_draws(ensemble, owner)
+    if (draws.partition_weights == 0).any():
+        draws = draws.subset(partitions=draws.partition_weights > 0)
+    rows = draws.distinct_rows(noise="apart")
+    labels, weights = rows.ensemble.labels, draws.partition_weights / draws.partition_weights.sum()
+    begun = np.arange(len(rows))
+    if len(begun) > n_init:
+        begun = generator(random_state, owner).permutation(len(begun))[:n_init]
+    members = np.split(np.argsort(rows.inverse, kind="stable"), np.cumsum(rows.counts)[:-1])
+    runs = tuple(
+        _expanded(_Search(labels, weights).run(int(first)), members)
+        for first in tracked(begun, "starts")
+    )
+    sizes, probabilities = _curve(runs)
+    return _core(runs, draws.n_samples, float(threshold), sizes, probabilities)
+
+
+class _Search:
+    """Grow a core from one object, of distinct rows of labels (n_rows, n_draws)."""
+
+    def __init__(self, labels: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
+        self.labels, self.weights = labels, weights
+        self.has_missing = bool((labels == MISSING).any())
+        n, m = labels.shape
+        self.active = np.ones(m, dtype=np.bool_)
+        # The cluster of each draw that is each cluster of the core, or _NOTHING: not known yet.
+        self.known = np.full((m, 0), _NOTHING)
+        self.choices = np.where(labels == MISSING, _NOTHING, _NEW)
+        self.counts = np.zeros((n, 1))  # by new cluster, then by cluster of the core
+        self._add(np.arange(m), 1.0)
+
+    def run(self, first: int) -> _Run:
+        """Return how the objects join."""
+        n = len(self.labels)
+        left = np.ones(n, dtype=np.bool_)
+        order: list[int] = []
+        clusters: list[int] = []
+        probabilities: list[float] = []
+        probability, joining, cluster = 1.0, np.array([first]), 0
+        while joining.size:
+            for row in joining:
+                order.append(int(row))
+                clusters.append(cluster)
+                probabilities.append(probability)
+            left[joining] = False
+            for row in joining:
+                self._join(int(row), cluster)
+            found = self._next(left)
+            if found is None:
+                break
+            joining, cluster, share = found
+            probability *= share
+        return _Run(np.array(order), np.array(clusters), np.array(probabilities))
+
+    def _next(self, left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int, float] | None:
+        """Return who joins, into which cluster, and the share of the draws that agree."""
+        rows = np.flatnonzero(left)
+        if rows.size == 0:
+            return None
+        counts = self.counts[rows]
+        totals = counts.sum(axis=1)
+        # No draw says where the object belongs: it never joins.
+        shares = counts / np.where(totals > _ROUNDING, totals, np.inf)[:, None]
+        best = shares.max(axis=1)
+        place = int(best.argmax())
+        if best[place] <= 0:
+            return None
+        column = int(shares[place].argmax())
+        n_clusters = self.known.shape[1]
+        if column == 0:
+            return rows[place : place + 1], n_clusters, float(best[place])
+        alike = shares[:, column] >= 1.0 - _ROUNDING
+        if best[place] >= 1.0 - _ROUNDING and not self.has_missing:
+            return rows[alike], column - 1, 1.0  # they join at no cost, together
+        return rows[place : place + 1], column - 1, float(best[place])
+
+    def _join(self, row: int, cluster: int) -> None:
+        fresh = cluster == self.known.shape[1]
+        if fresh:
+            self.known = np.column_stack([self.known, np.full(len(self.known), _NOTHING)])
+            self.counts = np.column_stack([self.counts, np.zeros(len(self.counts))])
+        choice, label = self.choices[row], self.labels[row]
+        agree = choice == (_NEW if fresh else cluster)
+        dropped = self.active & ~agree & (choice != _NOTHING)
+        self._add(np.flatnonzero(dropped), -1.0)
+        self.active &= ~dropped
+        # Draws in which the object is the first of the cluster that they observed.
+        first = self.active & (self.known[:, cluster] == _NOTHING) & (label != MISSING)
+        # Noise is met by no other object: its own label is a number that none has.
+        self.known[first, cluster] = np.where(label[first] >= 0, label[first], -3)
+        if fresh and not self.has_missing:
+            self._open(np.flatnonzero(first), label, cluster)
+        elif self.has_missing:
+            self._look_again(np.flatnonzero(first | (self.active & fresh)))
+
+    def _open(self, draws: NDArray[np.int64], label: NDArray[np.int64], cluster: int) -> None:
+        """Count who is with the object that opens a cluster, in the draws that agree so far."""
+        met = (self.labels[:, draws] == label[draws]) & (label[draws] >= 0)
+        self.choices[:, draws] = np.where(met, cluster, self.choices[:, draws])
+        moved = met @ self.weights[draws]
+        self.counts[:, 0] -= moved
+        self.counts[:, cluster + 1] += moved
+
+    def _look_again(self, draws: NDArray[np.int64]) -> None:
+        """Read anew what some draws say, of which more clusters, or more unknown ones, are known."""
+        self._add(draws, -1.0)
+        labels, known = self.labels[:, draws], self.known[draws]
+        # An object may be new, or of a cluster of which the draw observed no object.
+        other = np.where((known == _NOTHING).any(axis=1), _NOTHING, _NEW)
+        chosen = np.where(labels == MISSING, _NOTHING, other)
+        for k in range(known.shape[1]):
+            chosen[(labels == known[:, k]) & (known[:, k] >= 0)] = k
+        # Noise is new for sure: it is with no object of the core.
+        chosen[labels == NOISE] = _NEW
+        self.choices[:, draws] = chosen
+        self._add(draws, 1.0)
+
+    def _add(self, draws: NDArray[np.int64], sign: float) -> None:
+        """Count what some draws say of all objects, or take it back."""
+        n, width = self.counts.shape
+        for begin in range(0, len(draws), 64):
+            some = draws[begin : begin + 64]
+            choice = self.choices[:, some]
+            rows, columns = np.nonzero(choice != _NOTHING)
+            cells = rows * width + choice[rows, columns] + 1
+            weights = sign * self.weights[some[columns]]
+            self.counts += np.bincount(cells, weights, n * width).reshape(n, width)
+
+
+def _expanded(run: _Run, members: list[NDArray[np.int64]]) -> _Run:
+    """Return the run over objects, of one over distinct rows."""
+    counts = [len(members[row]) for row in run.objects]
+    return _Run(
+        np.concatenate([members[row] for row in run.objects]),
+        np.repeat(run.clusters, counts),
+        np.repeat(run.probabilities, counts),
+    )
+
+
+def _curve(runs: tuple[_Run, ...]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    longest = max(len(run.objects) for run in runs)
+    best = np.zeros(longest)
+    for run in runs:
+        best[: len(run.objects)] = np.maximum(best[: len(run.objects)], run.probabilities)
+    # A core of more objects holds all smaller ones.
+    best = np.maximum.accumulate(best[::-1])[::-1]
+    last = np.flatnonzero(np.append(best[1:] < best[:-1] - _ROUNDING, True))
+    return last + 1, best[last]
+
+
+def _core(
+    runs: tuple[_Run, ...],
+    n: int,
+    threshold: float,
+    sizes: NDArray[np.int64],
+    probabilities: NDArray[np.float64],
+) -> CorePartition:
+    counts = [run.size(threshold) for run in runs]
+    most = max(counts)
+    best = max(
+        (run for run, count in zip(runs, counts, strict=True) if count == most),
+        key=lambda run: run.probabilities[most - 1],
+    )
+    labels = np.full(n, -1)
+    objects = np.sort(best.objects[:most])
+    clusters = np.full(n, -1)
+    clusters[best.objects] = best.clusters
+    labels[objects] = canonical_labels(clusters[objects])
+    probability = float(best.probabilities[most - 1])
+    return CorePartition(labels, most, probability, threshold, sizes, probabilities, runs)

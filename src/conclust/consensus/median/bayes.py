@@ -1,0 +1,215 @@
+"""BayesEstimate: the partition with the least expected loss over draws of a partition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from conclust._random import RandomStateLike, seed_sequence
+from conclust._threads import thread_count
+from conclust._validation import check_int
+from conclust._warnings import warn
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.median.bayes_search import Wanted, least_expected_loss
+from conclust.ensemble import Ensemble, Missing
+from conclust.losses import Loss, check_loss
+
+__all__ = ["BayesEstimate"]
+
+
+class BayesEstimate(ConsensusClusterer):
+    """Bayes estimate of a partition: least expected loss over draws, for instance of MCMC.
+
+    Finds the partition c that makes ::
+
+        sum over draws s of share_s L(c, c_s)
+
+    least, with c_s the partition of draw s: the point estimate of a posterior distribution whose draws are the
+    partitions of the ensemble [1]_ [2]_. The number of clusters emerges.
+
+    Parameters
+    ----------
+    loss : {"vi", "binder", "omari", "nvi", "id", "nid"}, default="vi"
+        What is lost by estimating a draw. With H the entropy in bits, c the estimate and s the draw:
+
+        - "vi": variation of information, a H(c | s) + (2 - a) H(s | c);
+        - "binder": pairs of objects, a for each that c wrongly separates and 2 - a for each that it
+          wrongly puts together, times 2 / n^2;
+        - "omari": 1 - adjusted Rand index, its mean over draws and not an approximation from pairs;
+        - "nvi": variation of information over the joint entropy H(c, s);
+        - "id": information distance, max(H(c), H(s)) - I(c, s), with I the mutual information;
+        - "nid": information distance over max(H(c), H(s)).
+
+        "binder" tends to give many small clusters, "vi" fewer; both have fast single moves.
+    split_cost : float, default=1.0
+        For "vi" and "binder": the cost a, in (0, 2), of separating objects that belong together; that of
+        putting together objects that do not is 2 - a. Below 1 gives more clusters, above 1 fewer. It is
+        the argument ``a`` of R's salso.
+    max_clusters : int or None, default=None
+        Maximum number of clusters of the estimate. None: any.
+    n_init : int, default=16
+        Number of starts: of each four a draw, a cut of the average-linkage tree, and two empty partitions to which
+        objects are added in random order.
+    n_rebuilds : int, default=10
+        Maximum number of rounds in which clusters are destroyed and built again.
+    max_iter : int, default=100
+        Maximum number of passes over the objects in one descent.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Source of the order in which objects are visited.
+    n_jobs : int or None, default=None
+        Threads; None: as many as there are processors (or ``OMP_NUM_THREADS``). The result does not depend
+        on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    expected_loss_ : float
+        The expected loss of the estimate, as :func:`conclust.metrics.expected_loss` has it.
+    objective_ : float
+        The same.
+    best_draw_ : int
+        The draw with the least expected loss. Of so many draws that comparing each two takes more than
+        2.5e9 labels, it is the best of an evenly spaced part.
+    best_draw_loss_ : float
+        Its expected loss, as an estimate that has the objects it did not observe in clusters of their own: what
+        the search gained is ``best_draw_loss_ - expected_loss_``.
+    n_iter_ : int
+        Passes over the objects from the start that was best.
+    converged_ : bool
+        Whether no move of an object and no merge was left that would lower the loss.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range, or `split_cost` is given with a loss that does not have it.
+    InputError
+        If the labels are malformed.
+    UnsupportedEnsembleError
+        If the partitions are soft.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `max_iter` ended the search.
+
+    See Also
+    --------
+    conclust.Ensemble.from_draws : reads draws that are rows.
+    conclust.confidence.credible_ball : how far around the estimate the posterior spreads.
+    conclust.confidence.modes : several estimates, where the draws disagree in more than one way.
+
+    Notes
+    -----
+    The search visits objects in random order and moves each to the cluster, or to a new one, where the
+    loss is least; merges clusters; destroys clusters, one or two at a time, and places their objects again; and
+    splits clusters in two. It works on counts per cluster and draw: a visit costs O(N K). Objects with
+    the same labels in all draws move together, and equal draws count as one with a weight. Of more than 4 million
+    distinct labels (objects times draws) the starts are compared on a part of the objects.
+
+    A draw counts by its weight times the number of objects that it observed (for "binder" the pairs); it
+    says nothing of the others. Noise objects are clusters of one object. The problem is NP-hard: the search ends
+    at a partition that none of its moves improves.
+
+    References
+    ----------
+    .. [1] S. Wade, Z. Ghahramani: Bayesian cluster analysis: point estimation and credible balls.
+       Bayesian Analysis 13, 2018.
+    .. [2] D. B. Dahl, D. J. Johnson, P. Müller: Search algorithms and loss functions for Bayesian clustering.
+       Journal of Computational and Graphical Statistics 31, 2022.
+
+    Examples
+    --------
+    >>> from conclust import BayesEstimate, Ensemble
+    >>> draws = Ensemble.from_draws([[0, 0, 1, 1, 1], [0, 0, 1, 1, 2], [0, 1, 2, 2, 2]])
+    >>> model = BayesEstimate(random_state=0).fit(draws)
+    >>> model.labels_, round(model.expected_loss_, 3)
+    (array([0, 0, 1, 1, 1]), 0.317)
+    """
+
+    expected_loss_: float
+    objective_: float
+    best_draw_: int
+    best_draw_loss_: float
+    n_iter_: int
+    converged_: bool
+
+    method = Method(
+        title="Bayes estimate of a partition (SALSO)",
+        n_clusters="emerges",
+        membership=False,
+        missing=True,
+        weights=True,
+        soft_members=False,
+        cost="n N K a pass",
+        citation="Wade & Ghahramani 2018, Bayesian Analysis 13; Dahl, Johnson & Müller 2022, JCGS 31",
+    )
+
+    def __init__(
+        self,
+        *,
+        loss: Loss = "vi",
+        split_cost: float = 1.0,
+        max_clusters: int | None = None,
+        n_init: int = 16,
+        n_rebuilds: int = 10,
+        max_iter: int = 100,
+        missing: Missing = "unobserved",
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.split_cost = split_cost
+        self.max_clusters = max_clusters
+        self.n_init = n_init
+        self.n_rebuilds = n_rebuilds
+        self.max_iter = max_iter
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        owner = "BayesEstimate"
+        check_loss(self.loss, self.split_cost, owner)
+        check_int(self.max_clusters, "max_clusters", owner, none=True)
+        check_int(self.n_init, "n_init", owner)
+        check_int(self.n_rebuilds, "n_rebuilds", owner, low=0)
+        check_int(self.max_iter, "max_iter", owner)
+
+    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+        labels, found, drawn = least_expected_loss(
+            ensemble,
+            Wanted(
+                self.loss,
+                float(self.split_cost),
+                self.max_clusters,
+                self.n_init,
+                self.n_rebuilds,
+                self.max_iter,
+            ),
+            seed_sequence(self.random_state, "BayesEstimate"),
+            thread_count(self.n_jobs, "BayesEstimate"),
+        )
+        self.expected_loss_ = self.objective_ = found.loss
+        self.best_draw_, self.best_draw_loss_ = drawn.index, drawn.loss
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        if not found.converged:
+            warn(
+                f"BayesEstimate stopped after max_iter={self.max_iter} passes with objects still "
+                "moving. Raise max_iter.",
+                ConvergenceWarning,
+            )
+        return labels

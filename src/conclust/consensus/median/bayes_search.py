@@ -1,0 +1,307 @@
+"""The search for the partition with the least expected loss: starts, descents, rebuilt clusters.
+
+A unit is a distinct row of labels, and equal draws are one draw with a weight. Starts are run on a part of the
+units where there are many, and the best is finished on all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._equal_rows import EqualRows
+from conclust._kernels import LossSearch
+from conclust._labels import MISSING, NOISE, canonical_labels
+from conclust._progress import stage, tracked
+from conclust._random import spawn_generators, spawn_seeds
+from conclust._threads import side_by_side
+from conclust.consensus.linkage.agglomeration import dense_tree
+from conclust.consensus.linkage.dendrogram import cut
+from conclust.ensemble import DistinctRows, Ensemble
+from conclust.losses import (
+    LOSSES,
+    Loss,
+    PartitionRows,
+    draw_shares,
+    expected_losses,
+    mean_losses,
+)
+
+__all__ = ["BestDraw", "Found", "Wanted", "best_draw", "least_expected_loss", "tree_cuts"]
+
+# Labels (units x draws) up to which every start is run on all units.
+_CELLS = 4_000_000
+# Units of a part, at least.
+_PART = 1_000
+# Units of which the average-linkage tree is built: it takes all pairs of them.
+_TREE = 3_000
+# Labels compared to find the best draw: more draws than that are thinned out evenly.
+_COMPARED = 2_500_000_000
+# Starts that are carried on by rebuilding clusters: at least three, more where there are few labels.
+_CARRIED_ON = 3
+_CHEAP = 400_000
+# Rounds of rebuilding that change nothing, before it ends.
+_FRUITLESS = 2
+# What leads a loss that is not a plain sum over tables: its single moves are dearer.
+_LEADS: dict[Loss, Loss] = {"omari": "binder", "nvi": "vi", "id": "vi", "nid": "vi"}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The aim of the search and its effort; see :class:`conclust.BayesEstimate`."""
+
+    loss: Loss
+    split_cost: float
+    max_clusters: int | None
+    n_init: int
+    n_rebuilds: int
+    max_iter: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """A partition of the units, its expected loss, and how the search went."""
+
+    labels: NDArray[np.int64]
+    loss: float
+    n_iter: int
+    converged: bool
+
+
+@dataclass(frozen=True)
+class BestDraw:
+    """The draw with the least expected loss of those compared, its loss, and the next best ones."""
+
+    index: int
+    loss: float
+    ranking: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """Distinct draws with weights, of the objects of an ensemble."""
+
+    ensemble: Ensemble
+    first: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ensemble: Ensemble) -> _Draws:
+        weights = ensemble.partition_weights
+        counted = np.flatnonzero(weights > 0)
+        equal = EqualRows.of(ensemble.codes.T[counted])
+        first = counted[equal.first]
+        summed = np.bincount(equal.inverse, weights[counted], len(equal))
+        kept = ensemble.subset(partitions=first)
+        return cls(Ensemble(kept, weights=summed / summed.max()), first)
+
+
+def least_expected_loss(
+    ensemble: Ensemble, wanted: Wanted, root: np.random.SeedSequence, threads: int
+) -> tuple[NDArray[np.int64], Found, BestDraw]:
+    """Return the labels of all objects, the result on the units, and the best draw."""
+    distinct = _Draws.of(ensemble)
+    draws = distinct.ensemble
+    units = draws.distinct_rows(noise="apart")
+    generator = spawn_generators(root, 1)[0]
+    stage("the best draw")
+    drawn = best_draw(draws, wanted.loss, wanted.split_cost, threads)
+    chosen = _chosen(units, draws.n_partitions, generator)
+    part = _Problem.of(units, chosen, wanted)
+    starts = _starts(part, drawn, wanted, generator, threads)
+    ends = _best_of_starts(part, starts, wanted, spawn_seeds(root, 2 * len(starts)), threads)
+    found = ends[0]
+    if len(chosen) < len(units):
+        stage(f"the best starts, on all {len(units)} rows")
+        whole = _Problem.of(units, np.arange(len(units)), wanted)
+        begun = [whole.start_of(draws.labels[units.first, drawn.index]), np.zeros(len(units), int)]
+        for end in ends[:_CARRIED_ON]:
+            labels = np.full(len(units), -1)
+            labels[chosen] = end.labels
+            begun.append(labels)
+        seeds = spawn_seeds(root, len(begun) + 1)
+        ends = _mapped(lambda i: whole.descend(begun[i], seeds[i]), len(begun), threads, "starts")
+        found = whole.finish(min(ends, key=lambda end: end.loss), seeds[-1])
+    index = int(distinct.first[drawn.index])
+    return found.labels[units.inverse], found, BestDraw(index, drawn.loss, drawn.ranking)
+
+
+def best_draw(draws: Ensemble, loss: Loss, split_cost: float, threads: int) -> BestDraw:
+    """Compare the draws with each other; of very many, some with all.
+
+    As an estimate, a draw has the objects that it did not observe in clusters of their own.
+    """
+    rows = PartitionRows.of(draws)
+    n, m = draws.shape
+    candidates = np.arange(m)
+    if n * m * m > 2 * _COMPARED:
+        count = max(1, min(m, int(_COMPARED / (n * m))))
+        candidates = np.unique(np.linspace(0, m - 1, count).astype(np.int64))
+    if draws.has_missing:
+        labels = draws.labels[:, candidates].T
+        estimates = PartitionRows(np.where(labels == MISSING, NOISE, labels))
+        terms = estimates.terms(rows, loss, threads)
+    elif len(candidates) == m:
+        terms = rows.terms(None, loss, threads)
+    else:
+        terms = rows.some(candidates).terms(rows, loss, threads)
+    means = mean_losses(terms, draws.partition_weights, loss, split_cost)
+    ranking = candidates[np.argsort(means, kind="stable")]
+    return BestDraw(int(ranking[0]), float(means.min()), ranking)
+
+
+def tree_cuts(ensemble: Ensemble, most: int, threads: int) -> NDArray[np.int64]:
+    """Return the cuts of the average-linkage tree into 1 to `most` clusters, as rows."""
+    n = ensemble.n_samples
+    if n < 2:
+        return np.zeros((1, n), dtype=np.int64)
+    tree, _ = dense_tree(ensemble, "average", max_dense=n, n_jobs=threads)
+    return np.array([cut(tree, k) for k in range(1, min(n, most) + 1)])
+
+
+def _chosen(units: DistinctRows, n_draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Return the units that starts are run on: those of random objects."""
+    size = max(_PART, _CELLS // n_draws)
+    if len(units) <= size:
+        return np.arange(len(units))
+    objects = generator.permutation(len(units.inverse))
+    drawn, first = np.unique(units.inverse[objects], return_index=True)
+    return np.sort(drawn[np.argsort(first)[:size]])
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Some units of an ensemble, and searches on them."""
+
+    ensemble: Ensemble
+    mass: NDArray[np.int64]
+    wanted: Wanted
+
+    @classmethod
+    def of(cls, units: DistinctRows, chosen: NDArray[np.int64], wanted: Wanted) -> _Problem:
+        all_units = len(chosen) == len(units)
+        ensemble = units.ensemble if all_units else units.ensemble.part(chosen)
+        return cls(ensemble, units.counts[chosen], wanted)
+
+    def search(self, loss: Loss) -> LossSearch:
+        """Return a search on these units by a loss."""
+        ensemble = self.ensemble
+        observed = self.mass @ ensemble.present
+        split_cost = self.wanted.split_cost if loss == self.wanted.loss else 1.0
+        return LossSearch(
+            ensemble.label_view,
+            np.ascontiguousarray(self.mass, dtype=np.int64),
+            draw_shares(ensemble.partition_weights, observed, loss),
+            LOSSES.index(loss),
+            split_cost,
+            self.wanted.max_clusters or 0,
+        )
+
+    def start_of(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a draw as a start: noise alone, missing units in no cluster."""
+        start = np.where(labels >= 0, labels, -1)
+        noise = np.flatnonzero(labels == -2)
+        start[noise] = int(labels.max(initial=-1)) + 1 + np.arange(len(noise))
+        return start
+
+    def descend(self, start: NDArray[np.int64], seed: int) -> Found:
+        """Go down from a start; -1 there: in no cluster yet."""
+        lead = _LEADS.get(self.wanted.loss)
+        if lead is not None:
+            start = self._descended(lead, start, seed).labels
+        return self._descended(self.wanted.loss, start, seed)
+
+    def _descended(self, loss: Loss, start: NDArray[np.int64], seed: int) -> Found:
+        search = self.search(loss)
+        _set(search, start)
+        n_iter, converged = search.descend(seed, self.wanted.max_iter)
+        return _read(search, len(start), n_iter, converged)
+
+    def finish(self, found: Found, seed: int) -> Found:
+        """Rebuild clusters as long as it lowers the loss, at most `n_rebuilds` rounds."""
+        search = self.search(self.wanted.loss)
+        _set(search, found.labels)
+        n_iter, converged = found.n_iter, found.converged
+        fruitless = 0
+        for turn in range(self.wanted.n_rebuilds):
+            if search.rebuild(seed + 2 * turn) > 0:
+                passes, converged = search.descend(seed + 2 * turn + 1, self.wanted.max_iter)
+                n_iter, fruitless = n_iter + passes, 0
+            else:
+                fruitless += 1
+            if fruitless == _FRUITLESS:
+                break
+        return _read(search, len(found.labels), n_iter, converged)
+
+
+def _set(search: LossSearch, labels: NDArray[np.int64]) -> None:
+    search.set(np.ascontiguousarray(labels, dtype=np.int64), int(labels.max(initial=-1)) + 1)
+
+
+def _read(search: LossSearch, n: int, n_iter: int, converged: bool) -> Found:
+    labels = np.empty(n, dtype=np.int64)
+    search.read(labels)
+    return Found(canonical_labels(labels), search.loss(), n_iter, converged)
+
+
+def _starts(
+    part: _Problem,
+    drawn: BestDraw,
+    wanted: Wanted,
+    generator: np.random.Generator,
+    threads: int,
+) -> list[NDArray[np.int64]]:
+    """Return partitions to start from: of each four, a draw, a cut of the tree, two empty ones."""
+    ensemble, n = part.ensemble, part.ensemble.n_samples
+    some = (wanted.n_init + 3) // 4
+    starts = [part.start_of(ensemble.labels[:, s]) for s in drawn.ranking[:some]]
+    stage("the average-linkage tree")
+    leaves = np.arange(n)
+    if n > _TREE:
+        leaves = np.sort(generator.permutation(n)[:_TREE])
+    few = ensemble if n <= _TREE else ensemble.part(leaves)
+    most = wanted.max_clusters or 2 * int(ensemble.cluster_counts.max()) + 10
+    cuts = tree_cuts(few, most, threads)
+    means = expected_losses(PartitionRows(cuts), few, wanted.loss, wanted.split_cost, threads)
+    for k in np.argsort(means, kind="stable")[:some]:
+        start = np.full(n, -1)
+        start[leaves] = cuts[k]
+        starts.append(start)
+    empty = np.full(n, -1)
+    starts += [empty] * max(0, wanted.n_init - len(starts))
+    return starts[: max(2, wanted.n_init)]
+
+
+def _best_of_starts(
+    part: _Problem,
+    starts: list[NDArray[np.int64]],
+    wanted: Wanted,
+    seeds: list[int],
+    threads: int,
+) -> list[Found]:
+    """Go down from all starts, and carry the best ones on; return these, best first."""
+    stage("starts")
+    ends = _mapped(lambda i: part.descend(starts[i], seeds[i]), len(starts), threads, "starts")
+    ends.sort(key=lambda found: found.loss)  # stable: of equals the first
+    carried = ends[:1]
+    most = max(_CARRIED_ON, min(len(ends) // 2, _CHEAP // part.ensemble.codes.size))
+    for found in ends[1:]:
+        if len(carried) < most and found.loss > carried[-1].loss + 1e-12:
+            carried.append(found)
+    stage("rebuilding clusters")
+    carried = _mapped(
+        lambda i: part.finish(carried[i], seeds[len(starts) + i]),
+        len(carried),
+        threads,
+        "partitions",
+    )
+    return sorted(carried, key=lambda found: found.loss)
+
+
+def _mapped(work: Callable[[int], Found], count: int, threads: int, what: str) -> list[Found]:
+    if threads == 1 or count == 1:
+        return list(tracked(map(work, range(count)), what, count))
+    with side_by_side(min(threads, count)) as mapped:
+        return list(tracked(mapped(work, range(count)), what, count))

@@ -1,0 +1,117 @@
+"""BayesEstimate beside draws, cuts and definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.cases import planted
+from tests.naive import losses as naive
+
+from conclust import BayesEstimate, Ensemble, MedianPartition
+from conclust.consensus.median import bayes_search
+from conclust.exceptions import ConclustError, ParameterError, UnsupportedEnsembleError
+from conclust.losses import LOSSES, PartitionRows, expected_losses
+from conclust.metrics import expected_loss
+
+
+def draws_of(seed, n=120, m=15, flip=0.25, odd=False):
+    labels, _ = planted(seed, n, m, 5, flip=flip)
+    if odd:
+        rng = np.random.default_rng(seed)
+        labels[rng.random(labels.shape) < 0.1] = -1
+        labels[rng.random(labels.shape) < 0.05] = -2
+    return labels
+
+
+@pytest.mark.parametrize("odd", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_loss_is_the_definition_and_below_all_draws_and_cuts(loss, odd):
+    labels = draws_of(3, odd=odd)
+    ensemble = Ensemble(labels)
+    model = BayesEstimate(loss=loss, random_state=0, n_jobs=1).fit(ensemble)
+    wanted = naive.expected_loss(model.labels_, labels, loss)
+    assert model.expected_loss_ == pytest.approx(wanted, abs=1e-9)
+    assert model.objective_ == model.expected_loss_
+    assert model.expected_loss_ <= model.best_draw_loss_ + 1e-12
+    best = np.where(labels[:, model.best_draw_] == -1, -2, labels[:, model.best_draw_])
+    assert model.best_draw_loss_ == pytest.approx(naive.expected_loss(best, labels, loss))
+    cuts = bayes_search.tree_cuts(ensemble, 40, 1)
+    assert (
+        model.expected_loss_ <= expected_losses(PartitionRows(cuts), ensemble, loss).min() + 1e-12
+    )
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder"])
+def test_costly_splits_give_fewer_clusters(loss):
+    ensemble = Ensemble(draws_of(1, flip=0.4))
+    counts = [
+        BayesEstimate(loss=loss, split_cost=a, random_state=0).fit(ensemble).n_clusters_
+        for a in (0.5, 1.0, 1.6)
+    ]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[-1]
+
+
+def test_binder_is_what_the_median_partition_lowers():
+    labels = draws_of(2, odd=True)
+    median = MedianPartition(random_state=0).fit(labels)
+    found = BayesEstimate(loss="binder", random_state=0).fit(labels)
+    assert found.expected_loss_ <= expected_loss(labels, median.labels_, loss="binder") + 1e-12
+    together = np.array([np.count_nonzero(column != -1) for column in labels.T])
+    scale = 2 / (together.astype(float) ** 2).sum()
+    assert expected_loss(labels, median.labels_, loss="binder") == pytest.approx(
+        scale * median.objective_
+    )
+
+
+def test_at_most_so_many_clusters():
+    labels = draws_of(4)
+    for loss in ("vi", "nid"):
+        model = BayesEstimate(loss=loss, max_clusters=3, random_state=0).fit(labels)
+        assert model.n_clusters_ <= 3
+        assert model.expected_loss_ == pytest.approx(
+            naive.expected_loss(model.labels_, labels, loss)
+        )
+
+
+@pytest.mark.parametrize("loss", ["vi", "nvi"])
+def test_threads_change_no_bit_and_repeated_draws_are_weights(loss):
+    labels = draws_of(5, n=400, flip=0.5)
+    one = BayesEstimate(loss=loss, random_state=1, n_jobs=1).fit(labels)
+    two = BayesEstimate(loss=loss, random_state=1, n_jobs=2).fit(labels)
+    assert np.array_equal(one.labels_, two.labels_)
+    assert one.expected_loss_ == two.expected_loss_
+    weights = np.arange(1.0, labels.shape[1] + 1)
+    repeated = np.repeat(labels, weights.astype(int), axis=1)
+    weighed = BayesEstimate(loss=loss, random_state=1).fit(Ensemble(labels, weights=weights))
+    again = BayesEstimate(loss=loss, random_state=1).fit(repeated)
+    assert np.array_equal(weighed.labels_, again.labels_)
+
+
+def test_a_part_of_the_objects_first(monkeypatch):
+    labels, truth = planted(0, 3000, 12, 6, flip=0.15)
+    whole = BayesEstimate(random_state=0).fit(labels)
+    monkeypatch.setattr(bayes_search, "_CELLS", 1200)
+    monkeypatch.setattr(bayes_search, "_PART", 300)
+    monkeypatch.setattr(bayes_search, "_TREE", 200)
+    monkeypatch.setattr(bayes_search, "_COMPARED", 3000 * 12 * 5)
+    part = BayesEstimate(random_state=0).fit(labels)
+    assert part.expected_loss_ == pytest.approx(whole.expected_loss_, rel=1e-3)
+    assert part.n_clusters_ == len(np.unique(truth))
+
+
+def test_what_cannot_be_is_refused():
+    labels = draws_of(0)
+    for options, message in (
+        ({"loss": "VI"}, "'loss' parameter of BayesEstimate"),
+        ({"split_cost": 0.0}, "range \\(0, 2\\)"),
+        ({"loss": "id", "split_cost": 1.2}, "'vi' and 'binder' have it"),
+        ({"max_clusters": 0}, "'max_clusters' parameter"),
+        ({"n_rebuilds": -1}, "'n_rebuilds' parameter"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            BayesEstimate(**options).fit(labels)
+    soft = Ensemble.from_memberships([[[0.5, 0.5], [1.0, 0.0]], [[1.0], [1.0]]])
+    with pytest.raises(UnsupportedEnsembleError):
+        BayesEstimate().fit(soft)
+    assert issubclass(UnsupportedEnsembleError, ConclustError)

@@ -1,0 +1,87 @@
+"""Draws of a partition as sampling programs hold them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from conclust import Ensemble
+from conclust.exceptions import InputError, ParameterError
+
+
+class Named:
+    """An array with names of its dimensions, as xarray has them."""
+
+    def __init__(self, values, dims):
+        self.values, self.dims = values, dims
+
+    def transpose(self, *order):
+        return Named(self.values.transpose([self.dims.index(name) for name in order]), order)
+
+
+RNG = np.random.default_rng(0)
+CHAINS = RNG.integers(-3, 4, (2, 10, 6)) ** 2  # chains x draws x objects; labels 0, 1, 4, 9
+
+
+def labels_of(rows):
+    return Ensemble(np.asarray(rows).T).labels
+
+
+def test_rows_are_draws():
+    assert np.array_equal(Ensemble.from_draws(CHAINS[0]).labels, labels_of(CHAINS[0]))
+    listed = [list(row) for row in CHAINS[0]]
+    assert np.array_equal(Ensemble.from_draws(listed).labels, labels_of(CHAINS[0]))
+    assert Ensemble.from_draws(CHAINS).shape == (6, 20)
+    assert np.array_equal(Ensemble.from_draws(CHAINS).labels, labels_of(CHAINS.reshape(20, 6)))
+
+
+def test_each_chain_is_burnt_and_thinned():
+    found = Ensemble.from_draws(CHAINS, burn=3, thin=2, weights=np.arange(1.0, 21.0))
+    assert np.array_equal(found.labels, labels_of(CHAINS[:, 3::2].reshape(8, 6)))
+    assert found.weights.tolist() == [4, 6, 8, 10, 14, 16, 18, 20]
+
+
+def test_missing_and_noise_are_what_they_are_elsewhere():
+    draws = [[0, 0, -1], [1, -2, 1]]
+    assert Ensemble.from_draws(draws).labels.tolist() == [[0, 0], [0, -2], [-1, 0]]
+    assert Ensemble.from_draws(draws, missing="noise").labels[2, 0] == -2
+
+
+def test_names_of_dimensions_are_followed():
+    turned = Named(CHAINS.transpose(2, 1, 0), ("object", "draw", "chain"))
+    assert np.array_equal(Ensemble.from_draws(turned).labels, Ensemble.from_draws(CHAINS).labels)
+    one = Named(CHAINS[0].T, ("object", "draw"))
+    assert np.array_equal(Ensemble.from_draws(one).labels, labels_of(CHAINS[0]))
+
+
+def test_an_arviz_object_by_its_posterior():
+    means = Named(RNG.normal(size=(2, 10, 6)), ("chain", "draw", "object"))
+    z = Named(CHAINS, ("chain", "draw", "object"))
+    posterior = SimpleNamespace(data_vars={"mu": means, "z": z})
+    idata = SimpleNamespace(posterior=posterior)
+    wanted = Ensemble.from_draws(CHAINS).labels
+    assert np.array_equal(Ensemble.from_draws(idata).labels, wanted)
+    assert np.array_equal(Ensemble.from_draws(posterior, variable="z").labels, wanted)
+    with pytest.raises(ParameterError, match=r"one of \{.mu., .z.\}"):
+        Ensemble.from_draws(idata, variable="y")
+    with pytest.raises(InputError, match="not clear which variable"):
+        Ensemble.from_draws({"a": CHAINS, "b": CHAINS})
+
+
+@pytest.mark.parametrize(
+    ("draws", "options", "message"),
+    [
+        ([0, 1, 0], {}, "n_draws, n_samples"),
+        ([[0, 1], [0]], {}, "of the same objects"),
+        (CHAINS, {"burn": 10}, "range \\[0, 9\\]"),
+        (CHAINS, {"thin": 0}, "'thin' parameter of from_draws"),
+        (CHAINS, {"weights": np.ones(8)}, "before burn and thin: 20"),
+        (CHAINS, {"variable": "z"}, "None for draws that are one array"),
+        (Named(np.zeros((2, 3, 4), int), ("draw", "a", "b")), {}, "one dimension of objects"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(draws, options, message):
+    with pytest.raises((InputError, ParameterError), match=message):
+        Ensemble.from_draws(draws, **options)

@@ -1,0 +1,107 @@
+"""Losses between partitions and their means over draws, beside the definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.naive import losses as naive
+
+from conclust import Ensemble
+from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
+from conclust.losses import LOSSES, PartitionRows, all_losses, loss_values
+from conclust.metrics import (
+    adjusted_rand_index,
+    expected_loss,
+    mirkin_distance,
+    partition_similarities,
+    variation_of_information,
+)
+
+
+def odd_labels(seed, n=12, m=7):
+    """Labels with missing objects and noise, a column of one cluster and one of single objects."""
+    rng = np.random.default_rng(seed)
+    labels = np.column_stack([rng.integers(0, k, n) for k in rng.integers(1, 6, m)])
+    labels[rng.random(labels.shape) < 0.15] = -1
+    labels[rng.random(labels.shape) < 0.15] = -2
+    labels[0] = 0
+    return np.column_stack([labels, np.zeros(n, dtype=int), np.arange(n), np.full(n, -2)])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_are_their_definitions(loss, seed):
+    labels = odd_labels(seed)
+    found = all_losses(Ensemble(labels), loss)
+    for u, c in enumerate(labels.T):
+        for v, s in enumerate(labels.T):
+            assert found[u, v] == pytest.approx(naive.loss(c, s, loss), abs=1e-9), (u, v)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_expected_losses_are_means(loss):
+    labels, rng = odd_labels(9), np.random.default_rng(0)
+    weights = rng.integers(0, 4, labels.shape[1]).astype(float) + (np.arange(labels.shape[1]) == 0)
+    for a in (1.0, 0.3, 1.8) if loss in ("vi", "binder") else (1.0,):
+        estimate = rng.integers(-1, 4, len(labels))
+        found = expected_loss(Ensemble(labels, weights=weights), estimate, loss=loss, split_cost=a)
+        assert found == pytest.approx(
+            naive.expected_loss(estimate, labels, loss, a, weights), abs=1e-9
+        )
+
+
+def test_losses_agree_with_the_measures():
+    labels = np.random.default_rng(0).integers(0, 5, (40, 6))
+    a, b = labels.T[:2]
+    one = Ensemble(labels[:, 1:2])
+    assert expected_loss(one, a) == pytest.approx(variation_of_information(a, b))
+    assert expected_loss(one, a, loss="omari") == pytest.approx(1 - adjusted_rand_index(a, b))
+    assert expected_loss(one, a, loss="binder") == pytest.approx(2 * mirkin_distance(a, b) / 1600)
+
+
+def test_the_cost_of_splitting_is_on_the_side_of_salso():
+    # One draw, all together; the estimate separates: only separations are wrong.
+    draw = Ensemble([[0], [0], [0], [0]])
+    for a in (0.5, 1.5):
+        assert expected_loss(draw, [0, 0, 1, 1], loss="binder", split_cost=a) == a * 2 * 4 / 16
+        assert expected_loss(draw, [0, 0, 1, 1], loss="vi", split_cost=a) == a
+
+
+def test_all_pairs_by_the_variation_of_information():
+    labels = odd_labels(2)
+    found = partition_similarities(Ensemble(labels), measure="vi")
+    for u, one in enumerate(labels.T):
+        for v, other in enumerate(labels.T):
+            assert found[u, v] == pytest.approx(variation_of_information(one, other), abs=1e-9)
+    apart = partition_similarities(Ensemble([[0, -1], [0, -1], [-1, 0]]), measure="vi")
+    assert np.isnan(apart[0, 1])
+    assert apart[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("clusters", [3, 300, 30_000])
+def test_all_ways_of_counting_a_table_agree(clusters):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, clusters, (30_000, 2))
+    labels[:3] = [[-1, 0], [-2, 1], [1, -2]]
+    rows = PartitionRows.of(Ensemble(labels))
+    found = loss_values(rows.terms(None, "vi"), "vi")
+    assert found[0, 1] == pytest.approx(variation_of_information(*labels.T), abs=1e-9)
+    assert found[0, 0] == found[1, 1] == 0.0
+    assert np.array_equal(found, loss_values(rows.terms(None, "vi", n_jobs=2), "vi"))
+    assert loss_values(rows.terms(rows, "vi"), "vi") == pytest.approx(found, abs=1e-12)
+
+
+def test_what_cannot_be_is_refused():
+    draws = Ensemble([[0, 1], [0, 1], [1, -1]])
+    with pytest.raises(ParameterError, match="'loss' parameter of expected_loss"):
+        expected_loss(draws, [0, 0, 1], loss="rand")
+    with pytest.raises(ParameterError, match="in the range \\(0, 2\\)"):
+        expected_loss(draws, [0, 0, 1], split_cost=2.0)
+    with pytest.raises(ParameterError, match="'vi' and 'binder' have it"):
+        expected_loss(draws, [0, 0, 1], loss="nid", split_cost=0.5)
+    with pytest.raises(InputError, match="of the same objects"):
+        expected_loss(draws, [0, 0])
+    with pytest.raises(InputError, match="No draw of the ensemble"):
+        expected_loss(Ensemble([[0, 0], [0, 0], [1, -1]], weights=[0, 1]), [-1, -1, 0])
+    with pytest.raises(UnsupportedEnsembleError, match="soft memberships"):
+        expected_loss(Ensemble.from_memberships([[[0.5, 0.5], [1.0, 0.0]]]), [0, 1])

@@ -1,0 +1,186 @@
+"""The same question gets the same answer through every door: Python, shell, report."""
+
+import csv
+import json
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine, make_blobs
+
+from conclust import AutoConsensus, ConsensusClustering, Ensemble, EnsembleGenerator, report
+from conclust.cli import main
+from conclust.selection import choose
+
+FEW = 12
+KINDS = ("blobs", "units")
+
+
+def points_of(kind):
+    """Return points of one unit, or of several, some of them negative, and a column of categories."""
+    if kind == "units":
+        X = load_wine().data[::2]
+    else:
+        X, _ = make_blobs(90, centers=4, n_features=3, random_state=3)
+    names = np.array(["red", "blue", "green"])
+    kinds = names[np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.7]))]
+    kinds[::7] = names[0]
+    return X, kinds.astype(object)
+
+
+@pytest.fixture(params=KINDS)
+def points(request):
+    return points_of(request.param)
+
+
+@pytest.fixture
+def file(points, tmp_path):
+    X, kinds = points
+    path = tmp_path / "points.csv"
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*(f"x{j}" for j in range(X.shape[1])), "kind"])
+        writer.writerows(
+            [*map(repr, row), kind] for row, kind in zip(X.tolist(), kinds, strict=True)
+        )
+    return path
+
+
+def shell(command, file, out, *more):
+    arguments = [command, str(file), "--seed", "5", "-q", "--jobs", "1", "--out", str(out), *more]
+    assert main(arguments) == 0
+    return json.loads((out / "result.json").read_text())
+
+
+def column(path, name, kind):
+    with path.open(newline="") as stream:
+        return np.array([kind(row[name]) for row in csv.DictReader(stream)])
+
+
+def fitted(X, n_clusters=None, partitions=None):
+    generator = EnsembleGenerator(n_partitions=FEW, n_jobs=1)
+    model = ConsensusClustering(generator=generator, n_clusters=n_clusters, random_state=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(X, partitions=partitions)
+
+
+def by_chance(told):
+    found = [fact["value"] for fact in told["facts"] if fact["name"] == "By chance"]
+    return found[0] if found else None
+
+
+def number_of(told):
+    return told["decision"]["sentence"].partition(" objects")[0]
+
+
+def same(model, written, out):
+    """Compare a model with a folder of the shell, and the reports of both."""
+    np.testing.assert_array_equal(column(out / "labels.csv", "label", int), model.labels_)
+    with (out / "memberships.csv").open(newline="") as stream:
+        rows = [list(map(float, row[1:])) for row in list(csv.reader(stream))[1:]]
+    np.testing.assert_array_equal(np.array(rows), np.round(model.membership_, 9))
+    assert Ensemble.load(out / "ensemble.npz") == model.ensemble_
+    assert written["clusters"] == model.n_clusters_
+    assert written["settings"]["scale"] == model.generator_.scale_
+    assert written["reason"] == model.consensus_.reason_
+    of_folder = report.account(out, pictures=False)
+    of_model = report.account(model, pictures=False)
+    assert by_chance(of_folder) == by_chance(of_model) is not None
+    assert f"{written['mean_confidence_by_chance']:.3f}" == by_chance(of_model)
+    assert number_of(of_folder) == number_of(of_model)
+
+
+def test_cluster_is_the_pipeline(points, file, tmp_path):
+    X, _ = points
+    out = tmp_path / "out"
+    written = shell("cluster", file, out, "--drop", "kind", "--partitions", str(FEW))
+    same(fitted(X), written, out)
+
+
+def test_cluster_with_a_given_number_and_a_cache(points, file, tmp_path):
+    X, _ = points
+    more = ["--drop", "kind", "--partitions", str(FEW), "-k", "3", "--cache", str(tmp_path / "c")]
+    shell("cluster", file, tmp_path / "first", *more)
+    written = shell("cluster", file, tmp_path / "second", *more)
+    same(fitted(X, 3), written, tmp_path / "second")
+
+
+def test_cluster_with_a_number_by_resampling(points, file, tmp_path):
+    X, _ = points
+    out = tmp_path / "out"
+    written = shell("cluster", file, out, "--drop", "kind", "--partitions", str(FEW), "-k", "auto")
+    model = fitted(X, "auto")
+    same(model, written, out)
+    assert written["selection"]["p_value"] == model.selection_.p_value
+    assert written["selection"]["reason"] == model.selection_.reason
+
+
+def test_cluster_with_categories(points, file, tmp_path):
+    X, kinds = points
+    out = tmp_path / "out"
+    more = ["--partitions", str(FEW), "-k", "3", "--categories", "kind"]
+    same(fitted(X, 3, kinds[:, None]), shell("cluster", file, out, *more), out)
+    weighted = Ensemble(kinds[:, None], weights=[2.5])
+    written = shell("cluster", file, tmp_path / "two", *more, "--category-weight", "2.5")
+    same(fitted(X, 3, weighted), written, tmp_path / "two")
+
+
+def test_select_is_choose(points, file, tmp_path):
+    X, _ = points
+    out = tmp_path / "out"
+    quick = ["--resamples", "10", "--references", "19", "-k", "2:4"]
+    written = shell("select", file, out, "--drop", "kind", *quick)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=5)
+    np.testing.assert_array_equal(column(out / "labels.csv", "label", int), found.labels_)
+    assert (written["clusters"], written["p_value"]) == (found.n_clusters, found.p_value)
+    assert written["reason"] == found.reason
+    assert written["settings"]["scale"] == found.settings["scale"]
+    told = [report.account(result, pictures=False) for result in (out, found)]
+    assert number_of(told[0]) == number_of(told[1])
+
+
+def test_combine_is_the_method(points, tmp_path):
+    ensemble = fitted(points[0]).ensemble_
+    ensemble.save(tmp_path / "ensemble.npz")
+    out = tmp_path / "out"
+    written = shell("combine", tmp_path / "ensemble.npz", out)
+    model = AutoConsensus(random_state=5).fit(ensemble)
+    np.testing.assert_array_equal(column(out / "labels.csv", "label", int), model.labels_)
+    assert written["reason"] == model.reason_
+    told = [
+        report.account(out, pictures=False),
+        report.account(model, ensemble=ensemble, pictures=False),
+    ]
+    assert by_chance(told[0]) == by_chance(told[1]) is not None
+
+
+def test_new_points_go_to_the_same_clusters(points, file, tmp_path):
+    X, kinds = points
+    out, placed = tmp_path / "out", tmp_path / "placed"
+    more = ["--partitions", str(FEW), "-k", "3", "--categories", "kind"]
+    shell("cluster", file, out, *more)
+    assert main(["predict", str(out), str(file), "-q", "--out", str(placed)]) == 0
+    expected = fitted(X, 3, kinds[:, None]).predict(X, partitions=kinds[:, None])
+    np.testing.assert_array_equal(column(placed / "labels.csv", "label", int), expected)
+
+
+def test_objects_left_out_change_no_label_of_the_others(points, file, tmp_path):
+    X, kinds = points
+    lines = file.read_text().splitlines()
+    lines[4] = "," + lines[4].split(",", 1)[1]
+    file.write_text("\n".join(lines) + "\n")
+    out = tmp_path / "out"
+    more = ["--partitions", str(FEW), "-k", "3", "--categories", "kind", "--impute", "drop"]
+    shell("cluster", file, out, *more)
+    kept = np.arange(len(X)) != 3
+    labels = column(out / "labels.csv", "label", int)
+    model = fitted(X[kept], 3, kinds[kept, None])
+    np.testing.assert_array_equal(labels[kept], model.labels_)
+    assert labels[3] == -1
+    assert main(["predict", str(out), str(file), "-q", "--out", str(tmp_path / "placed")]) == 0
+    assert by_chance(report.account(out, pictures=False)) == by_chance(
+        report.account(model, pictures=False)
+    )
