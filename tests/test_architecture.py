@@ -29,6 +29,7 @@ FLOORS = {
     "_spreadsheets": (1, 2),
     "_storage": (1, 2),
     "_result_entries": (1, 2),
+    "_scale": (1, 2),
     "_threads": (1, 2),
     "_versions": (1, 2),
     "_warnings": (1, 2),

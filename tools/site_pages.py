@@ -62,6 +62,12 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "similarity",
                 (),
             ),
+            (
+                "Neighbours of points",
+                "The nearest points of each, and the graph of them.",
+                "neighbours",
+                (),
+            ),
             ("Lattice", "Partitions as a lattice: meet, join, concepts.", "lattice", ()),
         ],
     ),

@@ -78,6 +78,7 @@ _MODULES = (
     "lattice",
     "membership",
     "metrics",
+    "neighbours",
     "placing",
     "plotting",
     "report",

@@ -9,6 +9,7 @@ from conclust import generation as generation
 from conclust import lattice as lattice
 from conclust import membership as membership
 from conclust import metrics as metrics
+from conclust import neighbours as neighbours
 from conclust import placing as placing
 from conclust import plotting as plotting
 from conclust import report as report
@@ -148,6 +149,7 @@ __all__ = [
     "membership",
     "methods",
     "metrics",
+    "neighbours",
     "placing",
     "plotting",
     "posterior_coclustering",

@@ -268,7 +268,7 @@ def test_kinds_take_turns_with_clusterers():
     assert [member.method for member in generator.members_] == ["spectral", "KMeans"]
     assert generator.members_[1].n_clusters == 3
     with pytest.raises(
-        ParameterError, match="list of clusterers, 'kmeans', 'spherical', 'spectral' and"
+        ParameterError, match="list of clusterers, 'kmeans', 'spherical', 'spectral', "
     ):
         EnsembleGenerator(["kmeans", "mixed"]).fit(IRIS)
     with pytest.raises(ParameterError, match=r"Is it 'spectral'\?"):

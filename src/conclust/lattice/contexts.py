@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import check_int
+from conclust._validation import check_int, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 
@@ -441,7 +441,11 @@ def _read_incidence(incidence: ArrayLike) -> NDArray[np.bool_]:
 def _read_names(
     names: Iterable[Hashable] | None, count: int, what: str
 ) -> tuple[tuple[Hashable, ...], dict[Hashable, int]]:
+    if names is not None and not isinstance(names, Iterable):
+        raise InputError(f"The {what!r} of a context must be names. Got {shown(names)} instead.")
     read: tuple[Hashable, ...] = tuple(range(count)) if names is None else tuple(names)
+    if not all(isinstance(name, Hashable) for name in read):
+        raise InputError(f"The {what!r} of a context must be names. Got {shown(read)} instead.")
     place = {name: i for i, name in enumerate(read)}
     if len(read) != count or len(place) != count:
         raise InputError(

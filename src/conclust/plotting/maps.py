@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._random import generator
-from conclust._validation import check_int
+from conclust._validation import check_int, number_array
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -111,7 +111,7 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[NDArray[np.int64], NDAr
             f"{codes.shape} and type {codes.dtype}."
         )
     n = len(codes)
-    opaque = np.ones(n) if sure is None else np.nan_to_num(np.asarray(sure, dtype=np.float64))
+    opaque = np.ones(n) if sure is None else np.nan_to_num(number_array(sure, "'confidence'"))
     if opaque.shape != (n,) or (opaque < 0).any() or (opaque > 1 + 1e-9).any():
         raise InputError(
             f"'confidence' must be a number from 0 to 1 for each of the {n} objects. Got an array of "

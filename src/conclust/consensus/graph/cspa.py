@@ -185,7 +185,7 @@ class CSPA(ConsensusClusterer):
 
     def _all_pairs(self, ensemble: Ensemble) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
         """Return the graph of the distinct rows of labels, their sizes, and the row of each object."""
-        same = starting_clusters(ensemble)
+        same = starting_clusters(ensemble, mute=True)
         n = len(same)
         if n > self.max_dense:
             raise DenseLimitError(

@@ -161,6 +161,7 @@ class MDEC(ConsensusClusterer):
         check_int(self.max_dense, "max_dense", "MDEC")
 
     def _number_needed(self) -> NumberNeeded:
+        check_option(self.consensus, "consensus", "MDEC", Consensus)
         return "optional" if self.consensus == "hierarchical" else "exact"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
