@@ -31,6 +31,8 @@ NAMES = (
     "default.weights",
     "selection.number",
     "confidence.ranking",
+    "borders.level",
+    "borders.power",
     "scale.fitted_on",
     "posterior.pools",
     "ccp2010.examples",
