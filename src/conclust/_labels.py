@@ -7,7 +7,7 @@ The codes are described in ``_kernels/labels/codes.h``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._containers import refuse_communities, refuse_container
 from conclust._kernels import Relabeller, continues_canonical, count_reserved
 from conclust._label_view import label_view
 from conclust._validation import shown
@@ -41,7 +42,7 @@ __all__ = [
     "over_clusters",
     "over_partitions",
     "read_new_labels",
-    "refuse_container",
+    "recoded",
     "reserved_counts",
     "runs_hint",
     "runs_in_a_list",
@@ -134,6 +135,16 @@ def code_type(largest: int) -> type[np.unsignedinteger[Any]]:
         if largest <= noise_code(dtype):
             return dtype
     return np.uint32
+
+
+def recoded(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return codes in another type, missing and noise in its largest values."""
+    if codes.dtype == dtype:
+        return codes
+    wide = codes.astype(dtype)
+    wide[codes == missing_code(codes.dtype)] = missing_code(dtype)
+    wide[codes == noise_code(codes.dtype)] = noise_code(dtype)
+    return wide
 
 
 def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -352,7 +363,7 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
         columns = [arrow_column(labels.column(u)) for u in range(labels.num_columns)]
         return _from_columns(columns, labels.num_rows, missing)
     refuse_container(labels, "The matrix of labels")
-    _refuse_communities(labels)
+    refuse_communities(labels)
     if hasattr(labels, "columns") and hasattr(labels, "shape"):
         return _from_frame(labels, missing)
     array = labels if isinstance(labels, np.ndarray) else _from_sequence(labels)
@@ -388,77 +399,6 @@ def arrow_column(column: Any) -> NDArray[Any]:
         objects[:] = whole.to_pylist()
         return objects
     return np.asarray(whole.to_numpy(zero_copy_only=False))
-
-
-def refuse_container(given: Any, name: str) -> None:
-    """Refuse an object that is no array and no sequence of labels, and that NumPy would walk without an end.
-
-    NumPy reads whatever has ``__len__`` and ``__getitem__`` item by item. An item of an AnnData is an AnnData
-    again, with a copy of its parts.
-
-    Parameters
-    ----------
-    given : object
-        What the user gave.
-    name : str
-        The parameter, or what is expected, for the message.
-
-    Raises
-    ------
-    InputError
-        It holds labels somewhere, and is none.
-    """
-    kind = type(given).__name__
-    if hasattr(given, "obs") and hasattr(given, "obsm"):
-        raise InputError(
-            f"{name} must be an array of labels. Got an {kind}: pass a column of its labels, adata.obs[key]; "
-            "conclust.sc.tl.consensus(adata, columns) combines columns, and conclust.sc.get.ensemble(adata) "
-            "returns the ensemble of a consensus."
-        )
-    if not _walked(given) or not len(given):
-        return
-    try:
-        first = given[0]
-    except Exception as error:  # whatever a class of the user raises
-        raise InputError(f"{name} must be an array of labels. Got {shown(given)}.") from error
-    if type(first) is type(given) or _walked(first):
-        raise InputError(
-            f"{name} must be an array of labels. Got {shown(given)}, whose items are {type(first).__name__}: pass "
-            "numpy.asarray of the labels that it holds."
-        )
-
-
-_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
-
-
-def _walked(given: Any) -> bool:
-    """Return whether NumPy would take an object of an unknown class for a sequence."""
-    if isinstance(given, Sequence | Mapping | Set | memoryview | np.generic):
-        return False
-    kind = type(given)
-    if any(hasattr(kind, name) for name in _PROTOCOLS) or kind.__module__ == "array":
-        return False
-    return hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
-
-
-def _refuse_communities(labels: Any) -> None:
-    """Refuse runs of sets of nodes, which are communities of a graph and not a matrix of labels."""
-    if not isinstance(labels, list | tuple) or not labels:
-        return
-    run = labels[0]
-    one = isinstance(run, Set)
-    sets = isinstance(run, list | tuple) and len(run) > 0 and isinstance(run[0], Set)
-    if one or sets or isinstance(run, Mapping) or hasattr(run, "communities"):
-        way = (
-            "Ensemble.from_communities([communities])" if one else "Ensemble.from_communities(runs)"
-        )
-        what = (
-            "a list of sets" if one else f"runs that are {type(run).__name__}s" + " of sets" * sets
-        )
-        raise InputError(
-            f"Labels must form a matrix of shape (n_samples, n_partitions). Got {what}: if these are communities "
-            f"of nodes, {way} makes an ensemble of them."
-        )
 
 
 def unmasked(array: NDArray[Any]) -> NDArray[Any]:

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._containers import refuse_container
 from conclust._labels import (
     MISSING,
     NOISE,
     code_labels,
     missing_code,
     noise_code,
-    refuse_container,
     unmasked,
 )
 from conclust.exceptions import DenseLimitError, InputError

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import refuse_container
+from conclust._containers import refuse_container
 from conclust._validation import check_real
 from conclust.exceptions import InputError
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._labels import refuse_container
+from conclust._containers import refuse_container
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence import DenseEvidence, coassociation, frequencies
 from conclust.exceptions import InputError

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._labels import refuse_container
+from conclust._containers import refuse_container
 from conclust._versions import versions
 from conclust.confidence import cluster_categories, cluster_features, cluster_gaps
 from conclust.confidence.chance import usual_chance
