@@ -44,7 +44,7 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
 	plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	report/test_size.py selection/test_selection.py selection/test_selection_large.py \
-	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py weighting/test_degenerate.py \
+	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
 .PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench experiments stale docs oldest wheel mutants sanitize setup check-tools clean FORCE

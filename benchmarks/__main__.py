@@ -24,7 +24,7 @@ NAMES = (
     "labelvectors",
     "selection",
 )
-LONG = ("blocks", "landmark", "greedy", "pairwise", "cliffs")
+LONG = ("blocks", "landmark", "greedy", "pairwise", "cliffs", "members")
 
 
 def main(names: list[str]) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "is_it",
     "missing_extra",
     "number_array",
+    "plain_array",
     "refuse",
     "shown",
 ]
@@ -182,6 +183,14 @@ def number_array(values: Any, what: str) -> NDArray[np.float64]:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} must be numbers. Got {shown(values)} instead.") from error
+
+
+def plain_array(values: Any, what: str) -> NDArray[Any]:
+    """Return `values` as an array of whatever they are; `what` names them where their rows differ in length."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{what} must form an array. Got {shown(values)} instead.") from error
 
 
 def check_column_names(X: Any) -> None:

@@ -374,6 +374,8 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     from matplotlib.patheffects import withStroke
 
     found = flow_of(partitions)
+    if not len(found.size):
+        raise InputError("A flow diagram needs a cluster. Got partitions without any.")
     numbers = np.unique(found.k)
     y = np.searchsorted(numbers, found.k).astype(np.float64)
     rows, widest = len(numbers), int(np.bincount(y.astype(int)).max())

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._random import generator
+from conclust._scale import moderate
 from conclust._validation import check_int, number_array
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
@@ -137,9 +138,11 @@ def _places(X: Any, n: int, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.
     points = points.astype(np.float64)
     if not np.isfinite(points).all():
         raise InputError("'X' must hold finite numbers. Got NaN or infinity.")
+    points, unit = moderate(points)
     if points.shape[1] == 2:
-        return points, np.full(2, np.nan)
-    return _components(points)
+        return points * unit, np.full(2, np.nan)
+    places, shares = _components(points)
+    return places * unit, shares
 
 
 def _components(rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

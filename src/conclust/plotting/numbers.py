@@ -187,7 +187,7 @@ def is_selection(given: Any) -> bool:
 
 
 def _read_null(null: ArrayLike | None, n_k: int) -> NDArray[np.float64]:
-    references = np.empty((0, n_k)) if null is None else np.asarray(null, dtype=np.float64)
+    references = np.empty((0, n_k)) if null is None else number_array(null, "'null'")
     if references.ndim != 2 or references.shape[1] != n_k:
         raise InputError(
             f"'null' must be of shape (n_references, {n_k}), a column for each number of clusters. "

@@ -146,7 +146,7 @@ class AutoConsensus(PlacingClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="s^2 N + n N K, s = min(n, 3000)",
+        cost="s^2 N + n N K + n N^2 + T N, s = min(n, 3000)",
         citation="Fred and Jain 2005, IEEE TPAMI 27; Huang, Wang and Lai 2018, IEEE TCYB 48",
     )
 

@@ -129,7 +129,7 @@ class MDEC(ConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n^2 N; cuts n N^2 + T^3",
+        cost="n^2 N + n N^2 + T N; cuts + T^3",
         citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",
     )
 
