@@ -15,7 +15,7 @@ from conclust._communities import read_communities
 from conclust._derived import Derived, once
 from conclust._distinct_rows import DistinctRows
 from conclust._draws_input import DrawsReader
-from conclust._ensemble_input import read_index, read_weights
+from conclust._ensemble_input import read_index, read_list, read_weights
 from conclust._equal_rows import EqualRows
 from conclust._labels import (
     MISSING,
@@ -27,6 +27,7 @@ from conclust._labels import (
     clusterings_as_rows,
     code_labels,
     code_type,
+    collected,
     encode_labels,
     missing_code,
     noise_code,
@@ -463,9 +464,7 @@ class Ensemble(DrawsReader, Derived):
             If there is nothing to concatenate, the numbers of objects differ, or hard and soft
             ensembles are mixed.
         """
-        ensembles = list(ensembles)
-        if not ensembles:
-            raise InputError("Ensemble.concat needs at least one ensemble. Got none.")
+        ensembles = read_list(ensembles, Ensemble)
         sizes = sorted({e.n_samples for e in ensembles})
         if len(sizes) > 1:
             raise InputError(
@@ -628,6 +627,7 @@ def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
         labels, Derived
     ):  # or labels in blocks, which have all that sums over objects say
         return cast("Ensemble", labels)
+    labels = collected(labels)
     ensemble = Ensemble(labels, missing=missing)
     if not runs_in_a_list(labels) and clusterings_as_rows(labels, *ensemble.shape):
         n, m = ensemble.shape

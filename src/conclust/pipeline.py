@@ -267,7 +267,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     def _consensus(self) -> Any:
         """Return the consensus to be fitted, with the number of clusters asked for."""
         # If the number is to be chosen, any number shows whether the consensus takes one.
-        k = 1 if self.n_clusters == _AUTO else self._number()
+        k = 1 if isinstance(self.n_clusters, str) and self.n_clusters == _AUTO else self._number()
         part = self.consensus
         if part is None:
             return _default_consensus(k)

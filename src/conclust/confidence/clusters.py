@@ -183,6 +183,11 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[n
     >>> found[2], found[3]
     (array([1. , 0.5]), array([1.        , 0.66666667, 0.33333333]))
     """
+    if not isinstance(partitions, Mapping):
+        raise InputError(
+            "stability_over_k needs a dict of numbers of clusters to labels. Got "
+            f"{type(partitions).__name__} instead."
+        )
     if len(partitions) < 2:
         raise InputError(
             "stability_over_k compares partitions of several numbers of clusters. Got "

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from conclust._kernels import largest_of_rows
 from conclust._labels import (
     canonical_labels,
+    collected,
     encode_labels,
     missing_code,
     read_new_labels,
@@ -265,6 +266,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         if isinstance(X, Ensemble):
             self.n_features_in_ = X.n_partitions
             return X
+        X = collected(X)
         check_column_names(X)
         ensemble = as_ensemble(X, missing=self.missing)
         validate_data(self, X, skip_check_array=True)
@@ -273,6 +275,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _encode(self, X: Any) -> NDArray[Any]:
         """Read new objects' labels with the names met in fit, warning of unseen ones."""
         check_is_fitted(self)
+        X = collected(X)
         read = read_new_labels(X, missing=self.missing)
         check_column_names(X)
         validate_data(self, X, reset=False, skip_check_array=True)

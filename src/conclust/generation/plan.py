@@ -54,7 +54,9 @@ def fitted_on(generator: Any, n: int) -> int | None:
     methods = method if isinstance(method, list | tuple) else [method]
     if pairs is not None:
         methods = [algorithm for algorithm, _ in pairs]
-    elif method != "mixed" and not all(map(_makes_members, methods)):
+    elif not (isinstance(method, str) and method == "mixed") and not all(
+        map(_makes_members, methods)
+    ):
         return None  # make_plan says so
     knowing = [entry for entry in methods if not _labels_others(entry)]
     if fit_on is None:

@@ -86,6 +86,10 @@ class AutoConsensus(PlacingClusterer):
         Number of clusters.
     evidence_ : {"all alike", "certain"}
         The tree that was taken.
+    linkage_matrix_ : ndarray of shape (s - 1, 4)
+        That tree, in SciPy's form, of s objects.
+    tree_objects_ : ndarray of int64 of shape (s,)
+        These objects, in rising order: all that are in a cluster of a partition, up to `max_samples`.
     straddling_ : float
         How far clusters of the finer half of the partitions lie across the borders found, relative
         to chance: 0 for clusters that all of them cut apart, about 1 for arbitrary ones.
@@ -127,6 +131,8 @@ class AutoConsensus(PlacingClusterer):
     """
 
     evidence_: str
+    linkage_matrix_: NDArray[np.float64]
+    tree_objects_: NDArray[np.int64]
     straddling_: float
     n_clusters_shown_: int
     supports_: list[Support]
@@ -140,7 +146,7 @@ class AutoConsensus(PlacingClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="s^2 N + n N K, s = min(n, 3000)",
+        cost="s^2 N + n N K + n N^2 + T N, s = min(n, 3000)",
         citation="Fred and Jain 2005, IEEE TPAMI 27; Huang, Wang and Lai 2018, IEEE TCYB 48",
     )
 
@@ -176,7 +182,9 @@ class AutoConsensus(PlacingClusterer):
     ) -> NDArray[np.float64]:
         self._offsets = ensemble.offsets
         objects = self._objects(ensemble)
+        self.tree_objects_ = np.flatnonzero(observed)[objects]
         if not len(objects):  # all is noise: no two objects are together
+            self.linkage_matrix_ = np.empty((0, 4))
             self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
         part = _part(ensemble, objects)
@@ -200,6 +208,7 @@ class AutoConsensus(PlacingClusterer):
             placed = self._shares(part.indicator, votes[name]).argmax(axis=1)
             across[name] = straddling(part, placed, fine)
         taken = _taken(across)
+        self.linkage_matrix_ = grown[taken]
         self._settle(taken, across[taken], shown, supports, votes[taken])
         if ensemble.is_soft:
             return self._shares(ensemble.indicator, self._votes)
