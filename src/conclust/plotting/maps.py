@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._random import generator
 from conclust._scale import moderate
-from conclust._validation import check_int, number_array
+from conclust._validation import check_int, number_array, plain_array
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
