@@ -62,7 +62,7 @@ def test_one_split_is_that_of_the_twin(seed):
     labels = np.full(240, -1)
     labels[first] = np.minimum(part.clusters, 3)  # one cluster has no match
     assert agreement == np.mean(labels[first & (y >= 0)] == y[first & (y >= 0)])
-    Z, centres = naive.whitened(X, first, labels)
+    Z, centres = naive.whitened(X, first, labels, estimated=True)
     for b, (p, q) in enumerate(pairs):
         t = naive.places(Z, centres, p, q)
         n1, n2, n3 = naive.counts(t, first)
