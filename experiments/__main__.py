@@ -29,6 +29,7 @@ NAMES = (
     "default.number",
     "default.members",
     "default.weights",
+    "default.scale",
     "selection.number",
     "confidence.ranking",
     "borders.level",

@@ -28,7 +28,6 @@ FLOORS = {
     "_random": (1, 2),
     "_spreadsheets": (1, 2),
     "_storage": (1, 2),
-    "_result_entries": (1, 2),
     "_scale": (1, 2),
     "_threads": (1, 2),
     "_versions": (1, 2),
@@ -75,6 +74,7 @@ FLOORS = {
     "confidence": (4, 0),
     "pipeline": (4, 1),
     "frames": (4, 1),
+    "results": (4, 2),
     # 5 edges
     "datasets": (5, 0),
     "plotting": (5, 0),

@@ -176,6 +176,7 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
         [
             ("Pictures", "For a paper; of a million objects too.", "plotting", ()),
             ("Reports", "One page to pass on.", "report", ()),
+            ("Results of the shell", "Folders, read back.", "results", ()),
             ("Columns of an AnnData", "Functions that write into it.", "sc.tl", ()),
             ("Pictures of an AnnData", "Of its columns and their consensus.", "sc.pl", ()),
             ("What an AnnData has", "As objects of conclust.", "sc.get", ()),

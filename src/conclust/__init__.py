@@ -82,6 +82,7 @@ _MODULES = (
     "placing",
     "plotting",
     "report",
+    "results",
     "sc",
     "selection",
     "similarity",

@@ -13,6 +13,7 @@ from conclust import neighbours as neighbours
 from conclust import placing as placing
 from conclust import plotting as plotting
 from conclust import report as report
+from conclust import results as results
 from conclust import sc as sc
 from conclust import selection as selection
 from conclust import similarity as similarity
@@ -154,6 +155,7 @@ __all__ = [
     "plotting",
     "posterior_coclustering",
     "report",
+    "results",
     "sc",
     "selection",
     "similarity",

@@ -16,9 +16,10 @@ import pytest
 from sklearn.datasets import load_iris, make_blobs
 
 from conclust import ConsensusClustering, Ensemble, EnsembleGenerator, _spreadsheets
-from conclust.cli import consensus, main, outputs, refusals
+from conclust.cli import consensus, main, refusals
 from conclust.cli.refusals import with_option
 from conclust.exceptions import EvidenceWarning, ParameterError
+from conclust.results import writing as outputs
 
 COMBINED = ["labels.csv", "memberships.csv", "ensemble.npz", "result.json"]
 CLUSTERED = [*COMBINED, "features.csv", "generator.npz"]

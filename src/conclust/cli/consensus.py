@@ -21,17 +21,6 @@ from conclust.cli.draws import read_draws
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_ensemble, read_points
 from conclust.cli.labeller import Labeller
-from conclust.cli.outputs import (
-    LabelTable,
-    OutputFolder,
-    is_table_name,
-    send_labels,
-    write_label_file,
-    write_labels,
-    write_memberships,
-    write_partitions,
-    write_result,
-)
 from conclust.cli.points_told import gaps_record, write_features
 from conclust.cli.reading import reading
 from conclust.cli.record import (
@@ -39,7 +28,6 @@ from conclust.cli.record import (
     call_record,
     parameters,
     recorded_warnings,
-    selection_record,
     versions,
 )
 from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
@@ -52,6 +40,18 @@ from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling import scaled
 from conclust.pipeline import ConsensusClustering
+from conclust.results.selections import selection_record
+from conclust.results.writing import (
+    LabelTable,
+    OutputFolder,
+    is_table_name,
+    send_labels,
+    write_label_file,
+    write_labels,
+    write_memberships,
+    write_partitions,
+    write_result,
+)
 
 __all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send"]
 

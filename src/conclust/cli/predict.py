@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conclust
-from conclust._result_entries import checked_entries
 from conclust._storage import entry_of, read_json
 from conclust.cli.asked import jobs
 from conclust.cli.choice import find
@@ -24,7 +23,6 @@ from conclust.cli.columns import id_name, roles_of
 from conclust.cli.consensus import folder_of, send
 from conclust.cli.inputs import classes_of, points_of, read_labelling
 from conclust.cli.labeller import Labeller
-from conclust.cli.outputs import LabelTable, write_labels, write_memberships, write_result
 from conclust.cli.reading import reading
 from conclust.cli.record import Clock, versions
 from conclust.cli.sources import opened
@@ -35,6 +33,8 @@ from conclust.confidence import ChanceConfidence, company
 from conclust.ensemble import Ensemble
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError
 from conclust.placing import shared_clusterings
+from conclust.results.entries import check_format, checked_entries
+from conclust.results.writing import LabelTable, write_labels, write_memberships, write_result
 
 __all__ = ["run"]
 
@@ -150,6 +150,7 @@ def _read_result(folder: Path) -> _Result:
             "written."
         )
     content = checked_entries(read_json(folder / "result.json"), folder / "result.json")
+    check_format(content, folder)
     kept = content.get("ensemble")
     if isinstance(kept, dict) and "blocks" in kept:
         raise InputError(

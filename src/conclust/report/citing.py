@@ -8,7 +8,7 @@ from typing import Any
 
 from conclust.report.decision import count, p_text
 from conclust.report.names import shown
-from conclust.report.result import IMPUTED, Reported
+from conclust.results.result import IMPUTED, Reported
 from conclust.selection.decision import numbers_tried
 
 __all__ = ["cited", "listed", "methods_text"]

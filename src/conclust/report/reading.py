@@ -22,9 +22,9 @@ from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
-from conclust.report.folders import read_folder
 from conclust.report.points import read_points
-from conclust.report.result import MOST_GAPS, Features, Record, Reported
+from conclust.results.folder import load
+from conclust.results.result import MOST_GAPS, Features, Record, Reported
 from conclust.selection import Selection, choose, choose_from
 
 __all__ = ["read_result"]
@@ -74,7 +74,7 @@ def read_result(
             raise InputError(
                 "A result folder brings its own ensemble and selection. Leave 'ensemble' and 'selection' out."
             )
-        found = read_folder(result)
+        found = load(result)
     elif isinstance(result, Selection):
         found = _of_selection(result)
     else:
