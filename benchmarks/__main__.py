@@ -22,6 +22,7 @@ NAMES = (
     "exhaustive",
     "generation",
     "labelvectors",
+    "neighbours",
     "selection",
 )
 LONG = ("blocks", "landmark", "greedy", "pairwise", "cliffs", "members")

@@ -33,6 +33,7 @@ FLOORS = {
     "_versions": (1, 2),
     "_warnings": (1, 2),
     "_kernels": (1, 2),
+    "_containers": (1, 2),
     "_label_view": (1, 3),
     "_labels": (1, 3),
     "_memberships": (1, 4),

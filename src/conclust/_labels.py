@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._containers import refuse_communities, refuse_container
 from conclust._kernels import Relabeller, continues_canonical, count_reserved
 from conclust._label_view import label_view
 from conclust._validation import shown
@@ -41,6 +42,7 @@ __all__ = [
     "over_clusters",
     "over_partitions",
     "read_new_labels",
+    "recoded",
     "reserved_counts",
     "runs_hint",
     "runs_in_a_list",
@@ -133,6 +135,16 @@ def code_type(largest: int) -> type[np.unsignedinteger[Any]]:
         if largest <= noise_code(dtype):
             return dtype
     return np.uint32
+
+
+def recoded(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return codes in another type, missing and noise in its largest values."""
+    if codes.dtype == dtype:
+        return codes
+    wide = codes.astype(dtype)
+    wide[codes == missing_code(codes.dtype)] = missing_code(dtype)
+    wide[codes == noise_code(codes.dtype)] = noise_code(dtype)
+    return wide
 
 
 def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -350,6 +362,8 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
     if hasattr(labels, "column_names") and hasattr(labels, "column"):  # Table, RecordBatch of Arrow
         columns = [arrow_column(labels.column(u)) for u in range(labels.num_columns)]
         return _from_columns(columns, labels.num_rows, missing)
+    refuse_container(labels, "The matrix of labels")
+    refuse_communities(labels)
     if hasattr(labels, "columns") and hasattr(labels, "shape"):
         return _from_frame(labels, missing)
     array = labels if isinstance(labels, np.ndarray) else _from_sequence(labels)

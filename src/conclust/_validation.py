@@ -30,6 +30,7 @@ __all__ = [
     "number_array",
     "plain_array",
     "refuse",
+    "refuse_arguments",
     "shown",
 ]
 
@@ -50,6 +51,19 @@ def shown(value: object) -> str:
         kind = type(value).__name__
         return f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {kind}"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def refuse_arguments(unknown: dict[str, Any], owner: str, weights: str) -> None:
+    """Refuse arguments that a method does not have; `weights` says where weights belong.
+
+    Raises
+    ------
+    TypeError
+        There is one.
+    """
+    for name in unknown:
+        advice = f": {weights}" if name in ("weights", "sample_weight") else ""
+        raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}{advice}")
 
 
 @overload

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._containers import refuse_container
 from conclust._validation import check_real
 from conclust.exceptions import InputError
 
@@ -27,6 +28,7 @@ def check_membership(membership: Any, name: str = "membership") -> NDArray[np.fl
 
     Sums of rows may be off by 1e-6 (the rounding of float32); rows are returned as they came.
     """
+    refuse_container(membership, repr(name))
     try:
         array = np.asarray(membership, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -14,7 +14,14 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 import conclust
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._validation import check_bool, check_column_names, check_int, refuse, shown
+from conclust._validation import (
+    check_bool,
+    check_column_names,
+    check_int,
+    refuse,
+    refuse_arguments,
+    shown,
+)
 from conclust.agreement import anmi
 from conclust.consensus.auto import AutoConsensus, GrownTrees
 from conclust.consensus.base import ConsensusClusterer
@@ -31,6 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["ConsensusClustering"]
 
 _OWNER = "ConsensusClustering"
+_NO_WEIGHTS = (
+    "points have no weights here; partitions have some, which go with an ensemble: "
+    "AutoConsensus().fit(cc.Ensemble(labels, weights=w))"
+)
 _AUTO = "auto"
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -197,7 +208,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None, *, partitions: Any = None) -> Self:
+    def fit(self, X: Any, y: None = None, *, partitions: Any = None, **unknown: Any) -> Self:
         """Make the ensemble of the points and find its consensus.
 
         Parameters
@@ -210,12 +221,20 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Further partitions of the objects, which are combined with those that are made: columns of categories, or
             clusterings from elsewhere; -1, NaN, None: missing. An Ensemble with weights keeps them. Else each
             column counts as much as a column of X: the number of partitions made over the number of features.
+        **unknown : None
+            There are no others: points have no weights.
 
         Returns
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If there is another argument.
         """
+        refuse_arguments(unknown, f"{_OWNER}.fit", _NO_WEIGHTS)
         with fitting(self):
             generator, consensus = self._generator(), self._consensus()
             check_int(self.min_clusters, "min_clusters", _OWNER)
@@ -328,7 +347,11 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     def _fitted(self, consensus: Any) -> Any:
         """Return the consensus, fitted to the ensemble."""
+        # A clusterer of points would take the labels, as an array, for coordinates.
+        of_points = type(consensus).__module__.startswith(("sklearn.cluster.", "sklearn.mixture."))
         try:
+            if of_points:
+                raise TypeError("labels are no coordinates")
             return consensus.fit(self.ensemble_)
         except TypeError:
             if isinstance(consensus, ConsensusClusterer):

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._random import generator
 from conclust._scale import moderate
-from conclust._validation import check_int, number_array
+from conclust._validation import check_int, number_array, plain_array
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -105,7 +105,7 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[NDArray[np.int64], NDAr
         elif sure is None and isinstance(X, Ensemble):
             sure = confidences(labels, X)
         given = getattr(labels, "labels_", None)
-    codes = np.asarray(given)
+    codes = plain_array(given, "'labels'")
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
         raise InputError(
             "'labels' must be a whole number for each object, or a fitted model. Got an array of shape "

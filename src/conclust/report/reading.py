@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._containers import refuse_container
 from conclust._versions import versions
 from conclust.confidence import cluster_categories, cluster_features, cluster_gaps
 from conclust.confidence.chance import usual_chance
@@ -129,6 +130,7 @@ def _call_of(selection: Selection) -> str:
 
 
 def _of_consensus(result: Any, ensemble: Any) -> Reported:
+    refuse_container(result, "The result of a report")
     model = result if hasattr(result, "fit") else None
     if model is not None:
         check_is_fitted(model)

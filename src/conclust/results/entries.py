@@ -93,6 +93,11 @@ def _square(value: Any) -> bool:
     return _list_of(_numbers)(value) and all(len(row) == len(value) for row in value)
 
 
+def _scores(value: Any) -> bool:
+    needed = {"consistency_index", "adjusted_rand_index"}
+    return _object_of(_number)(value) and needed <= value.keys()
+
+
 _SUPPORT = _object_of(_number)
 _CURVE = _object_of(_numbers)
 # How a number of clusters was chosen: the whole record of `select`, a part of that of the other commands.
@@ -133,7 +138,7 @@ _FORMS: dict[str, Form] = {
     "gaps/p_value": _square,
     "gaps/splits": _whole,
     "gaps/draws": _whole,
-    "agreement_with_known_classes": _or_none(_object_of(_or_none(_number))),
+    "agreement_with_known_classes": _or_none(_scores),
     "warnings": _list_of(_text),
     "seconds": _object_of(_number),
     "versions": _object_of(_text),
