@@ -65,10 +65,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         - "multimetric": spectral clustering under a metric drawn for each member (MDEC [3]_), for many
           features: half of the features, 5 to 20 nearest neighbours and the width of the kernel are
           drawn; n_clusters drawn uniformly. Up to 100,000 objects; knows no new points.
-        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, with the number
-          of neighbours and the resolution drawn for each member. Groups need not be round, and the
-          members are the cheapest of all. With `n_clusters` each member searches the resolution that leads to
-          about the number drawn (within 5 %, where there is one).
+        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, number of neighbours
+          and resolution drawn. Groups need not be round; these members are the cheapest. With `n_clusters` each
+          member searches the resolution that leads to about the number drawn (within 5 %, where there is one).
         - "density": single linkage of the mutual reachability [8]_ of nearest neighbours, without noise; the
           core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to the square root of
           n_samples) and their least size are drawn.
@@ -83,15 +82,14 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
           ``[("single", [5, 10]), ("kmeans", range(2, 11))]``. Besides the above, algorithms are those of "mixed":
           "single", "average", "ward", "centroid", "dense_spectral" (of all pairs of objects).
     n_partitions : int, default=None
-        How many partitions. None: 100; 30 with "multimetric"; 20 for each entry with "spectral", or where
+        Number of partitions. None: 40 with "auto", else 100; 30 with "multimetric"; 20 for each entry with "spectral", or where
         it is in a list of names; one of each with a list that holds clusterers; with "mixed" the number
         of algorithms times the numbers of clusters, with a list of pairs all the numbers that it has (no other
         number is allowed).
     n_clusters : int, range or list of int, default=None
         The numbers of clusters to choose from. None: from 2 to min(50, max(10, square root
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
-        draws; clusterers keep the number that they were given; a list
-        of pairs says them itself.
+        draws; clusterers keep the number that they were given; a list of pairs says them itself.
     sample_fraction : float in (0, 1], default=1.0
         Share of the objects that each member draws (observes), without repetition. The others are missing
         in it. (The cuts of a tree share its draw.) `fit_on` is another thing: it says how many of the objects
