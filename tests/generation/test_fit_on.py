@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.naive import generation as naive
 
 from conclust import Ensemble, EnsembleGenerator
-from conclust.exceptions import InputError, ParameterError, ScaleWarning
+from conclust.exceptions import InputError, ParameterError
 from conclust.generation import plan, rows
 from conclust.generation.members import Task, drawn_objects, fitted_objects
 from conclust.generation.rows import Rows, is_in_blocks
@@ -42,9 +42,8 @@ FORMS = {
 
 
 def made(form, **more):
-    return EnsembleGenerator(
-        "kmeans", **({"n_partitions": 8, "fit_on": 400, "random_state": 0} | FORMS[form] | more)
-    )
+    defaults = {"method": "kmeans", "n_partitions": 8, "fit_on": 400, "random_state": 0}
+    return EnsembleGenerator(**(defaults | FORMS[form] | more))
 
 
 class OnDisk:
@@ -176,7 +175,8 @@ def test_a_part_finds_the_groups_that_all_find():
 
 def test_the_default_begins_above_the_limit(monkeypatch):
     def sizes(**more):
-        generator = EnsembleGenerator("kmeans", n_partitions=2, random_state=0, **more).fit(X)
+        parameters = {"method": "kmeans", "n_partitions": 2, "random_state": 0} | more
+        generator = EnsembleGenerator(**parameters).fit(X)
         return {member.n_fitted for member in generator.members_}
 
     assert sizes() == {3000}
@@ -319,7 +319,7 @@ def test_data_frames_keep_their_names():
 
 def test_few_rows_are_read_to_fit(small_blocks):
     disk = OnDisk(np.tile(X, (20, 1)))
-    made("kmeans", n_partitions=1).fit(disk)
+    made("kmeans", n_partitions=1, scale=None).fit(disk)
     # A few spots, one pass for the sample, the head in which clusters appear.
     assert disk.read <= 200 + len(disk.content) + 5 * 1024
 
@@ -370,9 +370,13 @@ def test_what_is_wrong_in_a_block_is_said(small_blocks):
         generator.transform(OnDisk(bad))
     with pytest.raises(ValueError, match="3 features"):
         generator.transform(OnDisk(X[:, :3]))
+
+
+def test_blocks_are_scaled_as_points_in_memory(small_blocks):
     unequal = X * [1, 1000, 1, 1]
-    with pytest.warns(ScaleWarning):
-        made("kmeans").fit(OnDisk(unequal))
+    generator = made("kmeans").fit(OnDisk(unequal))
+    assert generator.scale_ == "standard"
+    np.testing.assert_allclose(generator.scaler_.scale_, unequal.std(axis=0))
 
 
 def test_what_comes_in_blocks():

@@ -465,12 +465,13 @@ def test_progress_goes_to_standard_error(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    assert len(lines) == 10
+    assert lines[0] == "[EnsembleGenerator] Columns not scaled: their spreads are of one kind."
+    assert len(lines) == 11
     assert lines[-1].startswith("[EnsembleGenerator] 40 of 40 members, ")
     EnsembleGenerator("mixed", n_clusters=[2, 3], verbose=2).fit(IRIS)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 5 + 2
-    assert lines[0].endswith("(last: single)")
+    assert len(lines) == 1 + 5 + 2
+    assert lines[1].endswith("(last: single)")
     EnsembleGenerator("kmeans", n_partitions=3).fit(IRIS)
     assert capsys.readouterr().err == ""
 
@@ -480,11 +481,11 @@ def test_progress_goes_to_standard_error(capsys):
     [
         (
             {"method": "kmean"},
-            r"'method' parameter of EnsembleGenerator must be 'kmeans', .* Is it 'kmeans'\?",
+            r"'method' parameter of EnsembleGenerator must be 'auto', 'kmeans', .* Is it 'kmeans'\?",
         ),
         (
             {"method": KMeans},
-            "must be 'kmeans', 'mixed', 'spherical', 'spectral', 'multimetric', 'graph', 'density', a scikit-learn",
+            "must be 'auto', 'kmeans', 'mixed', 'spherical', 'spectral', 'multimetric', 'graph', 'density', a scikit-learn",
         ),
         (
             {"method": []},
@@ -507,7 +508,7 @@ def test_progress_goes_to_standard_error(capsys):
         ({"sample_fraction": 0}, r"'sample_fraction' .* float in the range \(0, 1\]. Got 0"),
         ({"sample_fraction": 1.5}, "Got 1.5"),
         ({"feature_fraction": np.nan}, "'feature_fraction' .*Got nan"),
-        ({"scale": "max"}, "'scale' .* one of {'minmax', 'standard', None}. Got 'max'"),
+        ({"scale": "max"}, "'scale' .* one of {'auto', 'minmax', 'standard', None}. Got 'max'"),
         ({"max_dense": 0}, "'max_dense' .*Got 0"),
         ({"random_state": -1}, "'random_state' .*Got -1"),
         ({"n_jobs": 0}, "'n_jobs' .*non-zero int or None. Got 0"),
@@ -517,7 +518,7 @@ def test_progress_goes_to_standard_error(capsys):
 )
 def test_bad_parameters(parameters, sentence):
     with pytest.raises(ParameterError, match=sentence):
-        EnsembleGenerator("kmeans", **parameters).fit(IRIS)
+        EnsembleGenerator(**{"method": "kmeans", **parameters}).fit(IRIS)
 
 
 @pytest.mark.parametrize(
