@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import MethodType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 import conclust
+from conclust._delegation import where_consensus_has
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._validation import (
@@ -43,38 +42,6 @@ _NO_WEIGHTS = (
     "AutoConsensus().fit(cc.Ensemble(labels, weights=w))"
 )
 _AUTO = "auto"
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-class _WhereConsensus:
-    """A method that is there where the consensus has another one; else it says why it is not."""
-
-    def __init__(self, function: Callable[..., Any], needed: str) -> None:
-        self.function, self.needed = function, needed
-        self.__doc__ = function.__doc__
-
-    def __get__(self, model: ConsensusClustering | None, owner: Any = None) -> Any:
-        if model is None:
-            return self.function
-        consensus = model._consensus_now()
-        try:
-            getattr(consensus, self.needed)
-        except AttributeError as error:
-            name = self.function.__name__
-            raise AttributeError(
-                f"{_OWNER!r} object has no attribute {name!r}: its consensus has no "
-                f"{self.needed!r}. {error}",
-                name=name,
-                obj=model,
-            ) from error
-        return MethodType(self.function, model)
-
-
-def _where_consensus_has(needed: str) -> Callable[[F], F]:
-    def decorate(function: F) -> F:
-        return cast(F, _WhereConsensus(function, needed))
-
-    return decorate
 
 
 class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -478,7 +445,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             )
         return np.column_stack([labels.astype(object), further]) if n_further else labels
 
-    @_where_consensus_has("predict")
+    @where_consensus_has("predict")
     def predict(self, X: Any, *, partitions: Any = None) -> NDArray[np.int64]:
         """Clusters of new points: labelled by every member, then placed in the consensus.
 
@@ -500,7 +467,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             return self._by_centers(X)[0]
         return cast(NDArray[np.int64], self.consensus_.predict(labels))
 
-    @_where_consensus_has("predict_proba")
+    @where_consensus_has("predict_proba")
     def predict_proba(self, X: Any, *, partitions: Any = None) -> NDArray[np.float64]:
         """Memberships of new points (see ``predict``).
 
@@ -632,7 +599,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
 # set_output wraps the methods that the class defines; afterwards those that the consensus lacks are hidden.
 for _name in ("transform", "fit_transform"):
-    _needed = _where_consensus_has("predict_proba")
+    _needed = where_consensus_has("predict_proba")
     setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
 
 
