@@ -195,6 +195,6 @@ def test_points_to_consensus_tell_of_both_parts(capsys):
     assert capsys.readouterr().err == ""
     loud = cc.ConsensusClustering(random_state=0, verbose=1).fit(X)
     told = capsys.readouterr().err
-    assert "[ConsensusClustering] 100 of 100 members" in told
+    assert "[ConsensusClustering] 40 of 40 members" in told
     assert "[ConsensusClustering] linkage" in told
     assert np.array_equal(silent.labels_, loud.labels_)

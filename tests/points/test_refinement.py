@@ -98,9 +98,9 @@ def test_the_refinement_can_be_turned_off_and_on(model):
     off = clone(model).set_params(refine=False).fit(X)
     assert off.refinement_ is None
     assert np.array_equal(off.labels_, model.consensus_.labels_)
-    named = ConsensusClustering("hbgf", n_clusters=2, random_state=0).fit(X)
+    named = ConsensusClustering("eac", n_clusters=2, random_state=0).fit(X)
     assert named.refinement_ is None
-    on = ConsensusClustering("hbgf", n_clusters=2, refine=True, random_state=0).fit(X)
+    on = ConsensusClustering("eac", n_clusters=2, refine=True, random_state=0).fit(X)
     assert on.refinement_ is not None
 
 
