@@ -47,7 +47,7 @@ def points(name: str, n: int) -> NDArray[np.float64]:
 
 def ensemble_of(name: str, n: int) -> NDArray[np.int64]:
     """Return 100 partitions of n objects."""
-    generator = EnsembleGenerator(n_partitions=100, scale="minmax", random_state=0)
+    generator = EnsembleGenerator("kmeans", n_partitions=100, scale="minmax", random_state=0)
     return np.asarray(generator.fit_transform(points(name, n)))
 
 

@@ -54,7 +54,9 @@ def large(
     n: int = 1_000_000, d: int = 39, n_partitions: int = N_PARTITIONS, some: int = 10
 ) -> None:
     X, _ = make_blobs(n, d, centers=20, cluster_std=6.0, random_state=0)
-    generator = EnsembleGenerator(n_partitions=n_partitions, fit_on=n // 20, random_state=0)
+    generator = EnsembleGenerator(
+        "kmeans", n_partitions=n_partitions, fit_on=n // 20, random_state=0
+    )
     kept: list[NDArray[np.uint8]] = []
     with one_library_thread():
         whole = timed(lambda: kept.append(generator.fit_transform(X))).cpu
@@ -82,7 +84,7 @@ def large(
 
 def main(n_partitions: int = N_PARTITIONS, repeats: int = 1) -> None:
     X, _ = make_blobs(N_SAMPLES, N_FEATURES, centers=20, cluster_std=3.0, random_state=0)
-    generator = EnsembleGenerator(n_partitions=n_partitions, random_state=0).fit(X)
+    generator = EnsembleGenerator("kmeans", n_partitions=n_partitions, random_state=0).fit(X)
     sizes = [member.n_clusters for member in generator.members_]
     print(f"{n_partitions} k-means partitions of {N_SAMPLES:,} x {N_FEATURES}, K in 2..46")
     print(f"{'':<28} {'wall s':>8} {'CPU s':>8} {'ratio':>6}")

@@ -87,7 +87,9 @@ def main() -> None:
     root = seed_sequence(0)
     drawn = draw_objects(150, 120, spawn_generators(root, 100))
     seeds = np.array(spawn_seeds(root, 100), dtype=np.uint64)
-    generator = EnsembleGenerator(n_clusters=5, sample_fraction=0.8, random_state=0, n_jobs=1)
+    generator = EnsembleGenerator(
+        "kmeans", n_clusters=5, sample_fraction=0.8, random_state=0, n_jobs=1
+    )
     members = median(lambda: generator.fit_transform(small), 3)
     runs = median(lambda: run_kmeans(small, 5, drawn, seeds), 9)
     for name, found in (("EnsembleGenerator", members), ("run_kmeans", runs)):

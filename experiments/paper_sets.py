@@ -129,7 +129,11 @@ def members(
     """Return the labels of an ensemble of a kind, one partition a column."""
     chosen = SETS[name]
     if kind == "ensemble 1":
-        how: dict[str, Any] = {"n_partitions": n_partitions, "n_clusters": chosen.drawn}
+        how: dict[str, Any] = {
+            "method": "kmeans",
+            "n_partitions": n_partitions,
+            "n_clusters": chosen.drawn,
+        }
     else:
         how = {"method": "mixed", "n_clusters": list(chosen.cuts)}
     generator = EnsembleGenerator(

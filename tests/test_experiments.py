@@ -86,7 +86,7 @@ def test_members_of_each_kind_are_combined(tmp_path, capsys):
     }
     assert len(rows) == 2 * len(members.KINDS) * len(members.METHODS)
     # Rings are no groups for k-means.
-    assert float(rows["CC", "spectral", "U-SENC"]["NMI"]) > 0.9
+    assert float(rows["CC", "spectral", "U-SENC"]["NMI"]) > 0.75
     assert float(rows["CC", "kmeans", "KCC"]["NMI"]) < 0.5
     assert float(rows["iris", "both", "PCC"]["ARI"]) > 0.5
     assert "members, CPU s" in capsys.readouterr().out

@@ -100,7 +100,7 @@ def members_of(X: NDArray[np.float64], k: int, kind: str, seed: int) -> Ensemble
     given: dict[str, Any] = {}
     if kind == "resampled":
         given = {"n_clusters": k, "sample_fraction": 0.8}
-    return Ensemble(EnsembleGenerator(random_state=seed, **given).fit_transform(X))
+    return Ensemble(EnsembleGenerator("kmeans", random_state=seed, **given).fit_transform(X))
 
 
 def measures_of(model: Any, ensemble: Ensemble) -> dict[str, NDArray[np.float64]]:

@@ -101,7 +101,7 @@ def row_of(points: Points, seed: int, jobs: int | None) -> Row:
         "halves agree": float(same),
     }
     for scale in (None, "standard", "auto"):
-        generator = EnsembleGenerator(n_partitions=50, scale=scale, n_jobs=jobs)
+        generator = EnsembleGenerator("kmeans", n_partitions=50, scale=scale, n_jobs=jobs)
         model = ConsensusClustering(
             generator=generator, n_clusters=len(np.unique(points.y)), random_state=seed
         )

@@ -92,7 +92,7 @@ def sets(groups: Sequence[str], quick: bool) -> Iterator[Points]:
 def scores(points: Points, range_name: str, seed: int) -> Iterator[tuple[str, bool, float, float]]:
     """Yield method, whether the number was right, ARI, and ARI told; NaN where there is none."""
     generator = EnsembleGenerator(
-        n_clusters=RANGES[range_name](len(points.X)), random_state=seed, n_jobs=-1
+        "kmeans", n_clusters=RANGES[range_name](len(points.X)), random_state=seed, n_jobs=-1
     )
     ensemble = Ensemble(generator.fit_transform(points.X))
     for name, (make, finds) in METHODS.items():

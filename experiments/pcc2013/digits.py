@@ -111,6 +111,7 @@ def draw_graph(
 def run(arguments: argparse.Namespace) -> None:
     X = twos(60 if arguments.quick else SIZE, arguments.seed)
     generator = EnsembleGenerator(
+        "kmeans",
         n_partitions=20 if arguments.quick else PARTITIONS,
         n_clusters=range(2, 11),
         init="random",

@@ -3,7 +3,7 @@
 python -m experiments.scale.fitted_on [--quick] [--sets mfeat ...] [--shares 0.05 0.2 1] [--draws 5]
     [--members 40] [--out FOLDER]
 
-The members of an ensemble are fitted on 5, 20 or 100 % of the objects each (`EnsembleGenerator(fit_on=...)`), on
+The members of an ensemble are fitted on 5, 20 or 100 % of the objects each (`EnsembleGenerator("kmeans", fit_on=...)`), on
 a sample of their own, and label all objects. Numbers of clusters, seeds and starts are drawn alike. The consensus
 is told the number of classes: `AutoConsensus`, and `PCC` (squared l2). Sets of at least 1,000 objects with columns
 of numbers, columns scaled to [0, 1]. The known classes serve for scoring only.
@@ -44,7 +44,11 @@ SHARES = (0.05, 0.2, 1.0)
 def scores(points: Points, share: float, members: int, seed: int) -> tuple[dict[str, float], float]:
     """Return the NMI of each consensus, and the CPU seconds of the members."""
     generator = EnsembleGenerator(
-        n_partitions=members, fit_on=round(share * len(points.X)), random_state=seed, n_jobs=1
+        "kmeans",
+        n_partitions=members,
+        fit_on=round(share * len(points.X)),
+        random_state=seed,
+        n_jobs=1,
     )
     with stopwatch() as taken:
         ensemble = Ensemble(generator.fit_transform(points.X))

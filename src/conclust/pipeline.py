@@ -65,9 +65,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     min_clusters : int, default=1
         Smallest number of clusters considered where the points choose it: 2 where it is known that there
         is more than one.
-    refine : bool, default=None
+    refine : bool, default=False
         Whether Lloyd's iterations from the centres of the clusters end the fit, where the neighbour graphs of the
-        points agree with them (see the notes). None: with AutoConsensus, the default, only.
+        points agree with them (see the notes): for clusters that overlap. Memberships are then those of Gaussians of one
+        variance, no shares of the evidence.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         If given, seeds both parts; None leaves their own ``random_state`` alone.
     verbose : int, default=0
@@ -115,7 +116,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     -----
     With :class:`conclust.AutoConsensus` and no number, the points choose it: a border between clusters counts
     where fewer points lie in the valley between them than at the peaks beside it, counted on points that had no part in
-    placing the border. Then Lloyd's iterations start from the means of the clusters, and their partition is kept
+    placing the border. With ``refine=True`` Lloyd's iterations start from the means of the clusters, and their partition is kept
     where it does not cut more ties of the points' neighbour graphs: overlapping clusters gain by it, other shapes
     keep the consensus. ``refinement_`` has the centres where it was kept. With further partitions beside the points,
     and fewer than 50 objects, the ensemble alone shows the number.
@@ -163,7 +164,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         *,
         n_clusters: int | Literal["auto"] | None = None,
         min_clusters: int = 1,
-        refine: bool | None = None,
+        refine: bool = False,
         random_state: RandomStateLike = None,
         verbose: int = 0,
     ) -> None:
@@ -205,8 +206,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         with fitting(self):
             generator, consensus = self._generator(), self._consensus()
             check_int(self.min_clusters, "min_clusters", _OWNER)
-            if self.refine is not None:
-                check_bool(self.refine, "refine", _OWNER)
+            check_bool(self.refine, "refine", _OWNER)
             seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 5, bits=32)
             if self.random_state is not None:
                 for part, seed in zip((generator, consensus), seeds, strict=False):
@@ -267,8 +267,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     def _refine(self, X: Any, seed: int) -> None:
         """Move the clusters to their centres, where the points agree."""
         self.refinement_ = None
-        wanted = isinstance(self.consensus_, AutoConsensus) if self.refine is None else self.refine
-        if not (wanted and self._in_points):
+        if not (self.refine and self._in_points):
             return
         labels = np.asarray(self.consensus_.labels_)
         objects = objects_to_refine(labels, seed)

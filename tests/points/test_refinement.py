@@ -73,10 +73,10 @@ def test_objects_are_drawn_where_there_are_many():
 
 @pytest.fixture(scope="module")
 def model():
-    return ConsensusClustering(n_clusters=2, random_state=0).fit(overlapping(2)[0])
+    return ConsensusClustering(n_clusters=2, refine=True, random_state=0).fit(overlapping(2)[0])
 
 
-def test_the_default_is_as_good_as_k_means_on_overlapping_gaussians(model):
+def test_it_is_as_good_as_k_means_on_overlapping_gaussians(model):
     X, y = overlapping(2)
     best = adjusted_rand_index(y, KMeans(2, n_init=10, random_state=0).fit(X).labels_)
     assert model.refinement_ is not None
@@ -100,12 +100,13 @@ def test_the_refinement_can_be_turned_off_and_on(model):
     assert np.array_equal(off.labels_, model.consensus_.labels_)
     named = ConsensusClustering("eac", n_clusters=2, random_state=0).fit(X)
     assert named.refinement_ is None
+    assert ConsensusClustering(n_clusters=2, random_state=0).fit(X).refinement_ is None
     on = ConsensusClustering("eac", n_clusters=2, refine=True, random_state=0).fit(X)
     assert on.refinement_ is not None
 
 
-def test_refine_is_a_bool_or_none():
+def test_refine_is_a_bool():
     with pytest.raises(ParameterError, match="'refine' parameter of ConsensusClustering"):
-        ConsensusClustering(refine="yes").fit(np.zeros((60, 2)))
+        ConsensusClustering(refine=None).fit(np.zeros((60, 2)))
     with pytest.raises(ParameterError, match="'min_clusters' parameter of ConsensusClustering"):
         ConsensusClustering(min_clusters=0).fit(np.zeros((60, 2)))

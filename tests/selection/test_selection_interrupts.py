@@ -102,5 +102,5 @@ def test_the_shell_says_how_it_was_ended_and_goes_on(tmp_path, number):
     assert all(path.stat().st_mtime_ns == at for path, at in before.items())
     with (tmp_path / "out" / "criteria.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    found = choose(X, range(2, 6), n_references=19, scale="standard", random_state=0)
+    found = choose(X, range(2, 6), n_references=19, random_state=0)
     assert [float(row["rcsi"]) for row in rows] == found.table["rcsi"].tolist()
