@@ -16,6 +16,7 @@
 #   make docs      the site, build/docs/index.html: pages written from the code, examples, the reference
 #   make oldest    the tests with the oldest versions of what conclust needs
 #   make wheel     what is published, in dist/: sdist and wheel, checked and tried without a compiler
+#   make mutants   mutation testing of the Python sources of three floors (MUTANT_ARGS='--only similarity')
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
 
 PYTHON ?= python3
@@ -36,17 +37,17 @@ STRICT ?= ON
 # What takes long is not in `make test`: what starts processes, and what looks at much.
 PROCESSES := $(addprefix tests/,cli/test_cli_predict.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
-	selection/test_selection_interrupts.py test_experiments.py test_interrupts.py test_paper_experiments.py \
+	selection/test_selection_interrupts.py test_experiments.py test_interrupts.py test_mutants.py test_paper_experiments.py \
 	test_reproducibility.py test_results.py)
 LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
 	consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
 	plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	report/test_size.py selection/test_selection.py selection/test_selection_large.py \
-	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py weighting/test_degenerate.py \
+	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench experiments stale docs oldest wheel sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench experiments stale docs oldest wheel mutants sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -140,6 +141,10 @@ wheel: check-tools
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools
 	sh tools/sanitize.sh "$(PYTHON)"
+
+# By hand: some ten seconds a mutant.
+mutants: setup
+	$(BIN)/python -m tools.mutants $(MUTANT_ARGS)
 
 setup: $(VENV)/.built
 

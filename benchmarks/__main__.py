@@ -22,9 +22,10 @@ NAMES = (
     "exhaustive",
     "generation",
     "labelvectors",
+    "neighbours",
     "selection",
 )
-LONG = ("blocks", "landmark", "greedy", "pairwise", "cliffs")
+LONG = ("blocks", "landmark", "greedy", "pairwise", "cliffs", "members")
 
 
 def main(names: list[str]) -> None:

@@ -10,6 +10,7 @@ from experiments.ccp2010 import examples
 from experiments.confidence import ranking
 from experiments.default import members as kinds
 from experiments.default import number as rules
+from experiments.default import scale as scales
 from experiments.default import suite, weights
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
@@ -133,6 +134,16 @@ def test_members_of_the_default_are_compared(tmp_path, capsys):
         assert found == {rows[kind, "EAC"]["K found"]}
     assert {row["set"] for row in rows_of(tmp_path / "members_sets.csv")} == {"iris"}
     assert "CPU s a member" in capsys.readouterr().out
+
+
+def test_columns_of_different_units_are_standardised_and_others_not(tmp_path, capsys):
+    scales.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
+    rows = {row["set"]: row for row in rows_of(tmp_path / "scale.csv")}
+    assert rows["wine"]["auto"] == rows["customers, seed 0"]["auto"] == "standard"
+    assert rows["iris"]["auto"] == rows["wine, components"]["auto"] == "as they are"
+    assert float(rows["wine"]["ARI auto"]) > 0.8
+    assert rows["wine"]["halves agree"] == "1.0"
+    assert "When columns are standardised" in capsys.readouterr().out
 
 
 def test_random_partitions_lose_their_weight(tmp_path, capsys):

@@ -17,6 +17,7 @@ from conclust._threads import UnwantedError, heeding, side_by_side
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.generation.crew import Crew
 from conclust.generation.runs import run_kmeans
+from conclust.neighbours import find_neighbours
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
@@ -131,8 +132,21 @@ def long_pairs(threads):
     return lambda: cc.evidence.pair_counts(ensemble, i, i[::-1].copy(), n_jobs=threads)
 
 
+def long_searches(threads):
+    points = np.random.default_rng(0).normal(size=(14_000, 900))
+    return lambda: find_neighbours(points, 20, n_jobs=threads)
+
+
+def long_communities(threads):
+    points = np.random.default_rng(0).normal(size=(9000, 3))
+    generator = cc.EnsembleGenerator("graph", 200, random_state=0, n_jobs=threads)
+    return lambda: generator.fit(points)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("work", [long_means, long_dips, long_pairs])
+@pytest.mark.parametrize(
+    "work", [long_means, long_dips, long_pairs, long_searches, long_communities]
+)
 def test_kernels_beside_the_fits_hear_ctrl_c(work, threads):
     heard(work(threads))
 

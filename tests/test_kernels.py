@@ -14,6 +14,7 @@ FOLDERS = {
     "labels": 1,
     "simplex": 1,
     "kmeans": 2,
+    "kmeans/tiles": 1,
     "evidence": 2,
     "evidence/bitsliced": 2,
     "evidence/nearest": 3,

@@ -258,7 +258,9 @@ def test_actions_have_a_version_and_files_are_there(workflow):
         if used is not None and used.startswith("./"):
             assert (ROOT / used).is_file(), used
         elif used is not None:
-            assert re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+(\.\d+)?", used), used
+            # A commit cannot be moved; a tag where the commit is not known from its own repository.
+            pinned = r"@([0-9a-f]{40}|v\d+\.\d+\.\d+)"
+            assert re.fullmatch(r"[\w-]+/[\w-]+" + pinned, used), used
 
 
 def test_jobs_wait_for_jobs_that_are_there(workflow):
@@ -306,3 +308,19 @@ def test_the_wheels_are_of_the_pythons_that_are_allowed():
     assert tool["scikit-build"]["wheel"]["py-api"] in built
     command = tool["cibuildwheel"]["test-command"].split()
     assert (ROOT / command[1].replace("{project}/", "")).is_file()
+
+
+def test_notices_of_what_wheels_hold_are_there():
+    """Nanobind and robin_map are compiled into the extension, libgomp is put beside it."""
+    text = (ROOT / "LICENSES_bundled.txt").read_text("utf-8")
+    for notice in (
+        "Copyright (c) 2022 Wenzel Jakob",
+        "Redistributions in binary form must reproduce the above copyright notice",
+        "Copyright (c) 2017 Thibaut Goetghebuer-Planchon",
+        "Permission is hereby granted, free of charge",
+        "GCC RUNTIME LIBRARY EXCEPTION",
+        "Version 3.1, 31 March 2009",
+        "GNU GENERAL PUBLIC LICENSE",
+        "END OF TERMS AND CONDITIONS",
+    ):
+        assert notice in text, notice

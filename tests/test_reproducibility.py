@@ -29,7 +29,7 @@ def add(*arrays):
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(c, 1, (200, 3)) for c in (0, 3, 6)])
 labels = EnsembleGenerator(
-    n_partitions=12, sample_fraction=0.7, feature_fraction=0.7, scale="minmax", random_state=1
+    "kmeans", n_partitions=12, sample_fraction=0.7, feature_fraction=0.7, scale="minmax", random_state=1
 ).fit_transform(X)
 mixed = EnsembleGenerator("mixed", n_clusters=[3, 5], random_state=1).fit_transform(X)
 spectral = EnsembleGenerator(["spectral", "multimetric"], 5, random_state=1).fit_transform(X)
@@ -97,6 +97,16 @@ def test_bits_of_every_form_do_not_depend_on_threads():
     )
     assert len(one) == len(FORMS)
     assert one == many
+
+
+def test_bits_do_not_depend_on_the_forms_of_the_kernels():
+    """CONCLUST_KERNELS=portable is the switch that users have to check this themselves."""
+    setting = {**SETTINGS[0], "CONCLUST_KERNELS": "portable"}
+    forms = "from conclust._kernels import bitslice_forms as forms; print(*forms())"
+    assert printed(forms, setting) == "portable"
+    assert printed(forms, SETTINGS[0]).endswith("portable")
+    assert printed(PROGRAM, setting) == printed(PROGRAM, SETTINGS[0])
+    assert printed(EVERY_FORM, setting) == printed(EVERY_FORM, SETTINGS[0])
 
 
 def test_libraries_are_held_to_one_thread_and_let_go():

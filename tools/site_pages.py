@@ -62,6 +62,12 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "similarity",
                 (),
             ),
+            (
+                "Neighbours of points",
+                "The nearest points of each, and the graph of them.",
+                "neighbours",
+                (),
+            ),
             ("Lattice", "Partitions as a lattice: meet, join, concepts.", "lattice", ()),
         ],
     ),
@@ -170,6 +176,7 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
         [
             ("Pictures", "For a paper; of a million objects too.", "plotting", ()),
             ("Reports", "One page to pass on.", "report", ()),
+            ("Results of the shell", "Folders, read back.", "results", ()),
             ("Columns of an AnnData", "Functions that write into it.", "sc.tl", ()),
             ("Pictures of an AnnData", "Of its columns and their consensus.", "sc.pl", ()),
             ("What an AnnData has", "As objects of conclust.", "sc.get", ()),

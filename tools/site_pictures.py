@@ -15,6 +15,7 @@ from scipy.cluster.hierarchy import dendrogram
 
 import conclust as cc
 from conclust.plotting.style import GREY, INK, MARKERS, cluster_colours
+from tools.border_pictures import border_argument, border_one_mode
 from tools.methods_table import PAGE
 
 FOLDER = PAGE.parent / "_static" / "made"
@@ -204,7 +205,17 @@ def graph(ax: Axes) -> None:
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {
-    draw.__name__: draw for draw in (numbered, members, evidence, soft, bound, views)
+    draw.__name__: draw
+    for draw in (
+        numbered,
+        members,
+        evidence,
+        soft,
+        bound,
+        views,
+        border_argument,
+        border_one_mode,
+    )
 }
 
 

@@ -9,9 +9,11 @@ from conclust import generation as generation
 from conclust import lattice as lattice
 from conclust import membership as membership
 from conclust import metrics as metrics
+from conclust import neighbours as neighbours
 from conclust import placing as placing
 from conclust import plotting as plotting
 from conclust import report as report
+from conclust import results as results
 from conclust import sc as sc
 from conclust import selection as selection
 from conclust import similarity as similarity
@@ -148,10 +150,12 @@ __all__ = [
     "membership",
     "methods",
     "metrics",
+    "neighbours",
     "placing",
     "plotting",
     "posterior_coclustering",
     "report",
+    "results",
     "sc",
     "selection",
     "similarity",

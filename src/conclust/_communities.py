@@ -30,6 +30,8 @@ def read_communities(runs: Iterable[Any], nodes: Iterable[Hashable] | None) -> N
     """
     if isinstance(runs, str | bytes | Mapping) or not isinstance(runs, Iterable):
         raise InputError(f"{_EXPECTED} Got {type(runs).__name__}.")
+    if nodes is not None and (isinstance(nodes, str | bytes) or not isinstance(nodes, Iterable)):
+        raise InputError(f"The 'nodes' must be a list of nodes. Got {shown(nodes)} instead.")
     read = [_labels_of(run, u) for u, run in enumerate(runs)]
     if not read:
         raise InputError(f"{_EXPECTED} Got no run.")
@@ -55,7 +57,13 @@ def _labels_of(run: Any, u: int) -> dict[Hashable, int]:
     """Return the number of the community of each node of a run."""
     if isinstance(run, Mapping):
         numbers: dict[Any, int] = {}
-        return {node: numbers.setdefault(label, len(numbers)) for node, label in run.items()}
+        try:
+            return {node: numbers.setdefault(label, len(numbers)) for node, label in run.items()}
+        except TypeError as error:
+            raise InputError(
+                f"{_EXPECTED} Run {u} is a dict of nodes to labels, and a label in it is a collection: "
+                "give a dict of communities as a list, list(run.values())."
+            ) from error
     communities = getattr(run, "communities", run)
     if isinstance(communities, str | bytes) or not isinstance(communities, Iterable):
         raise InputError(f"{_EXPECTED} Got {type(run).__name__} as run {u}.")
@@ -66,7 +74,7 @@ def _labels_of(run: Any, u: int) -> dict[Hashable, int]:
                 f"{_EXPECTED} Got {shown(community)} as community {k} of run {u}. If this is one run, give it as a "
                 "list of one."
             )
-        for node in community:
+        for node in _hashable(community, k, u):
             if found.setdefault(node, k) != k:
                 raise InputError(
                     f"Communities {found[node]} and {k} of run {u} overlap: both have the node {node!r}. "
@@ -74,6 +82,13 @@ def _labels_of(run: Any, u: int) -> dict[Hashable, int]:
                     "shares for each node."
                 )
     return found
+
+
+def _hashable(community: Iterable[Any], k: int, u: int) -> list[Hashable]:
+    nodes = list(community)
+    if not all(isinstance(node, Hashable) for node in nodes):
+        raise InputError(f"{_EXPECTED} Community {k} of run {u} holds a collection as a node.")
+    return nodes
 
 
 def _sorted_nodes(read: list[dict[Hashable, int]]) -> list[Any]:

@@ -44,8 +44,9 @@ from conclust._labels import (
     noise_code,
     over_clusters,
 )
+from conclust.exceptions import InputError
 
-__all__ = ["Derived", "PresenceGroups", "once"]
+__all__ = ["Derived", "PresenceGroups", "labels_as_array", "once"]
 
 T = TypeVar("T")
 
@@ -277,3 +278,23 @@ class Derived:
         """What the kernels read: codes, offsets, weights, posteriors if soft."""
         whole = not (self.has_missing or self.has_noise)
         return label_view(self.codes, self.offsets, self.weights, self._soft, complete=whole)
+
+
+def labels_as_array(derived: Derived, dtype: Any, copy: bool | None) -> NDArray[Any]:
+    """Return the labels of hard partitions as NumPy's protocol ``__array__`` asks for them."""
+    if derived.is_soft:
+        raise InputError(
+            "Soft partitions are no array of labels. Take ensemble.labels, the most probable clusters, or "
+            "ensemble.indicator, the probabilities."
+        )
+    labels: NDArray[Any] = derived.labels
+    wanted = labels.dtype if dtype is None else np.dtype(dtype)
+    if wanted.kind in "bu" and (derived.has_missing or derived.has_noise):
+        raise InputError(
+            f"Missing labels (-1) and noise (-2) do not fit into {wanted}. Take a signed type."
+        )
+    if wanted == labels.dtype:
+        return np.array(labels) if copy else labels
+    if copy is False:
+        raise ValueError(f"The labels are {labels.dtype}: as {wanted} they must be copied.")
+    return labels.astype(wanted)

@@ -23,6 +23,8 @@ _Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 FORMAT = "conclust ensemble"
 VERSION = 1
 _BLOCK_CELLS = 1 << 20
+_LARGEST = np.iinfo(np.int64).max
+_SMALLEST = np.finfo(np.float64).tiny
 
 EXPECTED = {
     "codes": Expected("u", 2),
@@ -160,11 +162,18 @@ def _read_names(
     names = []
     for given, count in zip(stored, counts.tolist(), strict=True):
         known = list(range(count)) if given is None else given
-        plain = isinstance(known, list) and all(type(name) in (int, str) for name in known)
+        plain = isinstance(known, list) and all(map(_is_name, known))
         if not plain or len(known) != count or len(set(known)) != count:
             _refuse(path, "is damaged: the names of its clusters do not fit")
         names.append(tuple(known))
     return tuple(names)
+
+
+def _is_name(name: Any) -> bool:
+    """Tell whether a cluster can have this name: a text, or a whole number of int64 from 0 on."""
+    if isinstance(name, str):
+        return name.strip() not in (str(MISSING), str(NOISE))
+    return type(name) is int and 0 <= name <= _LARGEST
 
 
 def _soft_parts(path: PathLike, arrays: dict[str, NDArray[Any]]) -> _Parts | None:
@@ -210,9 +219,47 @@ def _read_soft(
     if not sound:
         _refuse(path, "is damaged: its memberships are no probabilities of its clusters")
     values = values.astype(np.float64)
-    row = np.repeat(np.arange(n), np.diff(starts))
+    if (values < _SMALLEST).any():
+        _refuse(path, "is damaged: its memberships are no probabilities of its clusters")
+    if len(np.unique(columns)) < n_columns:
+        _refuse(path, "is damaged: a membership is there twice, or a cluster that holds nothing")
+    # Sums of labels are made for some rows at a time: the labels may be far more than the memberships.
+    rows = max(1, _BLOCK_CELLS // max(m, n_columns))
+    for first in range(0, n, rows):
+        last = min(n, first + rows)
+        part = slice(int(starts[first]), int(starts[last]))
+        lengths = np.diff(starts[first : last + 1])
+        _check_rows(path, codes[first:last], counts, lengths, columns[part], values[part])
+    return sp.csr_array((values, columns, starts), shape=(n, n_columns))
+
+
+def _check_rows(
+    path: PathLike,
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    columns: NDArray[Any],
+    values: NDArray[np.float64],
+) -> None:
+    """Check the memberships of some objects against each other and against their codes.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for messages.
+    codes : ndarray of shape (n, m)
+        Codes of the labels of these objects.
+    counts : ndarray of shape (m,)
+        Clusters of each partition.
+    lengths : ndarray of shape (n,)
+        How many memberships each object has.
+    columns, values : ndarray
+        The memberships, one object after the other.
+    """
+    (n, m), n_columns = codes.shape, sum(counts.tolist())
+    row = np.repeat(np.arange(n), lengths)
     place = row * n_columns + columns  # below n times the entries, so int64 holds it
-    if (np.diff(place) <= 0).any() or len(np.unique(columns)) < n_columns:
+    if (np.diff(place) <= 0).any():
         _refuse(path, "is damaged: a membership is there twice, or a cluster that holds nothing")
     offsets = np.concatenate([[0], np.cumsum(counts)])
     partition = np.searchsorted(offsets, columns, side="right") - 1
@@ -235,7 +282,6 @@ def _read_soft(
         few = chosen.sum() < np.count_nonzero(highest)
         if few or (values[chosen] != highest[cell[chosen]]).any():
             _refuse(path, "is damaged: its labels are not the most probable clusters")
-    return sp.csr_array((values, columns, starts), shape=(n, n_columns))
 
 
 def _refuse(path: PathLike, what: str) -> NoReturn:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
-__all__ = ["read_index", "read_weights", "within_range"]
+__all__ = ["read_index", "read_list", "read_weights", "within_range"]
+
+T = TypeVar("T")
 
 # Weights other than 0 are in this range: squares, products of two and shares of the sum neither overflow
 # nor vanish.
@@ -58,6 +63,18 @@ def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     if not SMALLEST <= largest <= LARGEST:
         weights = weights / largest
     return np.where(weights < SMALLEST, 0.0, weights)
+
+
+def read_list(given: Iterable[T], kind: type[T]) -> list[T]:
+    """Return the ensembles to concatenate, all of one kind."""
+    if not isinstance(given, Iterable):
+        raise InputError(f"Ensemble.concat needs a list of ensembles. Got {shown(given)} instead.")
+    ensembles = list(given)
+    if not all(isinstance(one, kind) for one in ensembles):
+        raise InputError("Ensemble.concat needs a list of ensembles: Ensemble(labels) makes one.")
+    if not ensembles:
+        raise InputError("Ensemble.concat needs at least one ensemble. Got none.")
+    return ensembles
 
 
 def read_index(chosen: ArrayLike | None, n: int, what: str) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._containers import refuse_communities, refuse_container
 from conclust._kernels import Relabeller, continues_canonical, count_reserved
 from conclust._label_view import label_view
 from conclust._validation import shown
@@ -27,10 +28,12 @@ __all__ = [
     "NOISE",
     "CodedLabels",
     "Missing",
+    "arrow_column",
     "canonical_labels",
     "clusterings_as_rows",
     "code_labels",
     "code_type",
+    "collected",
     "encode_labels",
     "first_appearance",
     "indicator_of",
@@ -39,6 +42,7 @@ __all__ = [
     "over_clusters",
     "over_partitions",
     "read_new_labels",
+    "recoded",
     "reserved_counts",
     "runs_hint",
     "runs_in_a_list",
@@ -131,6 +135,16 @@ def code_type(largest: int) -> type[np.unsignedinteger[Any]]:
         if largest <= noise_code(dtype):
             return dtype
     return np.uint32
+
+
+def recoded(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return codes in another type, missing and noise in its largest values."""
+    if codes.dtype == dtype:
+        return codes
+    wide = codes.astype(dtype)
+    wide[codes == missing_code(codes.dtype)] = missing_code(dtype)
+    wide[codes == noise_code(codes.dtype)] = noise_code(dtype)
+    return wide
 
 
 def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -344,6 +358,12 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
             f"{type(labels).__name__}: pass the columns of its labels, adata.obs[columns], or "
             "use conclust.sc.tl.consensus(adata, columns)."
         )
+    labels = collected(labels)
+    if hasattr(labels, "column_names") and hasattr(labels, "column"):  # Table, RecordBatch of Arrow
+        columns = [arrow_column(labels.column(u)) for u in range(labels.num_columns)]
+        return _from_columns(columns, labels.num_rows, missing)
+    refuse_container(labels, "The matrix of labels")
+    refuse_communities(labels)
     if hasattr(labels, "columns") and hasattr(labels, "shape"):
         return _from_frame(labels, missing)
     array = labels if isinstance(labels, np.ndarray) else _from_sequence(labels)
@@ -361,6 +381,24 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
     raise InputError(
         f"Labels must be whole numbers or names. Got an array of dtype {array.dtype} instead."
     )
+
+
+def collected(labels: Any) -> Any:
+    """Return the rows of a lazy frame of polars; anything else as it is."""
+    lazy = type(labels).__name__ == "LazyFrame" and hasattr(labels, "collect")
+    return labels.collect() if lazy else labels
+
+
+def arrow_column(column: Any) -> NDArray[Any]:
+    """Return a column of a table of Arrow as NumPy has it; absent labels are NaN or None."""
+    whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    if hasattr(whole, "dictionary_decode"):
+        whole = whole.dictionary_decode()
+    if whole.null_count and str(whole.type).startswith(("int", "uint")):
+        objects = np.empty(len(whole), dtype=object)
+        objects[:] = whole.to_pylist()
+        return objects
+    return np.asarray(whole.to_numpy(zero_copy_only=False))
 
 
 def unmasked(array: NDArray[Any]) -> NDArray[Any]:
@@ -388,7 +426,13 @@ def _from_sequence(labels: Any) -> NDArray[Any]:
 
 def _from_frame(frame: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
     n, m = frame.shape
-    columns = [_frame_column(frame, u) for u in range(m)]
+    return _from_columns([_frame_column(frame, u) for u in range(m)], n, missing)
+
+
+def _from_columns(
+    columns: Sequence[NDArray[Any] | _Coded], n: int, missing: Missing
+) -> tuple[NDArray[Any], list[list[Any]] | None]:
+    m = len(columns)
     arrays = [column for column in columns if not isinstance(column, _Coded)]
     if len(arrays) == m and all(column.dtype.kind in "biuf" for column in arrays):
         return (np.column_stack(arrays) if m else np.empty((n, 0))), None

@@ -16,11 +16,14 @@ from conclust.exceptions import InputError
 __all__ = ["ROW_SUM_TOLERANCE", "code_memberships", "read_memberships"]
 
 ROW_SUM_TOLERANCE = 1e-6
+# Posteriors below are 0: one over such a number is infinite.
+_SMALLEST = np.finfo(np.float64).tiny
 
 
 def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
     """Read users' membership matrices as arrays of numbers; masked entries become NaN."""
-    if not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
+    single = isinstance(memberships, np.ndarray) and memberships.ndim == 0
+    if single or not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
         raise InputError(
             "Ensemble.from_memberships needs a sequence of membership matrices, one a partition. Got "
             f"{shown(memberships)} instead."
@@ -79,6 +82,7 @@ def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabel
                 "clustering is about pairs of objects."
             )
         P = P / np.where(missing, 1.0, P.sum(axis=1))[:, None]
+        P[P < _SMALLEST] = 0.0
         hard = np.where(missing, MISSING, P.argmax(axis=1))
         # Clusters in order of first appearance as the most probable one; those that never are
         # come after them, by their first object of positive probability. Empty clusters are dropped.

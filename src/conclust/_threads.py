@@ -10,7 +10,7 @@ from __future__ import annotations
 import numbers
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -25,6 +25,7 @@ from conclust._validation import refuse
 __all__ = [
     "UnwantedError",
     "heeding",
+    "in_threads",
     "one_library_thread",
     "side_by_side",
     "stop_if_unwanted",
@@ -64,17 +65,22 @@ def stop_if_unwanted() -> None:
 
 @contextmanager
 def side_by_side(
-    threads: int,
+    threads: int, unwanted: Callable[[], bool] | None = None
 ) -> Iterator[Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]]:
     """Yield a ``map`` that works in so many threads, its results in order.
 
-    An error, or Ctrl-C, begins nothing more; kernels that are at work end within tenths of a second.
+    An error, or Ctrl-C, begins nothing more; kernels that are at work end within tenths of a second. They do so as
+    well where ``unwanted()`` says that nobody wants the results, of a thread that works for another one.
     """
     stopped = Event()
+
+    def not_wanted() -> bool:
+        return stopped.is_set() or (unwanted is not None and unwanted())
+
     pool = ThreadPoolExecutor(max(1, threads))
 
     def work(function: Callable[[T], R], item: T) -> R:
-        with heeding(stopped.is_set):
+        with heeding(not_wanted):
             return function(item)
 
     try:
@@ -82,6 +88,18 @@ def side_by_side(
     finally:
         stopped.set()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def in_threads(function: Callable[[T], R], items: Sequence[T], threads: int) -> list[R]:
+    """Return the results of `items`, in order, computed in so many threads; in this one where one is enough.
+
+    In a thread that works for another one, what is not wanted any more ends here, too.
+    """
+    if threads <= 1 or len(items) <= 1:
+        return [function(item) for item in items]
+    unwanted = _STOPPED.get()
+    with side_by_side(min(threads, len(items)), unwanted) as run:
+        return list(run(function, items))
 
 
 def thread_count(n_jobs: Any, owner: str = "this function") -> int:

@@ -14,6 +14,9 @@ from difflib import get_close_matches
 from importlib.metadata import requires
 from typing import Any, Literal, NoReturn, get_args, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
 
 __all__ = [
@@ -24,7 +27,10 @@ __all__ = [
     "check_real",
     "is_it",
     "missing_extra",
+    "number_array",
+    "plain_array",
     "refuse",
+    "refuse_arguments",
     "shown",
 ]
 
@@ -45,6 +51,19 @@ def shown(value: object) -> str:
         kind = type(value).__name__
         return f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {kind}"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def refuse_arguments(unknown: dict[str, Any], owner: str, weights: str) -> None:
+    """Refuse arguments that a method does not have; `weights` says where weights belong.
+
+    Raises
+    ------
+    TypeError
+        There is one.
+    """
+    for name in unknown:
+        advice = f": {weights}" if name in ("weights", "sample_weight") else ""
+        raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}{advice}")
 
 
 @overload
@@ -127,7 +146,7 @@ def check_real(
         Which ends belong to it.
     """
     truth = isinstance(value, bool)
-    real = not truth and isinstance(value, numbers.Real) and math.isfinite(value)
+    real = not truth and isinstance(value, numbers.Real) and _is_finite(value)
     above = real and (value > low or (value == low and closed in ("both", "left")))
     below = real and (value < high or (value == high and closed in ("both", "right")))
     if not (above and below):
@@ -140,6 +159,13 @@ def check_real(
             value,
         )
     return float(value)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int that no float64 holds
+        return False
 
 
 def check_bool(value: Any, name: str, owner: str) -> bool:
@@ -165,8 +191,26 @@ def is_it(value: Any, options: Collection[str | None]) -> str:
     return f"Is it {near[0]!r}?" if near else ""
 
 
+def number_array(values: Any, what: str) -> NDArray[np.float64]:
+    """Return `values` as an array of floats; `what` names them in the refusal of anything else."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} must be numbers. Got {shown(values)} instead.") from error
+
+
+def plain_array(values: Any, what: str) -> NDArray[Any]:
+    """Return `values` as an array of whatever they are; `what` names them where their rows differ in length."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{what} must form an array. Got {shown(values)} instead.") from error
+
+
 def check_column_names(X: Any) -> None:
     """Refuse a table that names some of its columns by strings and others not."""
+    if type(X).__name__ == "LazyFrame":
+        raise InputError("A lazy frame has no rows yet. Pass X.collect() instead.")
     kinds = {type(name).__name__ for name in getattr(X, "columns", ())}
     if "str" in kinds and len(kinds) > 1:
         raise InputError(

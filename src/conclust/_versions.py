@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 __all__ = ["RESULT_FORMAT", "versions"]
 
-RESULT_FORMAT = 1
+RESULT_FORMAT = 2
 """What result.json says as `format`: a folder of another one is not read."""
 
 

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING, NOISE, code_labels, missing_code, noise_code, unmasked
+from conclust._containers import refuse_container
+from conclust._labels import (
+    MISSING,
+    NOISE,
+    code_labels,
+    missing_code,
+    noise_code,
+    unmasked,
+)
 from conclust.exceptions import DenseLimitError, InputError
 
 __all__ = ["Contingency", "contingency", "read_labels", "signed_codes", "tabulate"]
@@ -168,6 +176,7 @@ def read_labels(labels: Any, name: str) -> tuple[NDArray[np.int64], tuple[Hashab
         raise InputError(
             f"{name!r} must be one label per object. Got a table; choose a column of it."
         )
+    refuse_container(labels, repr(name))
     if isinstance(labels, np.ma.MaskedArray):
         labels = unmasked(labels)
     try:

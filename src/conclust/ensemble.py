@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust import _ensemble_file
 from conclust._communities import read_communities
-from conclust._derived import Derived, once
+from conclust._derived import Derived, labels_as_array, once
 from conclust._distinct_rows import DistinctRows
 from conclust._draws_input import DrawsReader
-from conclust._ensemble_input import read_index, read_weights
+from conclust._ensemble_input import read_index, read_list, read_weights
 from conclust._equal_rows import EqualRows
 from conclust._labels import (
     MISSING,
@@ -27,10 +27,11 @@ from conclust._labels import (
     clusterings_as_rows,
     code_labels,
     code_type,
+    collected,
     encode_labels,
-    missing_code,
     noise_code,
     read_new_labels,
+    recoded,
     reserved_counts,
     runs_hint,
     runs_in_a_list,
@@ -97,6 +98,7 @@ class Ensemble(DrawsReader, Derived):
 
     Notes
     -----
+    ``np.asarray(ensemble)`` is `labels`, so that any estimator of labels takes an ensemble.
     ``conclust/_derived.py`` lists the other quantities of an ensemble: ``labels``, ``present``,
     ``indicator``, ``gram`` and so on, computed at first use.
 
@@ -356,7 +358,7 @@ class Ensemble(DrawsReader, Derived):
             return Ensemble.from_memberships(blocks, weights=weights)
         if samples is None and columns.size:  # all clusters stay as they are
             counts = self.cluster_counts[columns]
-            codes = _recode(self.codes[:, columns], code_type(int(counts.max())))
+            codes = recoded(self.codes[:, columns], code_type(int(counts.max())))
             kept = CodedLabels(
                 np.ascontiguousarray(codes),
                 counts,
@@ -463,9 +465,7 @@ class Ensemble(DrawsReader, Derived):
             If there is nothing to concatenate, the numbers of objects differ, or hard and soft
             ensembles are mixed.
         """
-        ensembles = list(ensembles)
-        if not ensembles:
-            raise InputError("Ensemble.concat needs at least one ensemble. Got none.")
+        ensembles = read_list(ensembles, Ensemble)
         sizes = sorted({e.n_samples for e in ensembles})
         if len(sizes) > 1:
             raise InputError(
@@ -482,7 +482,7 @@ class Ensemble(DrawsReader, Derived):
         largest = max(int(e.cluster_counts.max()) for e in ensembles)
         dtype = code_type(largest)
         coded = CodedLabels(
-            np.ascontiguousarray(np.hstack([_recode(e.codes, dtype) for e in ensembles])),
+            np.ascontiguousarray(np.hstack([recoded(e.codes, dtype) for e in ensembles])),
             np.concatenate([e.cluster_counts for e in ensembles]),
             np.concatenate([e.missing_counts for e in ensembles]),
             np.concatenate([e.noise_counts for e in ensembles]),
@@ -520,7 +520,9 @@ class Ensemble(DrawsReader, Derived):
         read = read_new_labels(labels, missing=missing)
         return encode_labels(read, self.names, self.codes.dtype, missing=missing)
 
-    # -- identity
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the labels (n_samples, n_partitions), -1 missing and -2 noise: what ``np.asarray`` makes."""
+        return labels_as_array(self, dtype, copy)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ensemble):
@@ -596,15 +598,6 @@ class Ensemble(DrawsReader, Derived):
         return _made(path, _ensemble_file.read(path))
 
 
-def _recode(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    if codes.dtype == dtype:
-        return codes
-    wide = codes.astype(dtype)
-    wide[codes == missing_code(codes.dtype)] = missing_code(dtype)
-    wide[codes == noise_code(codes.dtype)] = noise_code(dtype)
-    return wide
-
-
 def packed(ensemble: Ensemble) -> tuple[dict[str, NDArray[Any]], Any]:
     """Return an ensemble as arrays and names, to be part of a file."""
     return _ensemble_file.pack(ensemble._coded(), ensemble.weights, ensemble._soft)
@@ -628,6 +621,7 @@ def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
         labels, Derived
     ):  # or labels in blocks, which have all that sums over objects say
         return cast("Ensemble", labels)
+    labels = collected(labels)
     ensemble = Ensemble(labels, missing=missing)
     if not runs_in_a_list(labels) and clusterings_as_rows(labels, *ensemble.shape):
         n, m = ensemble.shape

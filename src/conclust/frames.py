@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._validation import refuse
+from conclust._validation import refuse, shown
 from conclust.confidence import confidences
 from conclust.exceptions import InputError, MissingExtraError
 
@@ -109,6 +109,11 @@ def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
     if hasattr(index, "collect"):
         raise InputError(
             "to_frame takes no lazy frame: the number of its rows is not known. Collect it."
+        )
+    if isinstance(index, str | bytes) or np.ndim(index) == 0:
+        raise InputError(
+            "The 'index' of to_frame must be a frame, an index or a list of names. Got "
+            f"{shown(index)} instead."
         )
     if len(index) != n:
         raise InputError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._containers import refuse_container
 from conclust._validation import check_real
 from conclust.exceptions import InputError
 
@@ -27,9 +28,10 @@ def check_membership(membership: Any, name: str = "membership") -> NDArray[np.fl
 
     Sums of rows may be off by 1e-6 (the rounding of float32); rows are returned as they came.
     """
+    refuse_container(membership, repr(name))
     try:
         array = np.asarray(membership, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{name!r} must be an array of numbers, a row per object and a column per cluster. {error}."
         ) from error
@@ -334,7 +336,10 @@ def _farthest(array: NDArray[Any]) -> int:
 
 
 def _check_dissimilarity(D: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(D)
+    try:
+        array = np.asarray(D)
+    except ValueError as error:  # rows of different lengths
+        raise InputError(f"'D' must be a square matrix of dissimilarities. {error}") from error
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.size == 0:
         raise InputError(
             f"'D' must be a square matrix of dissimilarities. Got an array of shape {array.shape}."

@@ -54,6 +54,11 @@ def shared_clusterings(
     array([[0.  , 0.75],
            [0.5 , 0.25]])
     """
+    if not isinstance(ensemble, Ensemble):
+        raise InputError(
+            f"shared_clusterings needs an Ensemble. Got {type(ensemble).__name__} instead: Ensemble(labels) "
+            "makes one."
+        )
     found = np.asarray(labels)
     if found.shape != (ensemble.n_samples,) or found.dtype.kind not in "iu":
         raise InputError(

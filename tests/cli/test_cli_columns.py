@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import Ensemble
-from conclust.cli import main, tables
+from conclust.cli import main, matfile
 from conclust.cli.columns import _last_word
 from conclust.cli.inputs import Reading, read_ensemble, read_labelling, read_points
 from conclust.cli.options import names as column_names
@@ -456,7 +456,7 @@ def test_matlab_files(tmp_path, monkeypatch):
     path.write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))
     refused(lambda: read_points(path, AUTO), "pool.mat", error=FileFormatError)
     savemat(path, {"X": np.ones((50, 50))})
-    monkeypatch.setattr(tables, "reading_limit", lambda: 1000)
+    monkeypatch.setattr(matfile, "reading_limit", lambda: 1000)
     refused(lambda: read_points(path, AUTO), "too many for this machine", error=FileFormatError)
 
 

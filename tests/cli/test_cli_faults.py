@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.io import savemat
+from scipy.io import loadmat, savemat
 
 from conclust import Ensemble
 from conclust.blocks import LabelStore
 from conclust.cli import main
-from conclust.cli.inputs import read_ensemble
+from conclust.cli.inputs import read_ensemble, read_points
+from conclust.cli.matfile import read_mat
 from conclust.cli.tables import Reading
 from conclust.exceptions import FileFormatError, InputError
 
@@ -58,7 +59,7 @@ def test_data_longer_than_the_shape_of_a_mat_array_count(tmp_path, monkeypatch):
     unpacked[32:40] = np.array([2, 2], "<i4").tobytes()
     packed = zlib.compress(bytes(unpacked))
     path.write_bytes(content[:132] + np.uint32(len(packed)).tobytes() + packed)
-    monkeypatch.setattr("conclust.cli.tables.reading_limit", lambda: 1 << 20)
+    monkeypatch.setattr("conclust.cli.matfile.reading_limit", lambda: 1 << 20)
     with pytest.raises(FileFormatError, match="too many for this machine"):
         read_ensemble(path, Reading())
 
@@ -83,6 +84,44 @@ def test_texts_and_sparse_arrays_of_a_mat_file_are_left_out(tmp_path, form):
     savemat(path, {"S": csc_array(np.eye(3))}, format="5")
     with pytest.raises(InputError, match="holds no array of numbers"):
         read_ensemble(path, Reading())
+
+
+@pytest.mark.parametrize("form", ["4", "5"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_arrays_are_those_of_scipy(tmp_path, form, packed):
+    rng = np.random.default_rng(0)
+    path, arrays = tmp_path / "b.mat", {}
+    for i, kind in enumerate(["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"]):
+        if form == "5" or kind in ("f8", "i4", "u1"):
+            shape = (3, 4) if i % 2 else (1, 2)
+            arrays[f"x{i}"] = (100 * rng.random(shape)).astype(kind)
+    arrays["cube"] = rng.random((2, 3, 4)) if form == "5" else rng.random((2, 3))
+    arrays["none"] = np.zeros((0, 3))
+    savemat(path, {**arrays, "z": np.eye(2) * 1j}, format=form, do_compression=packed)
+    found, expected = read_mat(path), loadmat(path)
+    assert found.keys() == arrays.keys()
+    for name, array in found.items():
+        assert array.dtype == expected[name].dtype
+        np.testing.assert_array_equal(array, expected[name], err_msg=name)
+
+
+def test_damaged_types_of_a_mat_file(tmp_path):
+    """A type that is none ended SciPy's reader in a segmentation fault."""
+    path = tmp_path / "b.mat"
+    savemat(path, {"X": LABELS.astype("u1")})
+    content = path.read_bytes()
+    assert read_mat(path)["X"].tolist() == LABELS.tolist()
+    for kind in (0, 8, 18, 200, 60000):
+        path.write_bytes(content[:176] + kind.to_bytes(4, "little") + content[180:])
+        with pytest.raises(FileFormatError, match="is not a valid MAT file"):
+            read_mat(path)
+
+
+def test_a_separator_that_only_some_take_for_a_space(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("a,b\n1,2\n3,\x1d4\n")
+    with pytest.raises(InputError, match=r"'\\x1d4' stands where a number belongs"):
+        read_points(path, Reading())
 
 
 # ---- Parquet and Zarr in blocks

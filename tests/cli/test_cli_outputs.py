@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from conclust._spreadsheets import guard_text, unguarded
-from conclust.cli import outputs
 from conclust.cli.inputs import Reading, read_labelling
-from conclust.cli.outputs import (
+from conclust.exceptions import OutputExistsError
+from conclust.results import writing as outputs
+from conclust.results.writing import (
     LabelTable,
     OutputFolder,
     write_labels,
     write_memberships,
 )
-from conclust.exceptions import OutputExistsError
 
 AUTO = Reading()
 

@@ -11,7 +11,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import ConsensusClustering, EnsembleGenerator
-from conclust.cli import main, record
+from conclust.cli import main
+from conclust.results import selections
 from conclust.selection import choose
 
 QUICK = ["--resamples", "10", "--references", "19", "-k", "2:4"]
@@ -166,11 +167,11 @@ def test_finished_references_are_kept(blobs, tmp_path):
 
 def test_distributions_of_many_steps_are_thinned():
     values = np.linspace(0, 1, 9001)
-    kept = record._steps(values, values**2)
+    kept = selections._steps(values, values**2)
     assert len(kept["share"]) == 2000
     assert (kept["share"][0], kept["share"][-1], kept["pairs_up_to"][-1]) == (0.0, 1.0, 1.0)
     np.testing.assert_allclose(kept["pairs_up_to"], np.square(kept["share"]))
-    assert record._steps(values[:5], values[:5])["share"] == values[:5].tolist()
+    assert selections._steps(values[:5], values[:5])["share"] == values[:5].tolist()
 
 
 def test_cluster_asks_for_the_number_where_it_is_to(blobs, tmp_path, capsys):
@@ -179,7 +180,7 @@ def test_cluster_asks_for_the_number_where_it_is_to(blobs, tmp_path, capsys):
     given = ["cluster", str(path), "--label-column", "kind", "--partitions", "12"]
     assert main([*given, "-k", "auto", "--method", "hbgf", "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    generator = EnsembleGenerator(n_partitions=12)
+    generator = EnsembleGenerator("kmeans", n_partitions=12)
     model = ConsensusClustering("hbgf", generator, n_clusters="auto", random_state=0).fit(X)
     found = model.selection_
     assert found.n_clusters == 3

@@ -62,7 +62,7 @@ def test_one_split_is_that_of_the_twin(seed):
     labels = np.full(240, -1)
     labels[first] = np.minimum(part.clusters, 3)  # one cluster has no match
     assert agreement == np.mean(labels[first & (y >= 0)] == y[first & (y >= 0)])
-    Z, centres = naive.whitened(X, first, labels)
+    Z, centres = naive.whitened(X, first, labels, estimated=True)
     for b, (p, q) in enumerate(pairs):
         t = naive.places(Z, centres, p, q)
         n1, n2, n3 = naive.counts(t, first)
@@ -166,7 +166,7 @@ def test_any_clusterer_and_a_fitted_model():
             == 6
         )
     model = cc.ConsensusClustering(
-        generator=cc.EnsembleGenerator(n_partitions=10), n_clusters=3, random_state=0
+        generator=cc.EnsembleGenerator("kmeans", n_partitions=10), n_clusters=3, random_state=0
     ).fit(X)
     by_model = border_tests(X, model, n_splits=3, random_state=0)
     np.testing.assert_array_equal(by_model.labels, model.labels_)

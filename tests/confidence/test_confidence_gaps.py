@@ -77,6 +77,15 @@ def test_no_p_value_is_zero():
     assert gaps.p_value[0, 1] == pytest.approx(1 / 20)  # no drawn sample has as large a dip
 
 
+def test_a_gap_is_seen_where_the_p_value_is_alpha():
+    gaps = cluster_gaps(
+        pair_of_clusters(1000.0, 0), np.repeat([0, 1], 75), random_state=0, n_draws=19
+    )
+    exactly = gaps.p_value[0, 1]
+    assert gaps.separated(exactly)[0, 1]
+    assert not gaps.separated(exactly * 0.999)[0, 1]
+
+
 def test_halves_of_their_own_keep_many_features_from_making_a_gap():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2000))
@@ -127,7 +136,7 @@ def blobs():
     X, _ = make_blobs(120, centers=[[0, 0], [6, 0], [9, 0]], random_state=0)
     return Ensemble(
         EnsembleGenerator(
-            n_partitions=20, n_clusters=[2, 3, 4], init="random", random_state=0
+            "kmeans", n_partitions=20, n_clusters=[2, 3, 4], init="random", random_state=0
         ).fit_transform(X)
     )
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conclust import Ensemble
 from conclust._ensemble_file import FORMAT, VERSION
-from conclust._storage import write_npz
+from conclust._storage import read_npz, write_npz
 from conclust.exceptions import FileFormatError
 
 SOFT = Ensemble.from_memberships(
@@ -181,3 +181,41 @@ def test_an_archive_that_claims_more_than_it_can_hold(tmp_path):
     whole[start + 24 : start + 28] = struct.pack("<I", 4_000_000_000)
     path.write_bytes(whole)
     refused(path, "cannot unpack to 3.7 GiB")
+
+
+def test_soft_ensembles_take_no_more_memory_than_their_labels(tmp_path):
+    """40 KB made two matrices of float64 of all labels, 18 bytes a label."""
+    n, m = 40_000, 200
+    codes = np.full((n, m), 255, np.uint8)
+    codes[0] = 0
+    starts = np.concatenate([[0], np.full(n, m)]).astype(np.int64)
+    soft = {"soft_starts": starts, "soft_columns": np.arange(m), "soft_values": np.ones(m)}
+    write(tmp_path / "e.npz", codes, [1] * m, **soft)
+    tracemalloc.start()
+    try:
+        assert Ensemble.load(tmp_path / "e.npz").shape == (n, m)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * n * m, f"{peak / n / m:.1f} bytes a label"
+
+
+def test_soft_ensembles_are_checked_in_every_block(tmp_path, monkeypatch):
+    monkeypatch.setattr("conclust._ensemble_file._BLOCK_CELLS", 5)
+    assert Ensemble.load(soft_file(tmp_path / "e.npz")) == SOFT
+    for place in range(len(B.data)):
+        values = changed(B.data, place, B.data[place] * 0.5)
+        refused(soft_file(tmp_path / "e.npz", soft_values=values), "do not sum|most probable")
+        refused(
+            soft_file(tmp_path / "e.npz", soft_values=changed(B.data, place, 5e-324)),
+            "no probabilities",
+        )
+
+
+@pytest.mark.parametrize("name", [-1, -2, 10**30, "-1", "-2", True, 1.5, None, [1]])
+def test_names_that_no_cluster_can_have(tmp_path, name):
+    path = tmp_path / "e.npz"
+    Ensemble([["a"], ["b"]]).save(path)
+    arrays, meta = read_npz(path)
+    write_npz(path, arrays, {**meta, "names": [["a", name]]})
+    refused(path, "the names of its clusters do not fit")

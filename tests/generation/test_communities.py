@@ -1,6 +1,4 @@
 import pickle
-import threading
-import time
 import warnings
 
 import joblib
@@ -246,6 +244,21 @@ def test_a_graph_of_the_users_is_clustered():
     assert {m.n_clusters for m in numbers.fit(points, graph=graph).members_} <= {3, 4, 6, 7}
 
 
+def test_density_members_beside_a_graph_of_the_users():
+    points, _ = make_blobs(240, 3, centers=4, random_state=0)
+    graph = neighbour_graph(points, 12, weights="jaccard").to_scipy()
+    generator = EnsembleGenerator(["graph", "density"], 6, random_state=0)
+    labels = generator.fit_transform(points, graph=graph)
+    assert np.array_equal(labels[:, 1::2], generator.fit_transform(points)[:, 1::2])
+    # Copies may be in different clusters of the graph: then nothing but the points of fit can be labelled.
+    twice = np.concatenate([points, points[:3]])
+    bigger = sp.block_diag([graph, np.ones((3, 3)) - np.eye(3)]).tocsr()
+    labels = generator.fit_transform(twice, graph=bigger)
+    assert np.array_equal(generator.transform(twice), labels)
+    with pytest.raises(InputError, match="know only the X given to fit"):
+        generator.transform(points)
+
+
 def test_a_graph_decides_what_the_cache_holds(tmp_path):
     points, _ = make_blobs(100, 3, centers=4, random_state=0)
     graphs = [neighbour_graph(points, k).to_scipy() for k in (6, 12)]
@@ -295,16 +308,3 @@ def test_graphs_that_are_refused():
 def test_parameters_that_are_refused(wrong, sentence):
     with pytest.raises(ParameterError, match=sentence):
         EnsembleGenerator(**({"method": "graph", "n_partitions": 2} | wrong)).fit(IRIS)
-
-
-def test_an_interrupt_ends_the_search():
-    import signal
-
-    points = np.random.default_rng(0).normal(size=(9000, 900))
-    timer = threading.Timer(0.4, signal.raise_signal, [signal.SIGINT])
-    started = time.perf_counter()
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        EnsembleGenerator("graph", 40, n_jobs=1, random_state=0).fit(points)
-    timer.join()
-    assert time.perf_counter() - started < 3.0

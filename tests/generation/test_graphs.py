@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,9 @@ from tests.generation.test_landmarks import rng
 from tests.naive import landmarks as naive
 
 from conclust import ConsensusClustering, EnsembleGenerator
+from conclust._threads import UnwantedError, heeding, in_threads, stop_if_unwanted
 from conclust.exceptions import ParameterError
+from conclust.generation import landmarks
 from conclust.generation.cache import MemberCache
 from conclust.generation.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import Task
@@ -209,6 +212,61 @@ def test_each_of_the_members_is_kept_and_found_again(tmp_path):
     np.testing.assert_array_equal(again.transform(IRIS), labels)
     _, without = generated("spectral", 5, n_clusters=4, n_graphs=1)
     np.testing.assert_array_equal(without, labels)
+
+
+def test_kept_members_of_a_graph_are_read_with_one_search(tmp_path):
+    def made():
+        return generated("spectral", 5, n_clusters=[2, 3, 4, 5, 6], n_graphs=1, cache_dir=tmp_path)
+
+    first, labels = made()
+    again, read = made()
+    np.testing.assert_array_equal(read, labels)
+    models = [[member.model for member in generator.members_] for generator in (first, again)]
+    for of_one in models:
+        assert all(model.search is of_one[0].search for model in of_one)
+    # Searches of equal content are one graph, too: those of models that come from files.
+    assert models[0][0].search is not models[1][0].search
+    assert models[0][0].shares_ties(models[1][1])
+    one, other = generated("spectral", 2, n_clusters=3, n_graphs=2)[0].members_
+    assert not one.model.shares_ties(other.model)
+
+
+def test_members_of_one_graph_are_made_side_by_side_to_the_same_bits(monkeypatch):
+    numbers = (2, 3, 4, 5, 7, 8)
+    alone, together = (
+        LandmarkSpectralRecipe(n_columns=8, threads=threads).run(
+            IRIS, numbers, np.random.default_rng(0)
+        )
+        for threads in (1, 3)
+    )
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one.labels, other.labels)
+        np.testing.assert_array_equal(one.model.centers, other.model.centers)
+    used = []
+
+    def seen(function, items, threads):
+        used.append(threads)
+        return in_threads(function, items, threads)
+
+    monkeypatch.setattr(landmarks, "in_threads", seen)
+    monkeypatch.setattr("conclust._threads._processors", lambda: 4)
+    _, many = generated("spectral", 6, n_clusters=[2, 3, 4], n_graphs=1, n_jobs=4)
+    generated("spectral", 6, n_clusters=[2, 3, 4], n_graphs=2, n_jobs=4)
+    _, one = generated("spectral", 6, n_clusters=[2, 3, 4], n_graphs=1, n_jobs=1)
+    assert used == [4, 2, 2, 1]
+    np.testing.assert_array_equal(many, one)
+
+
+def test_what_nobody_wants_ends_in_threads_within_threads():
+    def work(item):
+        for _ in range(1000):
+            time.sleep(0.01)
+            stop_if_unwanted()
+
+    began = time.monotonic()
+    with pytest.raises(UnwantedError), heeding(lambda: time.monotonic() - began > 0.1):
+        in_threads(work, [1, 2, 3], 3)
+    assert time.monotonic() - began < 5
 
 
 def test_the_name_of_a_kept_member_tells_all_that_it_depends_on():

@@ -8,6 +8,7 @@ from sklearn.cluster import KMeans
 from tests.naive.kmeans import by_first_appearance, greedy_start, lloyd
 
 from conclust import Ensemble
+from conclust._kernels import bitslice_forms
 from conclust._random import seed_sequence, spawn_generators, spawn_seeds
 from conclust.generation.runs import draw_objects, run_kmeans
 
@@ -89,6 +90,66 @@ def test_it_ends_and_refills_as_scikit_learn_does(tol):
         assert (made.labels[:, u] == labels).all()
         assert made.found[u] == len(order) == k
         np.testing.assert_allclose(made.centers[u], model.cluster_centers_[order], atol=1e-9)
+
+
+def hard_points(kind):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 4))
+    if kind == "grid":  # many ties
+        return rng.integers(-2, 3, (200, 3)).astype(float)
+    if kind == "equal":
+        return np.repeat(rng.normal(size=(20, 3)), 10, axis=0)
+    if kind == "outlier":
+        X[7] *= 1e9
+        X[:, 2] *= 1e6
+    if kind == "close":  # closer than single precision tells apart
+        X = np.repeat(X[:20], 10, axis=0) + 1e-9 * X
+    if kind == "constant":
+        X[:, 1:] = 1e8
+    return X * {"large": 1e140, "too large": 1e151, "tiny": 1e-150}.get(kind, 1.0)
+
+
+KINDS = ("plain", "grid", "equal", "outlier", "close", "constant", "large", "too large", "tiny")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_form_has_the_same_bits_and_the_labels_of_the_sums(kind):
+    X = hard_points(kind)
+    n, k = len(X), 9
+    drawn, seeds = prepared(n, n, 6)
+    with np.errstate(all="ignore"):
+        made = [
+            run_kmeans(X, k, drawn, seeds, candidates=5, refills=True, centers=True, form=form)
+            for form in bitslice_forms()
+        ]
+    for other in made[1:]:
+        for name in ("labels", "found", "inertia", "centers"):
+            assert getattr(made[0], name).tobytes() == getattr(other, name).tobytes()
+    if kind in ("too large", "tiny"):
+        return
+    Z = X - X.mean(axis=0)
+    for u in range(6):
+        centers = made[0].centers[u][: made[0].found[u]] - X.mean(axis=0)
+        scores = Z @ centers.T - 0.5 * (centers**2).sum(axis=1)
+        of_own = scores[np.arange(n), made[0].labels[:, u]]
+        slack = 1e-13 * (np.abs(Z).max() ** 2)
+        assert (of_own >= scores.max(axis=1) - slack).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 31, 32, 33, 60, 63, 64, 65, 129])
+@pytest.mark.parametrize("k", [1, 2, 5, 6, 7, 13])
+def test_blocks_and_tiles_that_are_not_full(n, k):
+    X = points_of(n, n=n, d=3)
+    k = min(k, n)
+    drawn, seeds = prepared(n, n, 2)
+    for form in bitslice_forms():
+        made = run_kmeans(X, k, drawn, seeds, candidates=7, centers=True, form=form)
+        for u in range(2):
+            start = greedy_start(X, k, 7, int(seeds[u]))
+            labels, centers = lloyd(X, X[start], 100)
+            labels, order = by_first_appearance(labels)
+            assert (made.labels[:, u] == labels).all()
+            np.testing.assert_allclose(made.centers[u][: len(order)], centers[order], atol=1e-12)
 
 
 def test_no_bit_depends_on_threads_or_on_the_other_runs():

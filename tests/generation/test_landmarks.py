@@ -17,7 +17,7 @@ from tests.naive import landmarks as naive
 from conclust import HBGF, ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import ParameterError
 from conclust.generation import embedded, models
-from conclust.generation.embedded import bridges
+from conclust.generation.embedded import bridges, start_seed
 from conclust.generation.landmarks import LandmarkSpectralRecipe, search_of
 from conclust.spectral import bipartite_spectrum, transfer_cut
 
@@ -100,7 +100,9 @@ def test_members_are_a_spectral_clustering_of_the_bipartite_graph():
     graph = recipe._graph(places, X, rng(4))
     weights = naive.ties(X, places, search_of(places, 5, rng(4)), 5)
     np.testing.assert_allclose(graph.ties.toarray(), weights, rtol=1e-9)
-    found = graph.cut(6, rng(5)).label_tied(graph.found, graph.weights)
+    draws = rng(5)
+    cut = graph.cut(6, graph.drawn(draws), start_seed(draws))
+    found = cut.label_tied(graph.found, graph.weights)
     rows = naive.embedding(weights, 6)
     best = KMeans(6, n_init=20, random_state=0).fit(rows)
     inertia = sum(((rows[found == k] - rows[found == k].mean(0)) ** 2).sum() for k in range(6))
@@ -268,7 +270,7 @@ def test_kinds_take_turns_with_clusterers():
     assert [member.method for member in generator.members_] == ["spectral", "KMeans"]
     assert generator.members_[1].n_clusters == 3
     with pytest.raises(
-        ParameterError, match="list of clusterers, 'kmeans', 'spherical', 'spectral' and"
+        ParameterError, match="list of clusterers, 'kmeans', 'spherical', 'spectral', "
     ):
         EnsembleGenerator(["kmeans", "mixed"]).fit(IRIS)
     with pytest.raises(ParameterError, match=r"Is it 'spectral'\?"):

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def whitened(X, first, pieces):
+def whitened(X, first, pieces, estimated=False):
     """Points after whitening by the first part, and the centres of its pieces there."""
     K = max(pieces) + 1
     A = [i for i in range(len(X)) if first[i] and pieces[i] >= 0]
@@ -15,7 +15,13 @@ def whitened(X, first, pieces):
     if np.trace(C) == 0:
         W = np.eye(d)
     else:
-        values, vectors = np.linalg.eigh(0.9 * C + 0.1 * np.trace(C) / d * np.eye(d))
+        share, mu = 0.1, np.trace(C) / d
+        if estimated:
+            # Ledoit and Wolf 2004: how far products of single points are from C, beside C from mu I.
+            rest = [X[i] - centres[pieces[i]] for i in A]
+            off = np.mean([np.sum((np.outer(r, r) - C) ** 2) for r in rest]) / len(A)
+            share = max(share, min(1.0, off / np.sum((C - mu * np.eye(d)) ** 2)))
+        values, vectors = np.linalg.eigh((1 - share) * C + share * mu * np.eye(d))
         W = vectors / np.sqrt(values) @ vectors.T
     return X @ W, np.array(centres) @ W
 

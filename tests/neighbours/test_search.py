@@ -84,6 +84,43 @@ def test_threads_change_no_bit():
         assert np.array_equal(one.squares, other.squares)
 
 
+@pytest.mark.parametrize("kind", ["normal", "grid", "clusters", "outliers"])
+def test_cells_lose_few_neighbours(kind):
+    rng = np.random.default_rng(4)
+    if kind == "clusters":
+        points = (
+            rng.normal(size=(4000, 8)) * 0.2 + rng.normal(size=(12, 8))[rng.integers(0, 12, 4000)]
+        )
+    else:
+        points = np.unique(KINDS[kind](rng, 4000, 6), axis=0)
+    every, cells = PointIndex(points), PointIndex(points, 500)
+    for k in (1, 15, 40):
+        squares = every.neighbours(k)[1]
+        found, near = cells.neighbours(k, 2)
+        assert not (found == np.arange(len(points))[:, None]).any()
+        # By distance: of equally near points any will do.
+        assert (near <= squares[:, -1:]).mean() >= 0.97
+        assert np.array_equal(cells.neighbours(k, 1)[0], found)
+    some = rng.permutation(len(points))[:300]
+    found, near = cells.nearest(points[some], 3, 2)
+    assert np.array_equal(found[:, 0], some)
+    assert not near[:, 0].any()
+    queries = points[some] + rng.normal(size=(len(some), points.shape[1])) * 0.1
+    together = cells.nearest(queries, 15)[0]
+    assert (cells.nearest(queries, 15)[1] <= every.nearest(queries, 15)[1][:, -1:]).mean() >= 0.96
+    for i in range(0, 300, 37):
+        assert np.array_equal(cells.nearest(queries[i : i + 1], 15)[0][0], together[i])
+
+
+def test_more_neighbours_than_a_cell_has_points():
+    points = np.random.default_rng(5).normal(size=(130, 2))
+    for k in (1, 60, 129):
+        found, _ = PointIndex(points, 100).neighbours(k)
+        assert found.shape == (130, k)
+        assert all(len(set(row)) == k for row in found.tolist())
+    assert np.array_equal(found, PointIndex(points).neighbours(129)[0])
+
+
 def test_few_points():
     assert find_neighbours([[1.0, 2.0]], 3).found.shape == (1, 0)
     assert find_neighbours(np.ones((5, 2)), 3).found.shape == (1, 0)

@@ -2,12 +2,13 @@
 
 import csv
 import json
+import re
 import shutil
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from conclust import report
 from conclust.cli import main
@@ -29,7 +30,7 @@ def results(tmp_path_factory):
         writer.writerow(["id", "=a", "b", "c", "kind"])
         for i, row in enumerate((X * [1, 10, 0.1]).tolist()):
             writer.writerow([f"=plant {i}", *row, f"class {y[i]}"])
-    given = ["--label-column", "kind", "-q", "--seed", "3"]
+    given = ["--label-column", "kind", "-q", "--seed", "6"]
     assert (
         main(["cluster", str(points), *given, "--partitions", "20", "--out", str(home / "cluster")])
         == 0
@@ -80,7 +81,7 @@ def test_a_folder_of_cluster(results):
     assert seconds["total"] == record["seconds"]["total"]
     (code,) = [block["text"] for block in blocks(found, "repeat") if block["kind"] == "code"]
     assert code.startswith("conclust cluster ")
-    assert "--seed 3" in code
+    assert "--seed 6" in code
     assert any("accuracy H = 1.000" in block.get("text", "") for block in blocks(found, "run"))
 
 
@@ -174,10 +175,10 @@ def respelled(folder, change):
 
 
 def test_another_version_is_one_clear_sentence(copied):
-    folder = respelled(copied("cluster"), lambda content: content.update(format=2))
-    with pytest.raises(InputError, match=r"has format 2, written by conclust 0\..*reads format 1"):
+    folder = respelled(copied("cluster"), lambda content: content.update(format=1))
+    with pytest.raises(InputError, match=r"has format 1, written by conclust 0\..*reads format 2"):
         report.account(folder)
-    respelled(folder, lambda content: content.update(format=1))
+    respelled(folder, lambda content: content.update(format=2))
     respelled(folder, lambda content: content["settings"].update(method="nonesuch"))
     with pytest.raises(InputError, match="by the method 'nonesuch', which this version"):
         report.account(folder)
@@ -188,6 +189,9 @@ def test_folders_of_other_commands_are_refused(copied, command):
     folder = respelled(copied("cluster"), lambda content: content.update(command=command))
     with pytest.raises(InputError, match="no result that can be reported"):
         report.account(folder)
+
+
+FIRST_SHARE = re.compile(r"(\n[^,\n]*,)[^,\n]*")
 
 
 def refusal(folder, content):
@@ -221,8 +225,8 @@ def test_a_record_with_nonsense_is_read_or_refused_in_a_sentence(name, copied):
         ("cluster", "labels.csv", lambda t: t.replace("label", "lable", 1)),
         ("cluster", "labels.csv", lambda t: ""),
         ("cluster", "labels.csv", lambda t: t + '"'),
-        ("cluster", "memberships.csv", lambda t: t.replace("0.", "-0.")),
-        ("cluster", "memberships.csv", lambda t: t.replace("0.", "nan")),
+        ("cluster", "memberships.csv", lambda t: FIRST_SHARE.sub(r"\1-0.5", t, count=1)),
+        ("cluster", "memberships.csv", lambda t: FIRST_SHARE.sub(r"\1nan", t, count=1)),
         (
             "cluster",
             "memberships.csv",
@@ -253,11 +257,11 @@ def test_what_points_say_is_of_the_points(results):
         X = np.array(
             [[float(row[name]) for name in ("=a", "b", "c")] for row in csv.DictReader(file)]
         )
-    for name, scaler in (("cluster", MinMaxScaler()), ("select", StandardScaler())):
+    for name in ("cluster", "select"):
         found = read_result(results / name)
         expected = cluster_features(X, found.labels)
         np.testing.assert_array_equal(found.features.found.difference, expected.difference)
-        gaps = cluster_gaps(scaler.fit_transform(X), found.labels, random_state=3)
+        gaps = cluster_gaps(StandardScaler().fit_transform(X), found.labels, random_state=0)
         np.testing.assert_array_equal(found.gaps.p_value, gaps.p_value)
 
 

@@ -16,7 +16,13 @@ class KMeansDraws:
 
 class KMeansSearch:
     def __init__(
-        self, n_clusters: int, candidates: int, max_iter: int, tol: float, refills: bool
+        self,
+        n_clusters: int,
+        candidates: int,
+        max_iter: int,
+        tol: float,
+        refills: bool,
+        form: str = "auto",
     ) -> None: ...
 
 class KMeansResults:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._labels import arrow_column
 from conclust._storage import read_json, read_npy
 from conclust._validation import missing_extra
 from conclust.exceptions import ConclustError, FileFormatError, InputError
@@ -225,7 +226,7 @@ class ParquetFiles:
                     table.slice(max(0, begin - first), min(end, last) - max(begin, first))
                 )
         with _reading(self.groups[0][0]):
-            read = [[_column(piece.column(name)) for name in self.columns] for piece in pieces]
+            read = [[arrow_column(piece.column(name)) for name in self.columns] for piece in pieces]
         return _stacked([np.concatenate(same) for same in zip(*read, strict=True)])
 
 
@@ -234,18 +235,6 @@ def _parquet(path: Path) -> Any:
         return import_module("pyarrow.parquet")
     except ImportError:
         missing_extra("pyarrow", "parquet", f"Reading {path.name}")
-
-
-def _column(column: Any) -> NDArray[Any]:
-    """Return a column of a table of Arrow as NumPy has it; absent labels are NaN or None."""
-    whole = column.combine_chunks()
-    if hasattr(whole, "dictionary_decode"):
-        whole = whole.dictionary_decode()
-    if whole.null_count and str(whole.type).startswith(("int", "uint")):
-        objects = np.empty(len(whole), dtype=object)
-        objects[:] = whole.to_pylist()
-        return objects
-    return np.asarray(whole.to_numpy(zero_copy_only=False))
 
 
 def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from conclust._ensemble_input import read_weights
 from conclust._labels import Missing
 from conclust._progress import reporter, say
 from conclust._threads import thread_count
-from conclust._validation import check_int, check_option
+from conclust._validation import check_int, check_option, refuse
 from conclust.blocks.checkpoints import Stages, current_folder
 from conclust.blocks.dask_runner import DaskRunner, active_client, needed_client
 from conclust.blocks.facts import Facts, block_rows_of, joined
@@ -97,6 +97,8 @@ class LabelStore:
         check_option(missing, "missing", "LabelStore", Missing)
         check_option(runner, "runner", "LabelStore", RunnerName)
         check_int(block_rows, "block_rows", "LabelStore", none=True)
+        if columns is not None and (isinstance(columns, str) or not isinstance(columns, Sequence)):
+            refuse("columns", "LabelStore", "a list of names or None", columns)
         self.source = open_source(labels, None if columns is None else list(columns))
         n, m = self.source.shape
         if n < 2 or m < 1:

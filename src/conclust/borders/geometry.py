@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from sklearn.covariance import ledoit_wolf_shrinkage
 
 from conclust._kernels import border_places, count_valleys, nearest_centres
 from conclust._threads import one_library_thread
 
 __all__ = ["BorderGeometry", "border_geometry"]
 
-# The share of the mean variance in the pooled covariance: directions without spread stay harmless.
+# The least share of the mean variance in the pooled covariance: directions without spread stay harmless.
 _SHRINKAGE = 0.1
 
 
@@ -95,6 +96,7 @@ def border_geometry(
     pieces: NDArray[np.int64],
     n_pieces: int,
     *,
+    estimated: bool = False,
     threads: int = 1,
 ) -> BorderGeometry:
     """Fix the borders between pieces by the first part of the points.
@@ -110,6 +112,9 @@ def border_geometry(
         Each piece has a point in the first part.
     n_pieces : int
         Number of pieces.
+    estimated : bool, default=False
+        Whether the share of the mean variance in the covariance is estimated (Ledoit and Wolf 2004), if it is
+        more than a tenth: axes of round pieces with few points are then straighter.
     threads : int, default=1
         Number of threads.
 
@@ -130,7 +135,10 @@ def border_geometry(
         centres = sums / sizes[:, None]
         rest = members - centres[labels]
         covariance = rest.T @ rest / len(rest)
-        directions = _whitened(covariance, centres)
+        share = _SHRINKAGE
+        if estimated:
+            share = max(share, float(ledoit_wolf_shrinkage(rest, assume_centered=True)))
+        directions = _whitened(covariance, centres, share)
         scores = np.ascontiguousarray(X @ directions)
         gram = centres @ directions
     gram = np.ascontiguousarray(0.5 * (gram + gram.T))
@@ -139,12 +147,14 @@ def border_geometry(
     return BorderGeometry(scores, gram, nearest)
 
 
-def _whitened(covariance: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.float64]:
+def _whitened(
+    covariance: NDArray[np.float64], centres: NDArray[np.float64], share: float
+) -> NDArray[np.float64]:
     """Return C^-1 M' (d, K) for the shrunken covariance C: x' C^-1 m is an inner product after whitening."""
     d = len(covariance)
     spread = float(np.trace(covariance)) / d
     if not spread > 0.0:
         return np.asarray(centres.T.copy())
-    shrunken = (1.0 - _SHRINKAGE) * covariance
-    shrunken[np.diag_indices(d)] += _SHRINKAGE * spread
+    shrunken = (1.0 - share) * covariance
+    shrunken[np.diag_indices(d)] += share * spread
     return np.asarray(scipy.linalg.solve(shrunken, centres.T, assume_a="pos"))

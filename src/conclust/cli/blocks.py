@@ -13,11 +13,11 @@ from conclust.blocks.checkpoints import has_state
 from conclust.cli.asked import jobs
 from conclust.cli.choice import choose
 from conclust.cli.inputs import read_weights
-from conclust.cli.outputs import OutputFolder, is_table_name, write_result
 from conclust.cli.record import Clock, call_record, parameters, recorded_warnings, versions
 from conclust.cli.summary import sizes_line
 from conclust.cli.talk import STREAM, Talk, count, plain
 from conclust.exceptions import InputError
+from conclust.results.writing import OutputFolder, is_table_name, write_result
 
 __all__ = ["run_blocks"]
 

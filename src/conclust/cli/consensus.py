@@ -7,6 +7,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,28 @@ from conclust.cli.draws import read_draws
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_ensemble, read_points
 from conclust.cli.labeller import Labeller
-from conclust.cli.outputs import (
+from conclust.cli.points_told import gaps_record, write_features
+from conclust.cli.reading import reading
+from conclust.cli.record import (
+    Clock,
+    call_record,
+    parameters,
+    recorded_warnings,
+    versions,
+)
+from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
+from conclust.cli.talk import STREAM, Talk, count, plain, send_table
+from conclust.confidence import ChanceConfidence, confidences
+from conclust.confidence.chance import usual_chance
+from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.base import spread
+from conclust.ensemble import MISSING, Ensemble
+from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
+from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling import scaled
+from conclust.pipeline import ConsensusClustering
+from conclust.results.selections import selection_record
+from conclust.results.writing import (
     LabelTable,
     OutputFolder,
     is_table_name,
@@ -32,26 +54,6 @@ from conclust.cli.outputs import (
     write_partitions,
     write_result,
 )
-from conclust.cli.points_told import gaps_record, write_features
-from conclust.cli.reading import reading
-from conclust.cli.record import (
-    Clock,
-    call_record,
-    parameters,
-    recorded_warnings,
-    selection_record,
-    versions,
-)
-from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
-from conclust.cli.talk import STREAM, Talk, count, plain, send_table
-from conclust.confidence import ChanceConfidence, confidences
-from conclust.confidence.chance import usual_chance
-from conclust.consensus.base import spread
-from conclust.ensemble import MISSING, Ensemble
-from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
-from conclust.generation import EnsembleGenerator
-from conclust.generation.labelling import scaled
-from conclust.pipeline import ConsensusClustering
 
 __all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send"]
 
@@ -156,6 +158,8 @@ def _clustered(
             )
             with talk.during("choosing the number of clusters"):
                 yield
+        elif step == "refine":
+            yield
         else:
             weights = subjects[0].weights
             if weights is not None:
@@ -164,7 +168,8 @@ def _clustered(
                 )
             with _combining(talk, choice, subjects[0], len(points.category_names)):
                 yield
-        clock.lap(step)
+        if step != "refine":
+            clock.lap(step)
 
     with recorded_warnings() as told, warnings.catch_warnings(), watching(watcher):
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
@@ -187,8 +192,16 @@ def _clustered(
         "category_weight": None if weights is None else float(weights[-1]),
     }
     table = LabelTable(points.ids, points.id_name, None, arguments.raw)
+    model = pipeline.consensus_
+    if isinstance(model, AutoConsensus):
+        # What finds the same consensus in the ensemble, without the points that chose its number.
+        settings["cut"] = model.n_clusters_cut_
+    if pipeline.refinement_ is not None:
+        model = copy(model)
+        model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
+    settings["refined"] = pipeline.refinement_ is not None
     held = _Clustered(points, filled, pipeline)
-    return _Work(pipeline.consensus_, ensemble, table, points.classes, source, settings, told, held)
+    return _Work(model, ensemble, table, points.classes, source, settings, told, held)
 
 
 def _partitions(
@@ -411,6 +424,7 @@ def _write_points(
         points.category_names,
         filled.values,
         gaps=arguments.impute is not None,
+        refinement=clustered.pipeline.refinement_,
     )
     if labeller is not None:
         labeller.save(folder.file("generator.npz"))

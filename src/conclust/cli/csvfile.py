@@ -40,6 +40,7 @@ _SNIFFED_LINES = 50
 _CHUNK_FIELDS = 1 << 18
 _MISSING = frozenset(["", "na", "nan", "n/a", "none", "null", "<na>"])
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_SPACES = " \t\n\r\x0b\x0c"
 
 Rows = list[list[str]]
 
@@ -464,7 +465,8 @@ def _refuse_number(
     """Raise with the first cell that is no number, or is empty where that is not allowed."""
     for i, cell in enumerate(cells):
         text = cell.strip()
-        number = rows.is_number(text)
+        # Separators like \x1d are spaces for str.strip, and none for float.
+        number = rows.is_number(text) and text == cell.strip(_SPACES)
         if (number and np.isfinite(rows.to_number(text))) or (gaps and is_missing(text)):
             continue
         where = f"{rows.path}: {rows.place(start + i, column)}"
@@ -490,7 +492,9 @@ def _refuse_number(
             hint = "With --decimal comma a point is no part of a number."
         elif len(rows.names) == 1 and len(text.split()) > 1:
             hint = "Separate the columns by comma, semicolon or tab."
-        raise InputError(f"{where}: {text[:60]!r} stands where a number belongs. {hint}")
+        raise InputError(
+            f"{where}: {cell.strip(_SPACES)[:60]!r} stands where a number belongs. {hint}"
+        )
     raise AssertionError("every number is finite")
 
 

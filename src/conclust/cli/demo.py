@@ -25,7 +25,6 @@ from conclust import datasets
 from conclust._random import seed_sequence, spawn_seeds
 from conclust._storage import atomic_write, write_json
 from conclust.cli.asked import jobs
-from conclust.cli.outputs import OutputFolder
 from conclust.cli.record import versions
 from conclust.cli.story import REPORT, SET, story
 from conclust.cli.talk import Talk, count
@@ -36,6 +35,7 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import EnsembleWarning, InputError, MissingExtraError
 from conclust.generation import EnsembleGenerator
 from conclust.metrics import adjusted_rand_index, consistency_index
+from conclust.results.writing import OutputFolder
 from conclust.weighting import certainty_weights
 
 __all__ = ["run"]

@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 
 from conclust.cli.talk import count
 from conclust.exceptions import InputError
-from conclust.report.result import IMPUTED
+from conclust.results.result import IMPUTED
 
 __all__ = ["Filled", "fill"]
 

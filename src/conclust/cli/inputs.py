@@ -15,11 +15,11 @@ from conclust._storage import read_npz
 from conclust._warnings import warn
 from conclust.cli.columns import OBJECT, id_name, names_objects, roles_of
 from conclust.cli.csvfile import CsvRows, is_missing, read_number_columns
-from conclust.cli.outputs import is_label_file
 from conclust.cli.sources import Source, opened
 from conclust.cli.tables import Reading, Table, listed, read_array, refuse_columns, table_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import InputError, OrientationWarning
+from conclust.results.writing import is_label_file
 
 __all__ = [
     "Labelling",

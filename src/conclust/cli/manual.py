@@ -23,7 +23,13 @@ _EXIT = (
     ("70", "an error in conclust itself"),
     ("130", "interrupted by Ctrl-C; 143: by SIGTERM"),
 )
-_ENVIRONMENT = (("CONCLUST_DATA", "the folder of published data sets, for 'conclust demo'"),)
+_ENVIRONMENT = (
+    ("CONCLUST_DATA", "the folder of published data sets, for 'conclust demo'"),
+    (
+        "CONCLUST_KERNELS",
+        "'portable': the kernels use no instructions of special processors, to check that results are the same",
+    ),
+)
 
 
 def page(parser: argparse.ArgumentParser, version: str) -> str:

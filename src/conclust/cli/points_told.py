@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from conclust._spreadsheets import guard_text
 from conclust.cli.fill import Filled
 from conclust.cli.inputs import Points
-from conclust.cli.outputs import write_numbers
-from conclust.cli.record import numbers_of
 from conclust.confidence import ClusterFeatures, cluster_categories, cluster_features, cluster_gaps
-from conclust.report.result import MOST_GAPS
+from conclust.results.result import MOST_GAPS
+from conclust.results.selections import numbers_of
+from conclust.results.writing import write_numbers
 
 __all__ = ["gaps_record", "write_features"]
 

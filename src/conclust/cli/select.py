@@ -13,20 +13,12 @@ from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.consensus import folder_of, send
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_points
-from conclust.cli.outputs import (
-    LabelTable,
-    write_labels,
-    write_numbers,
-    write_partitions,
-    write_result,
-)
 from conclust.cli.points_told import gaps_record, write_features
 from conclust.cli.reading import reading
 from conclust.cli.record import (
     Clock,
     call_record,
     recorded_warnings,
-    selection_record,
     versions,
 )
 from conclust.cli.summary import score, sizes_line, sizes_of
@@ -36,6 +28,14 @@ from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling import scaled
 from conclust.generation.scaling import scaler_of
+from conclust.results.selections import selection_record
+from conclust.results.writing import (
+    LabelTable,
+    write_labels,
+    write_numbers,
+    write_partitions,
+    write_result,
+)
 from conclust.selection import Selection, choose
 
 __all__ = ["SELECTION_FILES", "run"]

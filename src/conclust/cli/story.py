@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from conclust import report
 from conclust.cli.asked import jobs
-from conclust.cli.outputs import OutputFolder
 from conclust.cli.summary import sizes_line, sizes_of
 from conclust.cli.talk import count
 from conclust.confidence import object_confidence
@@ -19,6 +18,7 @@ from conclust.exceptions import EnsembleWarning, SelectionWarning
 from conclust.generation import EnsembleGenerator
 from conclust.metrics import consistency_index
 from conclust.pipeline import ConsensusClustering
+from conclust.results.writing import OutputFolder
 
 __all__ = ["REPORT", "SET", "story"]
 

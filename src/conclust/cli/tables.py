@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
-import shutil
-import struct
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import prod
-from typing import Any, BinaryIO, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +21,7 @@ from conclust.cli.csvfile import (
     read_number_columns,
     read_text_columns,
 )
+from conclust.cli.matfile import read_mat
 from conclust.cli.sources import Source
 from conclust.exceptions import FileFormatError, InputError
 
@@ -70,7 +66,6 @@ class Reading:
     key: str | None = None
 
 
-_CHUNK = 1 << 20  # bytes
 # Cells that were meant as numbers: with a sign of thousands, in hexadecimals, several in one cell.
 _NEARLY_NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[\d.,;_'\s]+)")
 
@@ -349,94 +344,11 @@ def read_array(
     return arrays[found[0]]
 
 
-_MAT_NUMBERS = range(6, 16)  # classes of arrays of version 5: double, single, int8 ... uint64
-_MAT_ARRAY, _MAT_PACKED = 14, 15  # types of elements
-_MAT_ERRORS = (
-    ValueError,
-    TypeError,
-    LookupError,
-    EOFError,
-    AttributeError,
-    zlib.error,
-    struct.error,
-)
-
-
 def _read_mat(source: Source) -> dict[str, NDArray[Any]]:
-    """Return the arrays of numbers; nothing else of the file is unpacked."""
-    from scipy.io import loadmat, whosmat
-    from scipy.io.matlab import MatReadError
-
-    try:
-        with open_regular(source.path) as file:
-            numbers, size = _mat_numbers(file)
-        shapes: list[Any] = [listed[1] for listed in whosmat(numbers)]  # type: ignore[arg-type]
-        size = max(size, sum(8 * abs(prod(shape)) for shape in shapes))
-        if size > reading_limit():
-            raise FileFormatError(f"{source} unpacks to {size} bytes, too many for this machine.")
-        numbers.seek(0)
-        content = loadmat(numbers)  # type: ignore[arg-type]
-    except NotImplementedError as error:
-        raise FileFormatError(
-            f"{source} is of MATLAB's format 7.3, which is not read. In MATLAB: save('file.mat', "
-            "'X', '-v7')."
-        ) from error
-    except (*_MAT_ERRORS, MatReadError) as error:
-        raise FileFormatError(f"{source} is not a valid MAT file ({error}).") from error
-    arrays = {
-        name: value
-        for name, value in content.items()
-        if isinstance(value, np.ndarray)
-        and value.dtype.kind in "biuf"
-        and not name.startswith("__")
-    }
+    arrays = read_mat(source.path)
     if not arrays:
         raise InputError(f"{source} holds no array of numbers.")
     return arrays
-
-
-def _mat_numbers(file: BinaryIO) -> tuple[io.BytesIO, int]:
-    """Return the file without cells, structs and other nested arrays, and what it unpacks to in bytes.
-
-    SciPy unpacks whole blocks of whatever stands in a file; and the shape that an array states need not be
-    the length of its data, which is counted here.
-    """
-    start = file.read(128)
-    numbers, size = io.BytesIO(), 0
-    numbers.write(start)
-    order: Literal["little", "big"] = "big" if start[126:128] == b"MI" else "little"
-    if start[126:128] not in (b"MI", b"IM"):  # version 4, which has neither
-        shutil.copyfileobj(file, numbers)
-    else:
-        while tag := file.read(8):
-            kind, length = int.from_bytes(tag[:4], order), int.from_bytes(tag[4:], order)
-            content = file.read(length)
-            unpacked = _unpacked_size(content, order) if kind == _MAT_PACKED else length
-            if unpacked and (kind != _MAT_ARRAY or _is_numeric(content, 8, order)):
-                numbers.write(tag + content)
-                size += unpacked
-    numbers.seek(0)
-    return numbers, size
-
-
-def _is_numeric(array: bytes, flags: int, order: Literal["little", "big"]) -> bool:
-    """Tell by its flags whether an array holds numbers, which are in the lowest byte of four."""
-    found = array[flags : flags + 4]
-    return len(found) < 4 or int.from_bytes(found, order) & 0xFF in _MAT_NUMBERS
-
-
-def _unpacked_size(packed: bytes, order: Literal["little", "big"]) -> int:
-    """Return what a compressed array of numbers unpacks to; 0 of anything else."""
-    unpacking, size = zlib.decompressobj(), 0
-    while packed and not unpacking.eof:
-        content = unpacking.decompress(packed, _CHUNK)
-        packed = unpacking.unconsumed_tail
-        if size == 0 and not _is_numeric(content, 16, order):
-            return 0
-        size += len(content)
-        if not content or size > reading_limit():
-            break
-    return size
 
 
 def _read_parquet(source: Source) -> Any:

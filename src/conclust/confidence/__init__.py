@@ -1,6 +1,12 @@
 """How sure a consensus is: of each object, cluster and partition, and beside how sure it would be of nothing."""
 
-from conclust.confidence.borders import BorderTests, border_tests
+from conclust.confidence.borders import (
+    BorderTests,
+    ConsensusTree,
+    Split,
+    border_tests,
+    consensus_tree,
+)
 from conclust.confidence.categories import ClusterCategories, cluster_categories
 from conclust.confidence.chance import ChanceConfidence, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, stability_over_k
@@ -30,6 +36,7 @@ __all__ = [
     "ClusterConfidence",
     "ClusterFeatures",
     "ClusterGaps",
+    "ConsensusTree",
     "CorePartition",
     "CredibleBall",
     "Modes",
@@ -37,6 +44,7 @@ __all__ = [
     "OtherMembers",
     "PartitionConfidence",
     "SampleStability",
+    "Split",
     "border_tests",
     "chance_confidence",
     "cluster_categories",
@@ -45,6 +53,7 @@ __all__ = [
     "cluster_gaps",
     "company",
     "confidences",
+    "consensus_tree",
     "core_partition",
     "credible_ball",
     "dip",

@@ -20,6 +20,8 @@ from conclust.membership import cluster_similarity
 
 __all__ = ["ClusterConfidence", "cluster_confidence", "stability_over_k"]
 
+_SHOWN = 8  # clusters in the repr
+
 
 @dataclass(frozen=True)
 class ClusterConfidence:
@@ -53,6 +55,14 @@ class ClusterConfidence:
     jaccard: NDArray[np.float64]
     confidence: NDArray[np.float64]
     overlap: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        told = ", ".join(
+            f"{size:,} ({sure:.2f})"
+            for size, sure in zip(self.sizes[:_SHOWN], self.confidence[:_SHOWN], strict=True)
+        )
+        more = ", ..." if len(self.sizes) > _SHOWN else ""
+        return f"ClusterConfidence({len(self.sizes)} clusters; objects (confidence): {told}{more})"
 
 
 def cluster_confidence(
@@ -183,6 +193,11 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[n
     >>> found[2], found[3]
     (array([1. , 0.5]), array([1.        , 0.66666667, 0.33333333]))
     """
+    if not isinstance(partitions, Mapping):
+        raise InputError(
+            "stability_over_k needs a dict of numbers of clusters to labels. Got "
+            f"{type(partitions).__name__} instead."
+        )
     if len(partitions) < 2:
         raise InputError(
             "stability_over_k compares partitions of several numbers of clusters. Got "

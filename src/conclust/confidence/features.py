@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._scale import moderate
 from conclust.confidence.reading import read_features
 from conclust.contingency import read_labels
 
@@ -109,7 +110,9 @@ def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
     step = max(1, _AT_ONCE // max(len(codes), 1))
     for first in range(0, d, step):
         columns = slice(first, first + step)
-        found[:, :, columns] = _moments(np.asarray(points[:, columns], dtype=np.float64), codes, Z)
+        part, unit = moderate(np.asarray(points[:, columns], dtype=np.float64))
+        found[:, :, columns] = _moments(part, codes, Z)
+        found[:, :, columns] *= unit
     inside, outside, deviation = found
     difference = standardised(inside, outside, deviation)
     return ClusterFeatures(inside, outside, deviation, difference)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
+from conclust._scale import moderate
 from conclust._threads import thread_count
 from conclust._validation import check_int
 from conclust.confidence.dips import dips_of_rows
@@ -135,8 +136,8 @@ def cluster_gaps(
     check_int(max_samples, "max_samples", owner, low=_SMALLEST)
     threads = thread_count(n_jobs, owner)
     codes, _ = read_labels(labels, "labels")
-    points = np.asarray(read_features(X, len(codes)), dtype=np.float64)
-    K = int(codes.max()) + 1
+    points, _ = moderate(np.asarray(read_features(X, len(codes)), dtype=np.float64))
+    K = int(codes.max(initial=-1)) + 1
     halving, drawing = spawn_sequences(seed_sequence(random_state, owner), 2)
     groups = [np.flatnonzero(codes == k) for k in range(K)]
     dips, p_values = np.zeros((K, K)), np.ones((K, K))

@@ -42,6 +42,13 @@ class PartitionConfidence:
     diversity: NDArray[np.float64]
     weight: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        few, most = self.n_clusters.min(), self.n_clusters.max()
+        counts = f"{few} to {most}" if few < most else f"{few}"
+        known = self.ari[~np.isnan(self.ari)]
+        told = f"; ARI {known.min():.2f} to {known.max():.2f}" if len(known) else ""
+        return f"PartitionConfidence({len(self.n_clusters)} partitions of {counts} clusters{told})"
+
 
 def partition_confidence(
     consensus: Any, ensemble: Ensemble | ArrayLike | None = None

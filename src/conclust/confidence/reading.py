@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._containers import refuse_container
 from conclust.contingency import read_labels
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
@@ -115,6 +116,7 @@ def read_features(
     InputError
         These are not numbers, not for n objects, or not finite.
     """
+    refuse_container(X, "'X'")
     points = np.asarray(X)
     if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
         raise InputError(

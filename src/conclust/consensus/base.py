@@ -15,12 +15,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from conclust._kernels import largest_of_rows
 from conclust._labels import (
     canonical_labels,
+    collected,
     encode_labels,
     missing_code,
     read_new_labels,
 )
 from conclust._progress import fitting, say
-from conclust._validation import check_column_names, check_int, check_option, refuse
+from conclust._validation import (
+    check_column_names,
+    check_int,
+    check_option,
+    refuse,
+    refuse_arguments,
+)
 from conclust._warnings import warn
 from conclust.blocks.finishing import NOTHING
 from conclust.blocks.store import is_blocked
@@ -41,6 +48,7 @@ __all__ = [
 NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
 
 _ROWS_AT_ONCE = 1 << 14
+_WEIGHTS = "weights go with the ensemble, one for each partition: cc.Ensemble(labels, weights=w)"
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _finish(self, observed: NDArray[np.bool_]) -> None:
         """Spread attributes that ``_fit`` set for observed objects over all; ``labels_`` is there."""
 
-    def fit(self, X: Any, y: None = None) -> Self:
+    def fit(self, X: Any, y: None = None, **unknown: Any) -> Self:
         """Find the consensus of an ensemble.
 
         Parameters
@@ -149,6 +157,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             made when they are read.
         y : None
             Ignored; there for scikit-learn's pipelines.
+        **unknown : None
+            There are no others: ``weights`` of partitions belong to the ensemble.
 
         Returns
         -------
@@ -157,6 +167,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         Raises
         ------
+        TypeError
+            If there is another argument.
         InputError
             If the labels are malformed.
         ParameterError
@@ -164,6 +176,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         UnsupportedEnsembleError
             If the method takes no missing labels or no soft members, and the ensemble has them.
         """
+        refuse_arguments(unknown, f"{type(self).__name__}.fit", _WEIGHTS)
         with fitting(self):
             began = time.monotonic()
             self._forget()
@@ -265,6 +278,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         if isinstance(X, Ensemble):
             self.n_features_in_ = X.n_partitions
             return X
+        X = collected(X)
         check_column_names(X)
         ensemble = as_ensemble(X, missing=self.missing)
         validate_data(self, X, skip_check_array=True)
@@ -273,6 +287,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _encode(self, X: Any) -> NDArray[Any]:
         """Read new objects' labels with the names met in fit, warning of unseen ones."""
         check_is_fitted(self)
+        X = collected(X)
         read = read_new_labels(X, missing=self.missing)
         check_column_names(X)
         validate_data(self, X, reset=False, skip_check_array=True)

@@ -430,7 +430,12 @@ def _draw_mixture(
 
 def _check_sizes(sizes: Any, owner: str, k: int | None = None) -> tuple[int, ...]:
     wanted = f"a sequence of {'' if k is None else f'{k} '}ints, one size per cluster"
-    if isinstance(sizes, str) or not hasattr(sizes, "__len__") or len(sizes) == 0:
+    if (
+        isinstance(sizes, str)
+        or np.ndim(sizes) != 1
+        or not hasattr(sizes, "__len__")
+        or len(sizes) == 0
+    ):
         refuse("sizes", owner, wanted, sizes)
     if k is not None and len(sizes) != k:
         refuse("sizes", owner, wanted, sizes)
@@ -444,7 +449,7 @@ def _check_noise(noise: Any, owner: str, high: float = math.inf) -> float:
 def _floats(value: Any, name: str, owner: str) -> Points:
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         refuse(name, owner, "numbers", value)
     if not np.isfinite(array).all():
         refuse(name, owner, "finite numbers", value)

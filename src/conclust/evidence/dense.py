@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conclust._kernels import BitSlices
 from conclust._threads import thread_count
-from conclust._validation import check_bool, check_int, refuse, shown
+from conclust._validation import check_bool, check_int, number_array, refuse, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import DenseLimitError, InputError
 
@@ -393,7 +393,7 @@ def frequencies(c: ArrayLike, N: ArrayLike) -> NDArray[np.float64]:
     >>> frequencies([2, 0, 0], [4, 4, 0])
     array([0.5, 0. , nan])
     """
-    counts, copresence = np.asarray(c, dtype=np.float64), np.asarray(N, dtype=np.float64)
+    counts, copresence = number_array(c, "The counts c"), number_array(N, "The numbers N")
     if counts.shape != copresence.shape:
         raise InputError(
             "frequencies needs c and N of the same shape. "

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache as once
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -33,7 +33,7 @@ from conclust._warnings import warn
 from conclust.ensemble import NOISE
 from conclust.exceptions import CacheWarning, FileFormatError, ParameterError
 from conclust.generation.members import Labelled, Task
-from conclust.generation.models import MODELS, Model
+from conclust.generation.models import MODELS, LandmarkCut, Model
 
 if sys.platform != "win32":
     import fcntl
@@ -180,7 +180,7 @@ class MemberCache:
                     "if it happens again, look after the disk."
                 )
         report.n_read = sum(member is not None for member in members)
-        return members, report
+        return _sharing_searches(members), report
 
     def _read(self, key: str, n: int) -> Labelled | None:
         path = self._path(key, ".json")
@@ -284,6 +284,22 @@ class MemberCache:
                     yield taken
                     return
             time.sleep(_POLL)
+
+
+def _sharing_searches(members: list[Labelled | None]) -> list[Labelled | None]:
+    """Let cuts of one graph have one search for its landmarks, as they had when they were made."""
+    first: list[LandmarkCut] = []
+    shared: list[Labelled | None] = []
+    for member in members:
+        model = None if member is None else member.model
+        if member is not None and isinstance(model, LandmarkCut):
+            same = next((one for one in first if one.search.same_as(model.search)), None)
+            if same is None:
+                first.append(model)
+            else:
+                member = replace(member, model=replace(model, search=same.search))
+        shared.append(member)
+    return shared
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from multiprocessing.dummy import DummyProcess
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from conclust._threads import UnwantedError, heeding, within_machine
@@ -81,6 +81,13 @@ class Crew:
             parallel = Parallel(self._n_jobs, prefer=self._prefer)
         self._results = parallel(jobs)
         return self._results
+
+    def threads_of_each(self, n_jobs: int) -> int:
+        """Return how many threads each of so many jobs may use, where jobs are threads of this process."""
+        backend, _ = get_active_backend(prefer=self._prefer)
+        if not getattr(backend, "supports_sharedmem", False):
+            return 1
+        return max(1, int(effective_n_jobs(self._n_jobs)) // max(1, n_jobs))
 
     def __enter__(self) -> Self:
         _crews[self._key] = self

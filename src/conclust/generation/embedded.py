@@ -9,22 +9,27 @@ from numpy.typing import NDArray
 
 from conclust.generation.runs import run_kmeans
 
-__all__ = ["bridges", "centers_of_rows"]
+__all__ = ["bridges", "centers_of_rows", "start_seed"]
 
 _ENDS = 1000  # points of a component from which ties are looked for
 _CELLS = 1 << 22  # distances that are held together
 
 
+def start_seed(rng: np.random.Generator) -> NDArray[np.uint64]:
+    """Draw what the start of `centers_of_rows` is drawn from."""
+    return rng.integers(2**63, size=1, dtype=np.uint64)
+
+
 def centers_of_rows(
-    rows: NDArray[np.float64], k: int, rng: np.random.Generator
+    rows: NDArray[np.float64], k: int, start: np.random.Generator | NDArray[np.uint64]
 ) -> NDArray[np.float64]:
-    """Return the centres that k-means finds from one start, drawn by greedy k-means++."""
+    """Return the centres that k-means finds from one start, drawn by greedy k-means++ (see `start_seed`)."""
     n = len(rows)
     found = run_kmeans(
         np.ascontiguousarray(rows),
         min(k, n),
         np.arange(n, dtype=np.int32)[np.newaxis],
-        rng.integers(2**63, size=1, dtype=np.uint64),
+        start_seed(start) if isinstance(start, np.random.Generator) else start,
         centers=True,
     )
     assert found.centers is not None

@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust.generation.embedded import bridges, centers_of_rows
+from conclust._threads import in_threads
+from conclust.generation.embedded import bridges, centers_of_rows, start_seed
 from conclust.generation.members import Found, KMeansRecipe, first_distinct
 from conclust.generation.models import LandmarkCut, Search, tie_weights
 from conclust.generation.nearest import nearest_center
@@ -69,13 +70,14 @@ class LandmarkSpectralRecipe:
 
     ``n_columns``: how many columns of one embedding are found, for all members of a run; a member of k clusters
     is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
-    k of them for each.
+    k of them for each. ``threads``: how many members of a run are made side by side; the same ones for any number.
     """
 
     name: str = "spectral"
     n_landmarks: int = 1000
     n_nearest: int = 5
     n_columns: int | None = None
+    threads: int = 1
 
     def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
         told: dict[str, Any] = {
@@ -98,12 +100,14 @@ class LandmarkSpectralRecipe:
         landmarks = self._landmarks(points, rng)
         graph = self._graph(landmarks, points, rng)
         shared = None if self.n_columns is None else graph.side(self.n_columns)
-        found = []
-        for k in n_clusters:
-            if k is not None:
-                model = graph.cut(k, rng, shared)
-                found.append(Found(model.label_tied(graph.found, graph.weights), model))
-        return found
+        # All that is random is drawn before, in the order of the members.
+        draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]
+
+        def member(draw: tuple[int, NDArray[np.int64], NDArray[np.uint64]]) -> Found:
+            model = graph.cut(*draw, shared)
+            return Found(model.label_tied(graph.found, graph.weights), model)
+
+        return in_threads(member, draws, self.threads)
 
     def _landmarks(
         self, points: NDArray[np.float64], rng: np.random.Generator
@@ -142,17 +146,24 @@ class _Graph:
         shape = (n, len(self.search.points))
         return sp.csr_array((self.weights.ravel(), self.found.ravel(), starts), shape)
 
+    def drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw the objects that the centres of a member are looked for on."""
+        n = len(self.found)
+        return some_objects(n, min(n, _ENOUGH), rng)
+
     def cut(
-        self, k: int, rng: np.random.Generator, shared: ClusterSide | None = None
+        self,
+        k: int,
+        sample: NDArray[np.int64],
+        start: NDArray[np.uint64],
+        shared: ClusterSide | None = None,
     ) -> LandmarkCut:
         """Cut it into k parts, by the k leading columns of an embedding that has more, if there is one."""
-        n = len(self.found)
-        sample = some_objects(n, min(n, _ENOUGH), rng)
         side = self.side(k) if shared is None else shared
         loads = np.ascontiguousarray(side.loads[:, :k] * side.values[:k])
         rows = self.ties[sample]
         rows.data /= np.repeat(self.weights[sample].sum(axis=1), np.diff(rows.indptr))
-        centers = centers_of_rows(unit_rows(rows @ loads), k, rng)
+        centers = centers_of_rows(unit_rows(rows @ loads), k, start)
         return LandmarkCut(self.search, self.found.shape[1], self.sigma, loads, centers)
 
     def side(self, k: int) -> ClusterSide:

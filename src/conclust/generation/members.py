@@ -16,7 +16,7 @@ from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError
 from conclust.generation.models import Centers, Model
 from conclust.generation.nearest import nearest_center
-from conclust.generation.runs import MOST_CLUSTERS, run_kmeans
+from conclust.generation.runs import run_kmeans
 
 __all__ = [
     "ClustererRecipe",
@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 Init: TypeAlias = Literal["k-means++", "random"]
-_FEW = 20_000  # objects up to which our own k-means is faster
 # Clusterers that are no more than their centres: theirs is a prediction that needs nothing else.
 _CENTER_BASED = (KMeans, MiniBatchKMeans)
 
@@ -228,6 +227,9 @@ def first_distinct(
     size = 2 * enough
     while True:
         head = order[:size]
+        # Rows are distinct where their sums are: quicker to see than by comparing whole rows.
+        if len(np.unique(points[head].sum(axis=1))) == len(head):
+            return head[:enough]
         _, first = np.unique(points[head], axis=0, return_index=True)
         if len(first) >= enough or size >= len(order):
             return head[np.sort(first)[:enough]]
@@ -266,7 +268,7 @@ class KMeansRecipe:
         if self.init == "random":
             centers = self.centers(points, first_distinct(points, rng.permutation(len(points)), k))
         else:
-            centers = self._at_once(points, min(k, len(points)), int(rng.integers(2**63)))
+            centers = self._found(points, min(k, len(points)), int(rng.integers(2**63)))
         # Not the labels of the run: k-means shifts the points to their mean first, and a tie may then fall
         # otherwise than for the same points when they come again to be labelled.
         return Found(nearest_center(points, centers), Centers(centers))
@@ -275,12 +277,9 @@ class KMeansRecipe:
         self, points: NDArray[np.float64], starts: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the centres that some of the points lead to."""
-        many_products = len(starts) >= 256 and points.shape[1] >= 64  # for which BLAS is made
-        if len(points) <= _FEW and len(starts) <= MOST_CLUSTERS and not many_products:
-            return self._at_once(points, len(starts), starts=starts)
-        return self._in_passes(points, starts)
+        return self._found(points, len(starts), starts=starts)
 
-    def _at_once(
+    def _found(
         self,
         points: NDArray[np.float64],
         k: int,
@@ -303,15 +302,6 @@ class KMeansRecipe:
         )
         assert made.centers is not None
         return made.centers[0, : made.found[0]]
-
-    def _in_passes(
-        self, points: NDArray[np.float64], starts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return the centres by scikit-learn: its passes over many points are as fast, or faster."""
-        start = points[starts]
-        model = KMeans(len(start), init=start, n_init=1, max_iter=self.max_iter, tol=self.tol)
-        centers: NDArray[np.float64] = model.fit(points).cluster_centers_
-        return centers
 
 
 @dataclass(frozen=True)

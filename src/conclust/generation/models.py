@@ -172,6 +172,13 @@ class Search:
             )
         return found, squares
 
+    def same_as(self, other: Search) -> bool:
+        """Tell whether the other finds the same landmarks, itself or by equal content."""
+        return self is other or all(
+            np.array_equal(one, another)
+            for one, another in zip(vars(self).values(), vars(other).values(), strict=True)
+        )
+
     def sound(self) -> bool:
         """Tell whether every number is in its range: the search itself checks none."""
         p, d = self.points.shape
@@ -269,7 +276,7 @@ class LandmarkCut:
     def shares_ties(self, other: LandmarkCut) -> bool:
         """Tell whether points are tied to the same landmarks by the other, by the same weights."""
         ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
-        return self.search is other.search and ties
+        return ties and self.search.same_as(other.search)
 
     def label_tied(
         self, found: NDArray[np.int32], weights: NDArray[np.float64]

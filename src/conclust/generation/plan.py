@@ -35,9 +35,24 @@ from conclust.generation.searched import GivenGraph
 from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
 from conclust.generation.spherical import SphericalKMeansRecipe
 
-__all__ = ["METHODS", "Plan", "fitted_on", "make_plan", "refuse_method"]
+__all__ = [
+    "METHODS",
+    "Plan",
+    "fitted_on",
+    "make_plan",
+    "refuse_method",
+]
 
-METHODS = ("kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density")
+METHODS = (
+    "auto",
+    "kmeans",
+    "mixed",
+    "spherical",
+    "spectral",
+    "multimetric",
+    "graph",
+    "density",
+)
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
 # Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each cluster asked for.
@@ -54,7 +69,9 @@ def fitted_on(generator: Any, n: int) -> int | None:
     methods = method if isinstance(method, list | tuple) else [method]
     if pairs is not None:
         methods = [algorithm for algorithm, _ in pairs]
-    elif method != "mixed" and not all(map(_makes_members, methods)):
+    elif not (isinstance(method, str) and method == "mixed") and not all(
+        map(_makes_members, methods)
+    ):
         return None  # make_plan says so
     knowing = [entry for entry in methods if not _labels_others(entry)]
     if fit_on is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache as once
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 from conclust._progress import say
 from conclust.generation.cache import CacheReport, MemberCache
 from conclust.generation.crew import Crew, Prefer
+from conclust.generation.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
     Labelled,
@@ -75,6 +77,8 @@ def run_tasks(
     # Each member limits itself too, for workers in other processes. Here it is for threads: their
     # limits are undone in any order, and only a limit around all of them restores the true setting.
     with _pools().limit(limits=1), Crew(n_jobs, prefer, owner) as crew:
+        threads = crew.threads_of_each(len(remaining))
+        remaining = [_with_threads(task, threads) for task in remaining]
         while remaining:
             deferred = []
             for run, arguments in _calls(remaining, points, cache, wait):
@@ -87,6 +91,14 @@ def run_tasks(
                         progress.advance(remaining[i])
             remaining, wait = [remaining[i] for i in sorted(deferred)], True
     return total
+
+
+def _with_threads(task: Task, threads: int) -> Task:
+    """Let the members of one run be made side by side, where the recipe can and there are threads to spare."""
+    recipe = task.recipe
+    if threads == 1 or len(task.n_clusters) == 1 or not isinstance(recipe, LandmarkSpectralRecipe):
+        return task
+    return replace(task, recipe=replace(recipe, threads=threads))
 
 
 def _calls(

@@ -69,6 +69,7 @@ def run_kmeans(
     labels: bool = True,
     centers: bool = False,
     threads: int = 1,
+    form: str = "auto",
 ) -> KMeansRuns:
     """Run Lloyd's k-means once on each draw of the points.
 
@@ -103,6 +104,8 @@ def run_kmeans(
         Whether to return the centres.
     threads : int, default=1
         Runs at a time. No bit of the result depends on it.
+    form : str, default="auto"
+        The instruction set: a name in `bitslice_forms`. No bit depends on it either.
 
     Returns
     -------
@@ -120,7 +123,7 @@ def run_kmeans(
     kept = np.full((runs * n_clusters, d), np.nan) if centers else None
     step = max(threads, int(_CALL / (_PASSES * size * d * n_clusters)))
     draws = KMeansDraws(points, drawn, seeds, starts)
-    search = KMeansSearch(n_clusters, candidates, max_iter, tol, refills)
+    search = KMeansSearch(n_clusters, candidates, max_iter, tol, refills, form)
     out = KMeansResults(codes, found, inertia, kept)
     for begin in range(0, runs, step):
         kmeans_runs(draws, search, out, begin, min(runs, begin + step), threads)

@@ -15,7 +15,7 @@ from conclust._equal_rows import EqualRows
 from conclust._kernels import Forest
 from conclust._random import generator
 from conclust.generation.members import Found, draw
-from conclust.generation.voting import VOTERS, NeighbourVote, vote
+from conclust.generation.voting import VOTERS, NeighbourVote, vote, voters_of
 from conclust.neighbours.density import density_forest
 from conclust.neighbours.graph import Weights, graph_of
 from conclust.neighbours.leiden import CommunityGraph, Quality
@@ -84,10 +84,10 @@ class Searched:
         return self._search[0]
 
     @property
-    def _search(self) -> tuple[Neighbours, PointIndex]:
-        return self._once("search", self._neighbours_and_index)  # type: ignore[no-any-return]
+    def _search(self) -> tuple[Neighbours, NDArray[np.float64]]:
+        return self._once("search", self._neighbours_and_points)  # type: ignore[no-any-return]
 
-    def _neighbours_and_index(self) -> tuple[Neighbours, PointIndex]:
+    def _neighbours_and_points(self) -> tuple[Neighbours, NDArray[np.float64]]:
         n = len(self.points)
         sample = draw(n, min(n, _MOST_FITTED), generator(self._sample_seed))
         fitted = self._compared if sample is None else self._compared[sample]
@@ -110,7 +110,8 @@ class Searched:
 
     def found(self, labels: NDArray[np.int32]) -> Found:
         """Return the labels of all points, given those of the distinct ones that were fitted, and the model."""
-        neighbours, index = self._search
+        neighbours, points = self._search
+        index = self._once("index", lambda: voters_of(points))
         model = self._model(labels, index)
         if len(self.points) <= _MOST_FITTED:
             return Found(labels[neighbours.rows.inverse], model)
@@ -122,9 +123,8 @@ class Searched:
         rows = self._once("rows", lambda: EqualRows.of(self._compared))
         if len(rows) < len(labels):
             return Found(labels, None)
-        return Found(
-            labels, self._model(labels, self._once("all", lambda: PointIndex(self._compared)))
-        )
+        index = self._once("all", lambda: voters_of(self._compared))
+        return Found(labels, self._model(labels, index))
 
     def _model(self, labels: NDArray[np.int32], index: PointIndex) -> NeighbourVote:
         return NeighbourVote(index.points, labels, self._metric == "cosine", index)

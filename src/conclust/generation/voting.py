@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from conclust._kernels import neighbour_vote
 from conclust.neighbours.search import PointIndex, unit_rows
 
-__all__ = ["VOTERS", "NeighbourVote", "vote"]
+__all__ = ["VOTERS", "NeighbourVote", "vote", "voters_of"]
 
 VOTERS = 15
+# Fitted points up to which all of them are compared with each point.
+_FEW = 5000
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,12 @@ class NeighbourVote:
         )
         if not fits:
             return None
-        return cls(points, labels.astype(np.int32), bool(cosine[0]), PointIndex(points))
+        return cls(points, labels.astype(np.int32), bool(cosine[0]), voters_of(points))
+
+
+def voters_of(points: NDArray[np.float64]) -> PointIndex:
+    """Arrange fitted points for the search of voters: of many points it finds 98 % of them, about."""
+    return PointIndex(points, _FEW)
 
 
 def vote(

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import check_int
+from conclust._validation import check_int, plain_array, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 
@@ -427,7 +427,7 @@ class ConceptLattice:
 
 
 def _read_incidence(incidence: ArrayLike) -> NDArray[np.bool_]:
-    table = np.array(incidence)
+    table = np.array(plain_array(incidence, "The incidence of a context"))
     if table.ndim != 2 or table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
         raise InputError(
             "The incidence of a context must be a two-dimensional array of bools, or of 0 and 1. Got "
@@ -441,7 +441,11 @@ def _read_incidence(incidence: ArrayLike) -> NDArray[np.bool_]:
 def _read_names(
     names: Iterable[Hashable] | None, count: int, what: str
 ) -> tuple[tuple[Hashable, ...], dict[Hashable, int]]:
+    if names is not None and not isinstance(names, Iterable):
+        raise InputError(f"The {what!r} of a context must be names. Got {shown(names)} instead.")
     read: tuple[Hashable, ...] = tuple(range(count)) if names is None else tuple(names)
+    if not all(isinstance(name, Hashable) for name in read):
+        raise InputError(f"The {what!r} of a context must be names. Got {shown(read)} instead.")
     place = {name: i for i, name in enumerate(read)}
     if len(read) != count or len(place) != count:
         raise InputError(

@@ -48,6 +48,7 @@ from conclust.plotting.objects import (
     silhouettes_of,
 )
 from conclust.plotting.style import look
+from conclust.plotting.support import SupportedTree, consensus_tree, consensus_tree_of
 from conclust.plotting.traces import objective_trace, trace_of
 from conclust.plotting.trees import Tree, dendrogram, tree_of
 
@@ -59,6 +60,7 @@ __all__ = [
     "Flow",
     "LossCurve",
     "PartitionMap",
+    "SupportedTree",
     "Tracking",
     "Tree",
     "area_curve",
@@ -69,6 +71,8 @@ __all__ = [
     "cluster_graph",
     "cluster_graph_of",
     "coassociation_heatmap",
+    "consensus_tree",
+    "consensus_tree_of",
     "criterion_curve",
     "curve_of",
     "dendrogram",

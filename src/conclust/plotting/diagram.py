@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from conclust._random import generator
-from conclust._validation import check_option
+from conclust._validation import check_option, shown
 from conclust.exceptions import InputError
 from conclust.lattice import ConceptLattice, FormalContext
 from conclust.plotting.figures import axes
@@ -151,6 +151,10 @@ def _diagram_texts(
                 here[place].append(str(name))
             texts.append([_shorten(held) for held in here])
         return texts[0], texts[1]
+    if not isinstance(labels, Iterable):
+        raise InputError(
+            f"'labels' must be one text for each of the {len(lattice)} concepts. Got {shown(labels)} instead."
+        )
     given = [str(text) for text in labels]
     if len(given) != len(lattice):
         raise InputError(

@@ -145,7 +145,7 @@ def _recoloured(labels: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray
     shared = table[np.arange(mine), np.maximum(colour, 0)] if theirs else np.zeros(mine)
     fresh = (colour < 0) | (shared == 0)
     colour[fresh] = theirs + np.arange(np.count_nonzero(fresh))
-    return np.where(labels < 0, -1, colour[labels]).astype(np.int64)
+    return np.append(colour, -1)[labels].astype(np.int64)  # -1, in no cluster, is the last entry
 
 
 def flow_of(partitions: Any) -> Flow:
@@ -235,6 +235,8 @@ def _places(
 
 def _seats(order: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the middle of the room of each cluster, large ones having more of it."""
+    if not len(size):  # a level where no object is in a cluster
+        return np.empty(0)
     room = np.sqrt(size[order]) + 0.35 * np.sqrt(size.sum() / len(size))
     ends = np.cumsum(room)
     x = np.empty(len(size))
@@ -372,6 +374,8 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     from matplotlib.patheffects import withStroke
 
     found = flow_of(partitions)
+    if not len(found.size):
+        raise InputError("A flow diagram needs a cluster. Got partitions without any.")
     numbers = np.unique(found.k)
     y = np.searchsorted(numbers, found.k).astype(np.float64)
     rows, widest = len(numbers), int(np.bincount(y.astype(int)).max())

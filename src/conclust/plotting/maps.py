@@ -12,7 +12,8 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._random import generator
-from conclust._validation import check_int
+from conclust._scale import moderate
+from conclust._validation import check_int, number_array, plain_array
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -104,14 +105,14 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[NDArray[np.int64], NDAr
         elif sure is None and isinstance(X, Ensemble):
             sure = confidences(labels, X)
         given = getattr(labels, "labels_", None)
-    codes = np.asarray(given)
+    codes = plain_array(given, "'labels'")
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
         raise InputError(
             "'labels' must be a whole number for each object, or a fitted model. Got an array of shape "
             f"{codes.shape} and type {codes.dtype}."
         )
     n = len(codes)
-    opaque = np.ones(n) if sure is None else np.nan_to_num(np.asarray(sure, dtype=np.float64))
+    opaque = np.ones(n) if sure is None else np.nan_to_num(number_array(sure, "'confidence'"))
     if opaque.shape != (n,) or (opaque < 0).any() or (opaque > 1 + 1e-9).any():
         raise InputError(
             f"'confidence' must be a number from 0 to 1 for each of the {n} objects. Got an array of "
@@ -137,9 +138,11 @@ def _places(X: Any, n: int, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.
     points = points.astype(np.float64)
     if not np.isfinite(points).all():
         raise InputError("'X' must hold finite numbers. Got NaN or infinity.")
+    points, unit = moderate(points)
     if points.shape[1] == 2:
-        return points, np.full(2, np.nan)
-    return _components(points)
+        return points * unit, np.full(2, np.nan)
+    places, shares = _components(points)
+    return places * unit, shares
 
 
 def _components(rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._validation import number_array
 from conclust.agreement import Measure, partition_similarities
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
@@ -160,7 +161,7 @@ def weights_of(weights: ArrayLike | Any) -> NDArray[np.float64]:
                 f"weight_bars draws weights, and {type(model).__name__} learns none: WeightedPCC and "
                 "WeightedNMF do ('weights_')."
             )
-    array = np.asarray(given, dtype=np.float64)
+    array = number_array(given, "Weights")
     if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any() or not array.any():
         raise InputError(
             "Weights must be finite, at least 0 and not all 0, one for each partition. Got an array of "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._validation import check_int, check_real, number_array, shown
 from conclust.exceptions import InputError
 from conclust.plotting.figures import axes
 from conclust.plotting.style import (
@@ -126,6 +127,11 @@ def curve_of(
     >>> curve_of({3: 0.5, 2: 0.25}, "delta").values
     array([0.25, 1.  ])
     """
+    if not isinstance(criterion, str):
+        raise InputError(f"'criterion' must be a name. Got {shown(criterion)} instead.")
+    if p_value is not None:
+        check_real(p_value, "p_value", "curve_of", high=1.0)
+    check_int(chosen, "chosen", "curve_of", low=0, none=True)
     error = None
     counted = int(given.n_references) if is_selection(given) and null is None else None
     if is_selection(given):
@@ -139,8 +145,8 @@ def curve_of(
         chosen = given.n_clusters if chosen is None else chosen
         values, error = np.asarray(table[criterion]), table.get(f"{criterion}_se")
     elif isinstance(given, Mapping) and given:
-        k = np.array(sorted(given))
-        values = np.array([given[number] for number in k], dtype=np.float64)
+        k = numbers_of_clusters(given)
+        values = np.array([_value_of(given[number], number) for number in k.tolist()])
     else:
         raise InputError(
             "Expected a Selection, or a dict of numbers of clusters to values. Got "
@@ -181,13 +187,32 @@ def is_selection(given: Any) -> bool:
 
 
 def _read_null(null: ArrayLike | None, n_k: int) -> NDArray[np.float64]:
-    references = np.empty((0, n_k)) if null is None else np.asarray(null, dtype=np.float64)
+    references = np.empty((0, n_k)) if null is None else number_array(null, "'null'")
     if references.ndim != 2 or references.shape[1] != n_k:
         raise InputError(
             f"'null' must be of shape (n_references, {n_k}), a column for each number of clusters. "
             f"Got shape {references.shape}."
         )
     return references
+
+
+def numbers_of_clusters(given: Mapping[Any, Any]) -> NDArray[np.int64]:
+    """Return the keys of a dict by number of clusters, rising."""
+    if not all(isinstance(k, int | np.integer) and 0 < k < 1 << 53 for k in given):
+        raise InputError(
+            f"The keys must be numbers of clusters. Got {shown(list(given)[:12])} instead."
+        )
+    return np.array(sorted(given), dtype=np.int64)
+
+
+def _value_of(value: Any, k: int) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"Expected one number for each number of clusters. Got {shown(value)} for {k}: the values are of "
+            "a criterion, not labels."
+        ) from error
 
 
 def _growth(areas: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -238,6 +263,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     >>> ax.get_xlabel()
     'consensus of a pair of objects'
     """
+    check_int(chosen, "chosen", "cdf_curves", low=0, none=True)
     curves = cdf_of(given)
     if is_selection(given) and chosen is None:
         chosen = int(given.n_clusters)
@@ -300,25 +326,27 @@ def cdf_of(given: Any) -> dict[int, tuple[NDArray[np.float64], NDArray[np.float6
             "Expected a Selection, or a dict of numbers of clusters to distribution functions. Got "
             f"{type(given).__name__}."
         )
-    return {int(k): _steps(given[k], k) for k in sorted(given)}
+    return {k: _steps(given[k], k) for k in numbers_of_clusters(given).tolist()}
 
 
 def _steps(given: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if isinstance(given, tuple) and len(given) == 2:
-        values, heights = (np.asarray(part, dtype=np.float64) for part in given)
+        values, heights = (number_array(part, "Values and heights") for part in given)
         if values.ndim != 1 or values.shape != heights.shape or not len(values):
             raise InputError(
                 f"The distribution function of {k} clusters must have as many values as heights. Got shapes "
                 f"{values.shape} and {heights.shape}."
             )
         return values, heights
-    matrix = np.asarray(given, dtype=np.float64)
+    matrix = number_array(given, f"The shares of pairs for {k} clusters")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise InputError(
             f"For {k} clusters expected values and heights, or a square matrix of shares. Got an array "
             f"of shape {matrix.shape}."
         )
     pairs = matrix[np.triu_indices(len(matrix), 1)]
+    if np.isnan(pairs).all():
+        raise InputError(f"For {k} clusters there is no pair with evidence: all shares are NaN.")
     values, counts = np.unique(pairs[~np.isnan(pairs)], return_counts=True)
     return values, np.cumsum(counts) / counts.sum()
 

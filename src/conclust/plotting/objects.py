@@ -14,6 +14,7 @@ from conclust._labels import over_partitions
 from conclust._validation import check_int
 from conclust.confidence import ObjectConfidence, object_confidence
 from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
 from conclust.plotting.figures import axes
 from conclust.plotting.reading import read_membership
 from conclust.plotting.style import (
@@ -142,8 +143,13 @@ def membership_bars(
     means = over_partitions(bars.values, edges) / np.diff(edges)[:, None]
     own = bars.clusters[edges[:-1]]
     palette = cluster_colours(K)
-    for k, colour in enumerate([] if colours is None else list(colours)[:K]):
-        palette[k] = to_rgb(colour)
+    try:
+        for k, colour in enumerate([] if colours is None else list(colours)[:K]):
+            palette[k] = to_rgb(colour)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"'colours' must be colours as matplotlib has them, one for each cluster. {error}."
+        ) from error
     # The own cluster stands below, the others on it in their order.
     floor = np.where(np.arange(K) == own[:, None], 0.0, means[np.arange(len(own)), own][:, None])
     below = np.zeros(len(own))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._equal_rows import EqualRows
-from conclust._validation import refuse
+from conclust._validation import plain_array, refuse
 from conclust.consensus.linkage.agglomeration import linkage_of
 from conclust.exceptions import InputError
 from conclust.membership import vat_order
@@ -31,7 +31,7 @@ def check_order(order: Any, options: tuple[str, ...], n: int, owner: str) -> Any
     if isinstance(order, str) or np.ndim(order) == 0:
         known = ", ".join(repr(option) for option in options)
         refuse("order", owner, f"one of {{{known}, None}} or an array of the objects", order)
-    objects = np.asarray(order)
+    objects = plain_array(order, "'order'")
     whole = objects.dtype.kind in "iu" and objects.shape == (n,)
     if not whole or not np.array_equal(np.sort(objects), np.arange(n)):
         raise InputError(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._validation import plain_array
 from conclust.exceptions import InputError
 from conclust.matching import assign
 
@@ -41,7 +42,7 @@ def _strip(name: str, given: Any, n: int, owner: str) -> Strip:
     if hasattr(given, "fit"):
         check_is_fitted(given)
         given = given.labels_
-    values = np.asarray(given)
+    values = plain_array(given, "'labels'")
     if values.shape != (n,):
         raise InputError(
             f"The 'labels' of {owner} must be one label for each of the {n} objects, a fitted model or "

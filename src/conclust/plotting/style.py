@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._validation import missing_extra
+from conclust.exceptions import InputError
 
 __all__ = [
     "CM",
@@ -155,6 +156,8 @@ def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
     @wraps(picture)
     def draw(*args: P.args, **kwargs: P.kwargs) -> R:
         ax: Any = kwargs.get("ax")
+        if ax is not None and not hasattr(ax, "figure"):
+            raise InputError(f"'ax' must be axes of matplotlib. Got {type(ax).__name__} instead.")
         if ax is not None and ax.figure not in _OURS:
             return picture(*args, **kwargs)
         with look():

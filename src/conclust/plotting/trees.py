@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._validation import check_int
+from conclust._validation import check_int, number_array
 from conclust.consensus.linkage import cut, longest_lifetime
 from conclust.exceptions import InputError
 from conclust.plotting.figures import axes
@@ -140,7 +140,7 @@ def _read(tree: Any, n_clusters: int | None) -> tuple[NDArray[np.float64], int]:
             )
         n_clusters = int(model.n_clusters_) if n_clusters is None else n_clusters
     else:
-        matrix = np.asarray(tree, dtype=np.float64)
+        matrix = number_array(tree, "The rows of a tree")
     if matrix.ndim != 2 or matrix.shape[1] != 4 or not len(matrix):
         raise InputError(
             "dendrogram draws a linkage matrix in SciPy's form, of shape (n_leaves - 1, 4). Got an array "

@@ -25,9 +25,9 @@ from conclust.report.decision import count, decision_of, p_text
 from conclust.report.differences import features_section
 from conclust.report.names import shown
 from conclust.report.pictures import Gallery
-from conclust.report.result import IMPUTED, Reported
 from conclust.report.tables import column, numbers, table
 from conclust.report.why import why_section
+from conclust.results.result import IMPUTED, Reported
 
 __all__ = ["FORMAT", "contents"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from conclust.report.result import Reported
+from conclust.results.result import Reported
 from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
 from conclust.selection.shape import NO_GAP
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from conclust.report.citing import listed
 from conclust.report.names import shown
-from conclust.report.result import IMPUTED, Features, Reported
 from conclust.report.tables import column, numbers, table
+from conclust.results.result import IMPUTED, Features, Reported
 
 __all__ = ["brief", "features_section"]
 

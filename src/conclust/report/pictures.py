@@ -19,7 +19,7 @@ from conclust.plotting.figures import apart_from_pyplot
 from conclust.plotting.style import cluster_colours
 from conclust.report.alternatives import READ, of_bars, of_curve, of_graph
 from conclust.report.names import shown
-from conclust.report.result import Reported
+from conclust.results.result import Reported
 
 __all__ = ["Gallery"]
 

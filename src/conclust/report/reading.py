@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._containers import refuse_container
 from conclust._versions import versions
 from conclust.confidence import cluster_categories, cluster_features, cluster_gaps
 from conclust.confidence.chance import usual_chance
@@ -22,9 +23,9 @@ from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
-from conclust.report.folders import read_folder
 from conclust.report.points import read_points
-from conclust.report.result import MOST_GAPS, Features, Record, Reported
+from conclust.results.folder import load
+from conclust.results.result import MOST_GAPS, Features, Record, Reported
 from conclust.selection import Selection, choose, choose_from
 
 __all__ = ["read_result"]
@@ -74,7 +75,7 @@ def read_result(
             raise InputError(
                 "A result folder brings its own ensemble and selection. Leave 'ensemble' and 'selection' out."
             )
-        found = read_folder(result)
+        found = load(result)
     elif isinstance(result, Selection):
         found = _of_selection(result)
     else:
@@ -129,6 +130,7 @@ def _call_of(selection: Selection) -> str:
 
 
 def _of_consensus(result: Any, ensemble: Any) -> Reported:
+    refuse_container(result, "The result of a report")
     model = result if hasattr(result, "fit") else None
     if model is not None:
         check_is_fitted(model)

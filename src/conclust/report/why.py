@@ -9,8 +9,8 @@ import numpy as np
 
 from conclust.report.decision import count, p_text, references
 from conclust.report.pictures import Gallery
-from conclust.report.result import Reported
 from conclust.report.tables import column, numbers, table
+from conclust.results.result import Reported
 
 __all__ = ["why_section"]
 

@@ -63,3 +63,7 @@ def ensemble(
     """
     columns = chosen_keys(adata, keys, prefix, _OWNER)
     return read_columns(adata, columns, missing=missing, owner=_OWNER).named_ensemble(weights)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -207,3 +207,7 @@ def coassociation(
         axis.set_label_text(axis.get_label_text().replace("object", "cell"))
     ax.title.set_text(ax.get_title().replace("object", "cell"))
     return ax
+
+
+def __dir__() -> list[str]:
+    return __all__

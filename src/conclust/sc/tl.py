@@ -367,3 +367,7 @@ def _check_key(key: Any, taken: Sequence[str], owner: str) -> None:
     """Refuse a name that is none, or that a column which is read has."""
     if not isinstance(key, str) or not key or key in taken:
         refuse("key_added", owner, f"a name other than {list(taken)}", key)
+
+
+def __dir__() -> list[str]:
+    return __all__

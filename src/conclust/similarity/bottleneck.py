@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from conclust._kernels import common_contents
+from conclust._validation import check_int
+from conclust.exceptions import InputError
 
 __all__ = ["Merging", "common_of_one", "common_of_pairs", "information_bottleneck"]
 
@@ -55,8 +58,14 @@ def information_bottleneck(
     >>> information_bottleneck(np.array([[4.0, 3.0, 0.0], [0.0, 1.0, 5.0]]), np.ones(2), 2)
     array([0, 0, 1])
     """
-    counts = np.ascontiguousarray(counts, dtype=np.float64)
-    columns = np.array(rows.T, dtype=np.float64, order="C")
+    rows, counts = _numbers(rows, 2), np.ascontiguousarray(_numbers(counts, 1))
+    check_int(n_clusters, "n_clusters", "information_bottleneck")
+    if counts.shape != (len(rows),) or not rows.size:
+        raise InputError(
+            f"information_bottleneck needs a count for each of {len(rows)} rows, and a column at least. Got "
+            f"rows of shape {rows.shape} and counts of shape {counts.shape}."
+        )
+    columns = np.array(rows.T, order="C")
     contents = _contents(columns, counts)
 
     def common(group: NDArray[np.int64], q: int, r: int) -> NDArray[np.float64]:
@@ -71,6 +80,20 @@ def information_bottleneck(
     while merging.left > n_clusters:
         merging = merging.merged(common)
     return merging.numbers
+
+
+def _numbers(values: Any, ndim: int) -> NDArray[np.float64]:
+    """Return non-negative finite numbers as an array."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"information_bottleneck needs arrays of numbers. {error}.") from error
+    if array.ndim != ndim or not (np.isfinite(array).all() and (array >= 0).all()):
+        raise InputError(
+            f"information_bottleneck needs an array of {ndim} dimensions of finite numbers from 0 on. Got "
+            f"shape {array.shape}."
+        )
+    return array
 
 
 @dataclass(frozen=True)

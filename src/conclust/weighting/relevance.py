@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import shown
+from conclust._validation import number_array, shown
 from conclust.exceptions import InputError
 
 __all__ = ["index_table", "relevance_weights"]
@@ -58,7 +58,7 @@ def relevance_weights(
     """
     table = index_table(values, "values")
     m = table.shape[1]
-    share = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
+    share = np.ones(m) if weights is None else number_array(weights, "'weights'")
     if share.shape != (m,) or not (share >= 0).all() or not 0 < share.sum() < np.inf:
         raise InputError(
             f"'weights' must be {m} non-negative numbers, not all of them 0. Got {shown(weights)}."

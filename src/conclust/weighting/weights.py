@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._scale import moderate
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.agreement import Measure
@@ -208,13 +209,15 @@ def validity_weights(
     """
     owner = "validity_weights"
     members = as_members(ensemble)
+    if not isinstance(indices, str | Sequence | set):
+        refuse("indices", owner, f"one or more of {set(_INDICES)}", indices)
     names = [indices] if isinstance(indices, str) else list(indices)
     if not names:
         refuse("indices", owner, f"one or more of {set(_INDICES)}", indices)
     for name in names:
         check_option(name, "indices", owner, _INDICES)
     check_int(max_samples, "max_samples", owner, low=2)
-    points = points_of(members, X)
+    points, _ = moderate(points_of(members, X))
     rng = spawn_generators(seed_sequence(random_state, owner), 1)[0]
     drawn = np.sort(rng.permutation(len(points))[:max_samples])
     values = np.full((len(names), members.n_partitions), np.nan)

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -50,10 +51,22 @@ namespace conclust {
 
 enum class Form { portable, avx2, avx512 };
 
+// Whether CONCLUST_KERNELS=portable was set when the extension was loaded: for comparing results.
+inline bool only_portable() {
+    static const bool only = [] {
+        const char* asked = std::getenv("CONCLUST_KERNELS");
+        return asked != nullptr && std::string_view(asked) == "portable";
+    }();
+    return only;
+}
+
 // The forms this processor (and operating system) can run, fastest first.
 inline std::vector<Form> supported_forms() {
     std::vector<Form> forms;
 #if CONCLUST_X86
+    if (only_portable()) {
+        return {Form::portable};
+    }
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&

@@ -51,8 +51,14 @@ void bind_kmeans(nb::module_& m) {
         .def("__init__", &make_draws, nb::arg("points").noconvert(), nb::arg("drawn").noconvert(),
              nb::arg("seeds").noconvert(), nb::arg("starts").noconvert() = nb::none());
     nb::class_<conclust::KMeansSearch>(m, "KMeansSearch")
-        .def(nb::init<std::size_t, std::size_t, std::size_t, double, bool>(), nb::arg("n_clusters"),
-             nb::arg("candidates"), nb::arg("max_iter"), nb::arg("tol"), nb::arg("refills"));
+        .def("__init__",
+             [](conclust::KMeansSearch* self, std::size_t n_clusters, std::size_t candidates,
+                std::size_t max_iter, double tol, bool refills, const std::string& form) {
+        new (self) conclust::KMeansSearch{n_clusters, candidates, max_iter,
+                                          tol,        refills,    conclust::find_form(form)};
+    },
+             nb::arg("n_clusters"), nb::arg("candidates"), nb::arg("max_iter"), nb::arg("tol"),
+             nb::arg("refills"), nb::arg("form") = "auto");
     nb::class_<BoundResults>(m, "KMeansResults")
         .def("__init__", &make_results, nb::arg("codes").noconvert(), nb::arg("found").noconvert(),
              nb::arg("inertia").noconvert(), nb::arg("centers").noconvert() = nb::none());

@@ -9,171 +9,14 @@
 
 #include "base/clones.h"
 #include "base/pack.h"
-
-#if defined(__clang__)
-#define CONCLUST_BEGIN_FMA \
-    CONCLUST_PRAGMA(clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function))
-#else
-#define CONCLUST_BEGIN_FMA _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma\")")
-#endif
+#include "kmeans/tiles/tiles.h"
 
 namespace conclust {
 namespace {
 
-// Centres whose scores are in registers together.
-constexpr std::size_t together = 6;
-// Points of the largest tile of a form.
-constexpr std::size_t most_rows = 64;
-
-// A member's centres as the scores read them, and the two parts of its bound.
-struct PackedMember {
-    std::size_t clusters = 0;
-    std::size_t features = 0;
-    const std::int32_t* columns = nullptr;
-    const float* centers = nullptr;  // six by six: feature by feature, the centres beside each other
-    const float* minus_half = nullptr;  // -|c|^2 / 2
-    float per_length = 0.0F;  // the bound: this by the length of the point,
-    float extra = 0.0F;  // and this
-    const double* turned = nullptr;  // features x stride: the centres as they are
-    std::size_t stride = 0;
-};
-
-// Points moved to the mean of the centres. Feature j of point r is at j * (rows of the form's tile) + r.
-struct Tile {
-    float* values;
-    float* lengths;
-    float* extras;  // of the bound, by the point alone
-};
-
-namespace portable {
-#if defined(__GNUC__)
-using Floats = float __attribute__((vector_size(16)));
-using Ints = std::int32_t __attribute__((vector_size(16)));
-constexpr std::size_t wide = 4;
-CONCLUST_FORM_INLINE Floats spread(float x) { return Floats{x, x, x, x}; }
-CONCLUST_FORM_INLINE void meet(Floats score, std::int32_t k, Floats& best, Floats& second, Ints& which) {
-    const Ints better = score > best;
-    const Floats worse = better ? best : score;
-    second = worse > second ? worse : second;
-    best = better ? score : best;
-    which = better ? Ints{k, k, k, k} : which;
-}
-CONCLUST_FORM_INLINE std::uint64_t doubtful(Floats lead, Floats bound) {
-    const Ints sure = lead > bound;
-    std::uint64_t bits = 0;
-    for (std::size_t l = 0; l < wide; ++l) {
-        bits |= std::uint64_t{sure[l] == 0} << l;
-    }
-    return bits;
-}
-#else
-using Floats = float;
-using Ints = std::int32_t;
-constexpr std::size_t wide = 1;
-inline Floats spread(float x) { return x; }
-inline void meet(Floats score, std::int32_t k, Floats& best, Floats& second, Ints& which) {
-    const bool better = score > best;
-    const Floats worse = better ? best : score;
-    second = worse > second ? worse : second;
-    best = better ? score : best;
-    which = better ? k : which;
-}
-inline std::uint64_t doubtful(Floats lead, Floats bound) { return lead > bound ? 0 : 1; }
-#endif
-constexpr std::size_t across = 2;
-CONCLUST_FORM_INLINE Floats load(const float* from) {
-    Floats v;
-    std::memcpy(&v, from, sizeof v);
-    return v;
-}
-CONCLUST_FORM_INLINE Ints load(const std::int32_t* from) {
-    Ints v;
-    std::memcpy(&v, from, sizeof v);
-    return v;
-}
-CONCLUST_FORM_INLINE void store(float* to, Floats v) { std::memcpy(to, &v, sizeof v); }
-CONCLUST_FORM_INLINE void store(std::int32_t* to, Ints v) { std::memcpy(to, &v, sizeof v); }
-CONCLUST_FORM_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return a * b + c; }
-#include "kmeans/labelling_form.h"
-}  // namespace portable
-
-#if CONCLUST_X86
-CONCLUST_BEGIN_FMA
-namespace avx2 {
-using Floats = __m256;
-using Ints = __m256i;
-constexpr std::size_t wide = 8;
-constexpr std::size_t across = 2;
-CONCLUST_FORM_INLINE Floats spread(float x) { return _mm256_set1_ps(x); }
-CONCLUST_FORM_INLINE Floats load(const float* from) { return _mm256_loadu_ps(from); }
-CONCLUST_FORM_INLINE Ints load(const std::int32_t* from) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-}
-CONCLUST_FORM_INLINE void store(float* to, Floats v) { _mm256_storeu_ps(to, v); }
-CONCLUST_FORM_INLINE void store(std::int32_t* to, Ints v) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), v);
-}
-CONCLUST_FORM_INLINE Floats multiply_add(Floats a, Floats b, Floats c) {
-    return _mm256_fmadd_ps(a, b, c);
-}
-CONCLUST_FORM_INLINE void meet(Floats score, std::int32_t k, Floats& best, Floats& second, Ints& which) {
-    const Floats better = _mm256_cmp_ps(score, best, _CMP_GT_OQ);
-    second = _mm256_max_ps(second, _mm256_min_ps(score, best));
-    best = _mm256_max_ps(score, best);
-    which = _mm256_blendv_epi8(which, _mm256_set1_epi32(k), _mm256_castps_si256(better));
-}
-CONCLUST_FORM_INLINE std::uint64_t doubtful(Floats lead, Floats bound) {
-    return static_cast<std::uint64_t>(_mm256_movemask_ps(_mm256_cmp_ps(lead, bound, _CMP_NGT_UQ)));
-}
-#include "kmeans/labelling_form.h"
-}  // namespace avx2
-CONCLUST_END
-
-CONCLUST_BEGIN_AVX512
-namespace avx512 {
-using Floats = __m512;
-using Ints = __m512i;
-constexpr std::size_t wide = 16;
-constexpr std::size_t across = 4;
-CONCLUST_FORM_INLINE Floats spread(float x) { return _mm512_set1_ps(x); }
-CONCLUST_FORM_INLINE Floats load(const float* from) { return _mm512_loadu_ps(from); }
-CONCLUST_FORM_INLINE Ints load(const std::int32_t* from) { return _mm512_loadu_si512(from); }
-CONCLUST_FORM_INLINE void store(float* to, Floats v) { _mm512_storeu_ps(to, v); }
-CONCLUST_FORM_INLINE void store(std::int32_t* to, Ints v) { _mm512_storeu_si512(to, v); }
-CONCLUST_FORM_INLINE Floats multiply_add(Floats a, Floats b, Floats c) {
-    return _mm512_fmadd_ps(a, b, c);
-}
-CONCLUST_FORM_INLINE void meet(Floats score, std::int32_t k, Floats& best, Floats& second, Ints& which) {
-    constexpr auto every = static_cast<__mmask16>(~0U);  // gcc warns of its own unmasked intrinsics
-    const __mmask16 better = _mm512_cmp_ps_mask(score, best, _CMP_GT_OQ);
-    second = _mm512_maskz_max_ps(every, second, _mm512_maskz_min_ps(every, score, best));
-    best = _mm512_maskz_max_ps(every, score, best);
-    which = _mm512_mask_mov_epi32(which, better, _mm512_set1_epi32(k));
-}
-CONCLUST_FORM_INLINE std::uint64_t doubtful(Floats lead, Floats bound) {
-    return _mm512_cmp_ps_mask(lead, bound, _CMP_NGT_UQ);
-}
-#include "kmeans/labelling_form.h"
-}  // namespace avx512
-CONCLUST_END
-#endif  // CONCLUST_X86
-
-constexpr double single_unit = 0x1p-24;  // the relative error of one rounding
-constexpr double double_unit = 0x1p-53;
-// Above and below these the squares in doubles leave their range.
-constexpr double largest_known = 1e150;
-constexpr double smallest_known = 1e-140;
 constexpr double longest_known = 1e30;
-// What underflow may take away, in units of the largest coordinate of a centre.
-constexpr double underflow = 0x1p-120;
-constexpr double slack = 1.0 + 1e-6;
 
 // All centres, moved to their mean and scaled by a power of two such that coordinates are below 1.
-//
-// With u the unit of single precision and lengths X of the point, C of the longest centre, a score is off by at
-// most (f + 4) u (X C + C^2 / 2): two units for the rounded inputs, one for each addition, and f u well below 1.
-// The sums in doubles are off by (f + 3) 2^-53 (X + C)^2 each. What lies further apart than twice all of it
-// (and a little) has the order of the sums.
 class Packed {
   public:
     explicit Packed(const CenterTable& table, std::size_t d) : mean(d) {
@@ -232,7 +75,8 @@ class Packed {
         each_value(table, [&](std::size_t j, double value) {
             largest = std::max(largest, std::abs(value - mean[j]));
         });
-        known_ = largest >= smallest_known && largest <= largest_known && mean.size() <= 100'000;
+        known_ =
+            largest >= smallest_known && largest <= largest_known && mean.size() <= most_features_known;
         if (known_) {
             int exponent = 0;
             std::frexp(largest, &exponent);
@@ -263,15 +107,14 @@ class Packed {
         const std::size_t f = member.features;
         double longest = 0.0;
         for (std::size_t k = 0; k < member.clusters; ++k) {
-            const std::size_t first = k / together * together;
-            const std::size_t beside = std::min(together, member.clusters - first);
+            const PackedPlace place = packed_place(k, member.clusters, f);
             double square = 0.0;
             for (std::size_t j = 0; j < f; ++j) {
                 const double value = from[k * f + j];
                 const double moved =
                     known_ ? (value - mean[static_cast<std::size_t>(member.columns[j])]) * scale : 0.0;
                 square += moved * moved;
-                packed[first * f + j * beside + (k - first)] = static_cast<float>(moved);
+                packed[place.first + j * place.beside] = static_cast<float>(moved);
                 turned[j * member.stride + k] = value;
             }
             minus_half[k] = static_cast<float>(-0.5 * square);
@@ -281,14 +124,7 @@ class Packed {
             member.per_length = member.extra = std::numeric_limits<float>::infinity();
             return;
         }
-        const double length = std::sqrt(longest) * slack;
-        const double terms = static_cast<double>(f) + 4.0;
-        const double in_single = 2.1 * terms * single_unit;
-        const double in_double = 2.0 * terms * double_unit;
-        member.per_length =
-            static_cast<float>((in_single + 2.0 * in_double) * length + terms * underflow);
-        member.extra =
-            static_cast<float>((0.55 * in_single + in_double) * length * length + terms * underflow);
+        bound_errors(member, longest);
     }
 
     bool known_ = false;
@@ -301,7 +137,8 @@ class Packed {
 // of summation is free.
 template <class Value>
 CONCLUST_INLINE void move_rows(const Value* x, std::size_t rows, std::size_t d, const double* mean,
-                               double scale, std::size_t tile_rows, const Tile& tile) {
+                               double scale, std::size_t tile_rows, float* values, float* lengths,
+                               float* extras) {
     constexpr std::size_t lanes = 8;
     const double in_double = 2.0 * (static_cast<double>(d) + 4.0) * double_unit;
     for (std::size_t r = 0; r < rows; ++r) {
@@ -315,44 +152,36 @@ CONCLUST_INLINE void move_rows(const Value* x, std::size_t rows, std::size_t d, 
                 sums[l] += moved[l] * moved[l];
             }
             for (std::size_t l = 0; l < lanes; ++l) {
-                tile.values[(j + l) * tile_rows + r] = static_cast<float>(moved[l]);
+                values[(j + l) * tile_rows + r] = static_cast<float>(moved[l]);
             }
         }
         for (; j < d; ++j) {
             const double moved = (static_cast<double>(row[j]) - mean[j]) * scale;
             sums[0] += moved * moved;
-            tile.values[j * tile_rows + r] = static_cast<float>(moved);
+            values[j * tile_rows + r] = static_cast<float>(moved);
         }
         double square = 0.0;
         for (std::size_t l = 0; l < lanes; ++l) {
             square += sums[l];
         }
-        const double length = std::sqrt(square) * slack;
+        const double length = std::sqrt(square) * bound_slack;
         const bool known = length <= longest_known && length <= largest_known * scale;
-        tile.lengths[r] = known ? static_cast<float>(length) : std::numeric_limits<float>::infinity();
-        tile.extras[r] = known ? static_cast<float>(in_double * length * length)
-                               : std::numeric_limits<float>::infinity();
+        lengths[r] = known ? static_cast<float>(length) : std::numeric_limits<float>::infinity();
+        extras[r] = known ? static_cast<float>(in_double * length * length)
+                          : std::numeric_limits<float>::infinity();
     }
 }
 
 CONCLUST_CLONES void move_singles(const float* x, std::size_t rows, std::size_t d, const double* mean,
-                                  double scale, std::size_t tile_rows, const Tile& tile) {
-    move_rows(x, rows, d, mean, scale, tile_rows, tile);
+                                  double scale, std::size_t tile_rows, float* values, float* lengths,
+                                  float* extras) {
+    move_rows(x, rows, d, mean, scale, tile_rows, values, lengths, extras);
 }
 
 CONCLUST_CLONES void move_doubles(const double* x, std::size_t rows, std::size_t d, const double* mean,
-                                  double scale, std::size_t tile_rows, const Tile& tile) {
-    move_rows(x, rows, d, mean, scale, tile_rows, tile);
-}
-
-void move(const float* x, std::size_t rows, const Packed& packed, std::size_t tile_rows,
-          const Tile& tile) {
-    move_singles(x, rows, packed.mean.size(), packed.mean.data(), packed.scale, tile_rows, tile);
-}
-
-void move(const double* x, std::size_t rows, const Packed& packed, std::size_t tile_rows,
-          const Tile& tile) {
-    move_doubles(x, rows, packed.mean.size(), packed.mean.data(), packed.scale, tile_rows, tile);
+                                  double scale, std::size_t tile_rows, float* values, float* lengths,
+                                  float* extras) {
+    move_rows(x, rows, d, mean, scale, tile_rows, values, lengths, extras);
 }
 
 template <std::size_t packs>
@@ -407,6 +236,16 @@ struct Work {
     std::vector<double> squares;
 };
 
+void move(const float* x, std::size_t rows, const Packed& packed, std::size_t tile_rows, Work& work) {
+    move_singles(x, rows, packed.mean.size(), packed.mean.data(), packed.scale, tile_rows,
+                 work.values.data(), work.lengths.data(), work.extras.data());
+}
+
+void move(const double* x, std::size_t rows, const Packed& packed, std::size_t tile_rows, Work& work) {
+    move_doubles(x, rows, packed.mean.size(), packed.mean.data(), packed.scale, tile_rows,
+                 work.values.data(), work.lengths.data(), work.extras.data());
+}
+
 template <class Value>
 std::int32_t nearest_by_sums(const Value* x, const PackedMember& member, Work& work) {
     for (std::size_t j = 0; j < member.features; ++j) {
@@ -421,23 +260,10 @@ template <class Value, class Code>
 std::size_t label_rows(const Value* x, std::size_t rows, const Packed& packed,
                        std::span<const std::int32_t> places, Form form, Work& work, Code* labels,
                        std::size_t stride) {
+    const std::size_t tile_rows = rows_of(form);
+    move(x, rows, packed, tile_rows, work);
     const Tile tile{work.values.data(), work.lengths.data(), work.extras.data()};
-    std::size_t tile_rows = portable::tile_rows;
-    const auto score = [&](std::size_t rows_of_form, auto function) {
-        tile_rows = rows_of_form;
-        move(x, rows, packed, tile_rows, tile);
-        function(tile, std::span(packed.members), work.which.data(), work.doubts.data());
-    };
-#if CONCLUST_X86
-    switch (form) {
-        case Form::avx512: score(avx512::tile_rows, avx512::score_tile); break;
-        case Form::avx2: score(avx2::tile_rows, avx2::score_tile); break;
-        case Form::portable: score(portable::tile_rows, portable::score_tile); break;
-    }
-#else
-    static_cast<void>(form);
-    score(portable::tile_rows, portable::score_tile);
-#endif
+    score_tile(form, tile, packed.members, work.which.data(), work.doubts.data());
     std::size_t summed = 0;
     for (std::size_t u = 0; u < packed.members.size(); ++u) {
         std::uint64_t bits = work.doubts[u];
@@ -458,26 +284,6 @@ std::size_t label_rows(const Value* x, std::size_t rows, const Packed& packed,
         }
     }
     return summed;
-}
-
-Form with_fma(Form form) {
-#if CONCLUST_X86
-    return form == Form::avx2 && !__builtin_cpu_supports("fma") ? Form::portable : form;
-#else
-    return form;
-#endif
-}
-
-std::size_t rows_of(Form form) {
-#if CONCLUST_X86
-    switch (form) {
-        case Form::avx512: return avx512::tile_rows;
-        case Form::avx2: return avx2::tile_rows;
-        case Form::portable: break;
-    }
-#endif
-    static_cast<void>(form);
-    return portable::tile_rows;
 }
 
 }  // namespace

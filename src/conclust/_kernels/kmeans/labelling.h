@@ -9,8 +9,7 @@
 // the largest is the nearest centre; else the sums are added up as above. The arithmetic of the product may
 // therefore differ from form to form (fused or not, wide or narrow): the labels cannot.
 //
-// The product runs at the rate of multiply-adds: a tile of points stays in the first cache, six centres at a
-// time in registers; the best two scores of a member are kept while its centres go by, and no score is stored.
+// The product runs at the rate of multiply-adds (tiles/tiles.h).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,12 @@
 #include "kmeans/runs.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -10,6 +14,7 @@
 #include "base/interrupt.h"
 #include "base/pack.h"
 #include "base/random.h"
+#include "kmeans/tiles/tiles.h"
 #include "labels/codes.h"
 
 namespace conclust {
@@ -19,89 +24,96 @@ namespace {
 // (block * d + j) * lanes + lane. Sums over features run in their order, whatever the lanes.
 constexpr std::size_t lanes = 2 * pack_lanes;
 // Centres worked on together.
-constexpr std::size_t group = 4;
+constexpr std::size_t group = 2 * pack_lanes;
 
-// Scores x'c - |c|^2 / 2, the largest of which is the nearest centre; the first one of a tie.
-// centers: group after group, feature by feature, `group` values beside each other.
-CONCLUST_CLONES void nearest(const double* points, std::size_t blocks, std::size_t d,
-                             const double* centers, const double* half, std::size_t groups,
-                             std::int32_t* labels) {
-    for (std::size_t b = 0; b < blocks; ++b) {
+// Scores x'c - |c|^2 / 2 of one object, the largest of which is the nearest centre; the first one of a tie.
+// x: its features, `lanes` apart. centers: group after group, feature by feature, `group` values beside each other.
+CONCLUST_CLONES std::int32_t nearest_by_sums(const double* x, std::size_t d, const double* centers,
+                                             const double* half, std::size_t groups) {
+    double best = -std::numeric_limits<double>::infinity();
+    std::size_t which = 0;
+    for (std::size_t g = 0; g < groups; ++g) {
+        const double* c = centers + g * d * group;
+        Pack low = spread(0.0);
+        Pack high = spread(0.0);
+        for (std::size_t j = 0; j < d; ++j) {
+            const Pack value = spread(x[j * lanes]);
+            low += value * load(c + j * group);
+            high += value * load(c + j * group + pack_lanes);
+        }
+        double score[group];
+        store(score, low);
+        store(score + pack_lanes, high);
+        for (std::size_t q = 0; q < group; ++q) {
+            const double s = score[q] - half[g * group + q];
+            const bool better = s > best;
+            best = better ? s : best;
+            which = better ? g * group + q : which;
+        }
+    }
+    return static_cast<std::int32_t>(which);
+}
+
+// Candidates for a centre whose distances are found together.
+constexpr std::size_t most_beside = 4;
+
+// closer[t][i] = min(closest[i], squared distance of object i to candidate t). sums[t]: their sums over the first
+// `size` objects, lane by lane: the others fill the last block and lie on the mean. candidates: feature by
+// feature, `beside` values beside each other.
+template <std::size_t beside>
+CONCLUST_INLINE void approach_some(const double* points, std::size_t size, std::size_t d,
+                                   const double* candidates, const double* closest,
+                                   double* const* closer, double* sums) {
+    double by_lane[beside][lanes] = {};
+    for (std::size_t b = 0; b * lanes < size; ++b) {
         const double* x = points + b * d * lanes;
-        double best[lanes];
-        double which[lanes];
-        for (std::size_t l = 0; l < lanes; ++l) {
-            best[l] = -std::numeric_limits<double>::infinity();
-            which[l] = 0.0;
+        Pack low[beside];
+        Pack high[beside];
+        for (std::size_t t = 0; t < beside; ++t) {
+            low[t] = high[t] = spread(0.0);
         }
-        for (std::size_t g = 0; g < groups; ++g) {
-            const double* c = centers + g * d * group;
-            Pack low[group];
-            Pack high[group];
-            for (std::size_t q = 0; q < group; ++q) {
-                low[q] = high[q] = spread(0.0);
-            }
-            for (std::size_t j = 0; j < d; ++j) {
-                const Pack a = load(x + j * lanes);
-                const Pack z = load(x + j * lanes + pack_lanes);
-                for (std::size_t q = 0; q < group; ++q) {
-                    const Pack value = spread(c[j * group + q]);
-                    low[q] += a * value;
-                    high[q] += z * value;
-                }
-            }
-            for (std::size_t q = 0; q < group; ++q) {
-                const std::size_t k = g * group + q;
-                double score[lanes];
-                store(score, low[q]);
-                store(score + pack_lanes, high[q]);
-                for (std::size_t l = 0; l < lanes; ++l) {
-                    const double s = score[l] - half[k];
-                    const bool better = s > best[l];
-                    best[l] = better ? s : best[l];
-                    which[l] = better ? static_cast<double>(k) : which[l];
-                }
+        for (std::size_t j = 0; j < d; ++j) {
+            const Pack first = load(x + j * lanes);
+            const Pack second = load(x + j * lanes + pack_lanes);
+            for (std::size_t t = 0; t < beside; ++t) {
+                const Pack value = spread(candidates[j * beside + t]);
+                Pack a = first;
+                Pack z = second;
+                a -= value;
+                z -= value;
+                low[t] += a * a;
+                high[t] += z * z;
             }
         }
+        for (std::size_t t = 0; t < beside; ++t) {
+            double distance[lanes];
+            store(distance, low[t]);
+            store(distance + pack_lanes, high[t]);
+            for (std::size_t l = 0; l < lanes; ++l) {
+                const double old = closest[b * lanes + l];
+                const double now = distance[l] < old ? distance[l] : old;
+                closer[t][b * lanes + l] = now;
+                by_lane[t][l] += b * lanes + l < size ? now : 0.0;
+            }
+        }
+    }
+    for (std::size_t t = 0; t < beside; ++t) {
+        sums[t] = 0.0;
         for (std::size_t l = 0; l < lanes; ++l) {
-            labels[b * lanes + l] = static_cast<std::int32_t>(which[l]);
+            sums[t] += by_lane[t][l];
         }
     }
 }
 
-// closer[i] = min(closest[i], squared distance of object i to a centre); the two may be one array. Returns
-// their sum over the first `size` objects, lane by lane: the others fill the last block and lie on the mean.
-CONCLUST_CLONES double approach(const double* points, std::size_t size, std::size_t d,
-                                const double* center, const double* closest, double* closer) {
-    double sums[lanes] = {};
-    for (std::size_t b = 0; b * lanes < size; ++b) {
-        const double* x = points + b * d * lanes;
-        Pack low = spread(0.0);
-        Pack high = spread(0.0);
-        for (std::size_t j = 0; j < d; ++j) {
-            const Pack value = spread(center[j]);
-            Pack a = load(x + j * lanes);
-            Pack z = load(x + j * lanes + pack_lanes);
-            a -= value;
-            z -= value;
-            low += a * a;
-            high += z * z;
-        }
-        double distance[lanes];
-        store(distance, low);
-        store(distance + pack_lanes, high);
-        for (std::size_t l = 0; l < lanes; ++l) {
-            const double old = closest[b * lanes + l];
-            const double now = distance[l] < old ? distance[l] : old;
-            closer[b * lanes + l] = now;
-            sums[l] += b * lanes + l < size ? now : 0.0;
-        }
+CONCLUST_CLONES void approach(const double* points, std::size_t size, std::size_t d,
+                              const double* candidates, std::size_t beside, const double* closest,
+                              double* const* closer, double* sums) {
+    switch (beside) {
+        case 4: approach_some<4>(points, size, d, candidates, closest, closer, sums); break;
+        case 3: approach_some<3>(points, size, d, candidates, closest, closer, sums); break;
+        case 2: approach_some<2>(points, size, d, candidates, closest, closer, sums); break;
+        default: approach_some<1>(points, size, d, candidates, closest, closer, sums); break;
     }
-    double total = 0.0;
-    for (std::size_t l = 0; l < lanes; ++l) {
-        total += sums[l];
-    }
-    return total;
 }
 
 class Run {
@@ -113,7 +125,6 @@ class Run {
           groups_((search.n_clusters + group - 1) / group),
           points_(blocks_ * lanes * in.d),
           mean_(in.d),
-          row_(in.d),
           sums_(search.n_clusters * in.d),
           counts_(search.n_clusters),
           centers_(groups_ * group * in.d),
@@ -121,9 +132,24 @@ class Run {
           labels_(blocks_ * lanes),
           before_(blocks_ * lanes),
           closest_(blocks_ * lanes),
-          closer_(blocks_ * lanes),
+          candidates_(most_beside * in.d),
           best_(blocks_ * lanes),
-          number_(search.n_clusters) {}
+          number_(search.n_clusters),
+          form_(with_fma(search.form)),
+          tile_rows_(rows_of(form_)),
+          tiles_((in.size + tile_rows_ - 1) / tile_rows_),
+          values_(tiles_ * tile_rows_ * in.d),
+          lengths_(tiles_ * tile_rows_),
+          extras_(tiles_ * tile_rows_),
+          columns_(in.d),
+          packed_(search.n_clusters * in.d),
+          minus_half_(search.n_clusters),
+          which_(tile_rows_) {
+        std::iota(columns_.begin(), columns_.end(), 0);
+        for (auto& closer : closer_) {
+            closer.resize(blocks_ * lanes);
+        }
+    }
 
     // Writes nothing where the user wants to stop.
     void operator()(std::size_t run, const KMeansResults& out, Interruption& interruption) {
@@ -171,16 +197,42 @@ class Run {
                 value(i, j) = row[j] - mean_[j];
             }
         }
+        fill_tiles();
+    }
+
+    // The points in single precision, scaled by a power of two such that coordinates are at most 1. Centres are
+    // their means.
+    void fill_tiles() {
+        double largest = 0.0;
+        for (const double x : points_) {
+            largest = std::max(largest, std::abs(x));
+        }
+        const bool known =
+            largest >= smallest_known && largest <= largest_known && in_.d <= most_features_known;
+        scale_ = 0.0;
+        if (!known) {
+            return;
+        }
+        int exponent = 0;
+        std::frexp(largest, &exponent);
+        scale_ = std::ldexp(1.0, -exponent);
+        const double in_double = 2.0 * (static_cast<double>(in_.d) + 4.0) * double_unit;
+        for (std::size_t i = 0; i < in_.size; ++i) {
+            float* to = values_.data() + i / tile_rows_ * tile_rows_ * in_.d + i % tile_rows_;
+            double square = 0.0;
+            for (std::size_t j = 0; j < in_.d; ++j) {
+                const double x = value(i, j) * scale_;
+                square += x * x;
+                to[j * tile_rows_] = static_cast<float>(x);
+            }
+            const double length = std::sqrt(square) * bound_slack;
+            lengths_[i] = static_cast<float>(length);
+            extras_[i] = static_cast<float>(in_double * length * length);
+        }
     }
 
     double& center(std::size_t k, std::size_t j) {
         return centers_[((k / group) * in_.d + j) * group + k % group];
-    }
-
-    void read_row(std::size_t i) {
-        for (std::size_t j = 0; j < in_.d; ++j) {
-            row_[j] = value(i, j);
-        }
     }
 
     // Makes object i the centre k.
@@ -194,26 +246,44 @@ class Run {
         std::fill(closest_.begin(), closest_.end(), std::numeric_limits<double>::infinity());
         std::size_t chosen = random_below(in_.size, seed, 0, 0);
         take(chosen, 0);
-        read_row(chosen);
-        double total =
-            approach(points_.data(), in_.size, in_.d, row_.data(), closest_.data(), closest_.data());
+        double total = 0.0;
+        try_candidates(&chosen, 1, &total);
+        closest_.swap(closer_[0]);
         for (std::size_t k = 1; k < search_.n_clusters && !interruption.wanted(); ++k) {
             double lowest = std::numeric_limits<double>::infinity();
-            for (std::size_t t = 0; t < search_.candidates; ++t) {
-                const std::size_t i = drawn_by_distance(total, random_bits(seed, k, t));
-                read_row(i);
-                const double sum = approach(points_.data(), in_.size, in_.d, row_.data(),
-                                            closest_.data(), closer_.data());
-                if (sum < lowest) {
-                    lowest = sum;
-                    chosen = i;
-                    best_.swap(closer_);
+            for (std::size_t first = 0; first < search_.candidates; first += most_beside) {
+                const std::size_t beside = std::min(most_beside, search_.candidates - first);
+                std::size_t drawn[most_beside];
+                double sums[most_beside];
+                for (std::size_t t = 0; t < beside; ++t) {
+                    drawn[t] = drawn_by_distance(total, random_bits(seed, k, first + t));
+                }
+                try_candidates(drawn, beside, sums);
+                for (std::size_t t = 0; t < beside; ++t) {
+                    if (sums[t] < lowest) {
+                        lowest = sums[t];
+                        chosen = drawn[t];
+                        best_.swap(closer_[t]);
+                    }
                 }
             }
             take(chosen, k);
             closest_.swap(best_);
             total = lowest;
         }
+    }
+
+    // The squared distances of all objects to their nearest centre if an object were one, and their sum.
+    void try_candidates(const std::size_t* objects, std::size_t beside, double* sums) {
+        double* closer[most_beside];
+        for (std::size_t t = 0; t < beside; ++t) {
+            closer[t] = closer_[t].data();
+            for (std::size_t j = 0; j < in_.d; ++j) {
+                candidates_[j * beside + t] = value(objects[t], j);
+            }
+        }
+        approach(points_.data(), in_.size, in_.d, candidates_.data(), beside, closest_.data(), closer,
+                 sums);
     }
 
     // An object, with a probability that grows with its squared distance; the last one that has any.
@@ -276,7 +346,59 @@ class Run {
             }
             half_[k] = k < search_.n_clusters ? 0.5 * square : std::numeric_limits<double>::infinity();
         }
-        nearest(points_.data(), blocks_, in_.d, centers_.data(), half_.data(), groups_, labels_.data());
+        if (scale_ > 0.0) {
+            assign_by_tiles();
+            return;
+        }
+        for (std::size_t i = 0; i < in_.size; ++i) {
+            labels_[i] = summed(i);
+        }
+    }
+
+    std::int32_t summed(std::size_t i) const {
+        return nearest_by_sums(points_.data() + (i / lanes) * in_.d * lanes + i % lanes, in_.d,
+                               centers_.data(), half_.data(), groups_);
+    }
+
+    void assign_by_tiles() {
+        const PackedMember member = pack_centers();
+        for (std::size_t t = 0; t < tiles_; ++t) {
+            const std::size_t first = t * tile_rows_;
+            const std::size_t rows = std::min(tile_rows_, in_.size - first);
+            std::uint64_t doubts = 0;
+            score_tile(form_,
+                       {values_.data() + first * in_.d, lengths_.data() + first, extras_.data() + first},
+                       std::span(&member, 1), which_.data(), &doubts);
+            std::copy_n(which_.data(), rows, labels_.data() + first);
+            doubts &= rows < 64 ? (std::uint64_t{1} << rows) - 1 : ~std::uint64_t{0};
+            for (; doubts != 0; doubts &= doubts - 1) {
+                const std::size_t i = first + static_cast<std::size_t>(std::countr_zero(doubts));
+                labels_[i] = summed(i);
+            }
+        }
+    }
+
+    PackedMember pack_centers() {
+        PackedMember member;
+        member.clusters = search_.n_clusters;
+        member.features = in_.d;
+        member.columns = columns_.data();
+        member.centers = packed_.data();
+        member.minus_half = minus_half_.data();
+        double longest = 0.0;
+        for (std::size_t k = 0; k < search_.n_clusters; ++k) {
+            const PackedPlace place = packed_place(k, search_.n_clusters, in_.d);
+            double square = 0.0;
+            for (std::size_t j = 0; j < in_.d; ++j) {
+                const double x = center(k, j) * scale_;
+                square += x * x;
+                packed_[place.first + j * place.beside] = static_cast<float>(x);
+            }
+            minus_half_[k] = static_cast<float>(-0.5 * square);
+            longest = std::max(longest, square);
+        }
+        bound_errors(member, longest);
+        return member;
     }
 
     // Moves the sums along with the objects that changed, and the centres to their means. False: none did.
@@ -406,7 +528,6 @@ class Run {
     std::size_t groups_;
     std::vector<double> points_;
     std::vector<double> mean_;
-    std::vector<double> row_;
     std::vector<double> sums_;
     std::vector<std::int64_t> counts_;
     std::vector<double> centers_;
@@ -414,9 +535,22 @@ class Run {
     std::vector<std::int32_t> labels_;
     std::vector<std::int32_t> before_;
     std::vector<double> closest_;
-    std::vector<double> closer_;
+    std::vector<double> candidates_;
+    std::array<std::vector<double>, most_beside> closer_;
     std::vector<double> best_;
     std::vector<std::int32_t> number_;
+    // What the scores in single precision read.
+    Form form_;
+    std::size_t tile_rows_;
+    std::size_t tiles_;
+    std::vector<float> values_;  // points, scaled: tile after tile, feature by feature
+    std::vector<float> lengths_;
+    std::vector<float> extras_;
+    std::vector<std::int32_t> columns_;
+    std::vector<float> packed_;  // centres
+    std::vector<float> minus_half_;
+    std::vector<std::int32_t> which_;
+    double scale_ = 0.0;  // 0: coordinates are too large or too small for them
     double shift_ = 0.0;  // of the centres in the last pass, squared
 };
 

@@ -5,6 +5,10 @@
 // a probability that grows with its squared distance to the centres so far, the one that lowers the
 // sum of squared distances most). It ends when no object changes its cluster. A centre that loses its
 // last object stays where it is.
+//
+// An object goes to the centre with the largest score x'c - |c|^2 / 2, the first one of a tie, of points moved to
+// their mean; the score is added up feature by feature in doubles. It is found by scores in single precision
+// (tiles/tiles.h) that tell which objects are in doubt; theirs alone are added up so.
 #pragma once
 
 #include <cstddef>
@@ -12,31 +16,35 @@
 #include <span>
 #include <variant>
 
+#include "base/forms.h"
+
 namespace conclust {
 
 // The data of the runs: views of arrays that outlive the call.
 struct KMeansDraws {
-    std::span<const double> points;       // n x d; finite, and so are their squared distances
+    std::span<const double> points;  // n x d; finite, and so are their squared distances
     std::size_t n = 0;
-    std::size_t d = 0;                    // at least 1
+    std::size_t d = 0;  // at least 1
     std::span<const std::int32_t> drawn;  // runs x size: objects in rising order
     std::size_t runs = 0;
-    std::size_t size = 0;                    // objects of a draw, at least 1
-    std::span<const std::uint64_t> seeds;    // runs
-    std::span<const std::int32_t> starts;    // runs x n_clusters: objects; empty: greedy k-means++
+    std::size_t size = 0;  // objects of a draw, at least 1
+    std::span<const std::uint64_t> seeds;  // runs
+    std::span<const std::int32_t> starts;  // runs x n_clusters: objects; empty: greedy k-means++
 };
 
 // The settings of each run.
 struct KMeansSearch {
     std::size_t n_clusters = 1;  // at most size
     std::size_t candidates = 1;  // of greedy k-means++, at least 1
-    std::size_t max_iter = 1;    // at least 1
+    std::size_t max_iter = 1;  // at least 1
     // A run ends when no object changes its cluster, or the squared moves of all centres are no more than
     // this share of the mean variance of a feature.
     double tol = 0.0;
     // Whether a cluster that lost its last object takes the one farthest from its centre; else the centre
     // stays where it is.
     bool refills = false;
+    // Of the scores in single precision. No bit of a result depends on it.
+    Form form = Form::portable;
 };
 
 // Where the results go. codes (n x runs): column r holds the clusters of run r, numbered by first

@@ -87,7 +87,7 @@ class Part:
         if not len(here):
             return found
         renumbered = np.where(labels >= 0, number[labels], -1)
-        geometry = border_geometry(self.points, self.first, renumbered, len(there))
+        geometry = border_geometry(self.points, self.first, renumbered, len(there), estimated=True)
         found.counts[here] = geometry.count(self.first, borders[here])
         n1, n2, n3 = found.counts.T
         tails = [scipy.special.bdtr(n2, n2 + peak, 0.5) for peak in (n1, n3)]

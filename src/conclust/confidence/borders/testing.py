@@ -96,7 +96,7 @@ def border_tests(
     -----
     The clusters of A are matched with those of the whole by the points that they share (Hungarian method);
     a cluster without a match has p-value 1 in this split. Points are seen after whitening by the pooled
-    covariance of A's clusters (.9 C + .1 tr(C)/d I). For each other cluster c of A a half-space bounds the
+    covariance of A's clusters (shrunken as by Ledoit and Wolf 2004). For each other cluster c of A a half-space bounds the
     region: its plane goes through the middle between the centre of c and the nearest point of the segment of the
     two centres. All points of the region count, whatever their label. If their density is log-concave (one
     cluster: Gaussian, uniform on a convex body, exponential), so is the density of their projections

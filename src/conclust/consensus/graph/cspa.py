@@ -93,6 +93,9 @@ class CSPA(ConsensusClusterer):
     memberships (sCSPA [2]_); an object that is noise everywhere is an isolated vertex, put where
     there is room. O(n^2 N) time and O(n^2) memory for n distinct rows.
 
+    Soft members whose memberships are all 0 or 1 may be cut otherwise than the same labels: rows are kept
+    together where they are equal as labels only. A run of noise alone separates no rows.
+
     References
     ----------
     .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
@@ -185,7 +188,7 @@ class CSPA(ConsensusClusterer):
 
     def _all_pairs(self, ensemble: Ensemble) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
         """Return the graph of the distinct rows of labels, their sizes, and the row of each object."""
-        same = starting_clusters(ensemble)
+        same = starting_clusters(ensemble, mute=True)
         n = len(same)
         if n > self.max_dense:
             raise DenseLimitError(

@@ -15,11 +15,16 @@ from conclust.bipartite import Edges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, part_objects
 from conclust.ensemble import Ensemble, Missing
+from conclust.exceptions import DenseLimitError
 from conclust.similarity import common_neighbours
 from conclust.spectral import ClusterSide, numbered_components, transfer_cut_of_products
 from conclust.weighting.weights import crowd_weights
 
 __all__ = ["GPMGLA"]
+
+
+# The most clusters of all partitions of which matrices of all pairs are made.
+_MOST_CLUSTERS = 20_000
 
 
 class GPMGLA(ConsensusClusterer):
@@ -139,6 +144,12 @@ class GPMGLA(ConsensusClusterer):
         check_real(self.alpha, "alpha", "GPMGLA", closed="neither")
         check_real(self.beta, "beta", "GPMGLA")
         check_int(self.n_init, "n_init", "GPMGLA")
+        T = int(ensemble.offsets[-1])
+        if T > _MOST_CLUSTERS:
+            raise DenseLimitError(
+                f"GPMGLA makes matrices of all pairs of the {T} clusters of all partitions ({8 * T * T / 1e9:.1f} GB "
+                f"each), above {_MOST_CLUSTERS} clusters. Use HBGF or Voting, which make none, or fewer partitions."
+            )
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         seed = seed_sequence(self.random_state, "GPMGLA")

@@ -190,7 +190,7 @@ def _hyperedges(ensemble: Ensemble) -> _Hyperedges:
     B: sp.csr_array = ensemble.indicator
     if not ensemble.is_soft:
         noisy = ensemble.has_noise
-        same = starting_clusters(ensemble) if noisy else ensemble.distinct_rows()
+        same = starting_clusters(ensemble, mute=True) if noisy else ensemble.distinct_rows()
         return _Hyperedges(B, of_cluster, same)
     highest = B.max(axis=0).toarray().ravel()  # a matrix of one row before SciPy 1.14
     levels = np.rint(_LEVELS * (B.data / highest[B.indices])).astype(np.uint8)

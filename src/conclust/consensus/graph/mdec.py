@@ -129,7 +129,7 @@ class MDEC(ConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n^2 N; cuts n N^2 + T^3",
+        cost="n^2 N + n N^2 + T N; cuts + T^3",
         citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",
     )
 
@@ -161,6 +161,7 @@ class MDEC(ConsensusClusterer):
         check_int(self.max_dense, "max_dense", "MDEC")
 
     def _number_needed(self) -> NumberNeeded:
+        check_option(self.consensus, "consensus", "MDEC", Consensus)
         return "optional" if self.consensus == "hierarchical" else "exact"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -74,7 +74,8 @@ def best_by_anmi(X: Any, estimators: Sequence[ConsensusClusterer]) -> Supraconse
     >>> best.labels, best.scores.round(3)
     (array([0, 0, 1, 1]), array([0.782, 0.782]))
     """
-    if len(estimators) == 0:
+    sequence = isinstance(estimators, Sequence) and not isinstance(estimators, str | bytes)
+    if not sequence or not estimators or not all(hasattr(one, "fit") for one in estimators):
         refuse("estimators", "best_by_anmi", "a sequence of at least one estimator", estimators)
     ensemble = as_ensemble(X)
     fitted = [clone(estimator).fit(ensemble) for estimator in estimators]

@@ -20,7 +20,7 @@ from conclust._kernels import (
     sparse_single,
 )
 from conclust._label_view import label_view
-from conclust._labels import noise_code
+from conclust._labels import missing_code, noise_code
 from conclust._progress import advance, stage, tracked
 from conclust._threads import thread_count
 from conclust.consensus.linkage.dendrogram import from_merges
@@ -60,8 +60,10 @@ _SHIFT = 1.5 * 2.0**52 / _GRID
 _CACHED_ENTRIES = 1 << 16
 
 
-def starting_clusters(ensemble: Ensemble) -> DistinctRows:
+def starting_clusters(ensemble: Ensemble, *, mute: bool = False) -> DistinctRows:
     """Return the objects that are at distance 0 of each other by having the same labels.
+
+    `mute`: a partition of noise alone, which says of no pair that it is together, separates no equal rows.
 
     Two objects with the same row agree wherever both have a cluster. Not so for noise (apart from all),
     in soft partitions (p.p < 1), or where only partitions of weight 0 observed them: such objects start
@@ -71,7 +73,16 @@ def starting_clusters(ensemble: Ensemble) -> DistinctRows:
     weightless = weights is not None and not weights.all() and ensemble.has_missing
     if ensemble.is_soft or weightless:
         return DistinctRows.each_object(ensemble)
-    return ensemble.distinct_rows(noise="apart")
+    telling = ensemble.cluster_counts > 0
+    if not mute or telling.all() or not telling.any():
+        return ensemble.distinct_rows(noise="apart")
+    codes = np.ascontiguousarray(ensemble.codes[:, telling])
+    equal = EqualRows.of(codes)
+    codes = codes[equal.first]
+    alone = (codes == noise_code(codes.dtype)).any(axis=1)
+    alone |= (codes == missing_code(codes.dtype)).all(axis=1)
+    equal = equal.apart(np.asarray(alone))
+    return DistinctRows(equal.first, equal.inverse, equal.counts, ensemble)
 
 
 def dense_tree(

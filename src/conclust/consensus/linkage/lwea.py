@@ -136,7 +136,7 @@ class LWEA(ConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n^2 N",
+        cost="n^2 N + n N^2 + T N",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
     )
 

@@ -178,6 +178,7 @@ class ECPCS(ConsensusClusterer):
         check_int(self.max_dense, "max_dense", "ECPCS")
 
     def _number_needed(self) -> NumberNeeded:
+        check_option(self.consensus, "consensus", "ECPCS", Consensus)
         return "optional" if self.consensus == "hierarchical" else "exact"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -223,6 +223,7 @@ class LCE(ConsensusClusterer):
         check_int(self.max_dense, "max_dense", "LCE")
 
     def _number_needed(self) -> NumberNeeded:
+        check_option(self.consensus, "consensus", "LCE", Consensus)
         return "exact" if self.consensus == "spectral" else "optional"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:

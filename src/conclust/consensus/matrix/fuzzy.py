@@ -193,7 +193,7 @@ class FuzzyRows(SoftConsensusClusterer):
             check_real(getattr(self, name), name, "FuzzyRows", low=1.0, closed="neither")
 
     def _takes_missing(self) -> bool:
-        return self.kind == "cmeans"
+        return isinstance(self.kind, str) and self.kind == "cmeans"
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

@@ -197,7 +197,7 @@ class AddRemAdd(ConsensusClusterer):
         check_option(self.scale_shift, "scale_shift", owner, ScaleShift)
         starts: object = self.starts
         whole = isinstance(starts, Integral) and not isinstance(starts, bool)
-        if not (starts == "all" or (whole and int(self.starts) >= 1)):
+        if not ((isinstance(starts, str) and starts == "all") or (whole and int(self.starts) >= 1)):
             refuse("starts", owner, "an int in the range [1, inf) or 'all'", starts)
         check_bool(self.refine, "refine", owner)
         check_int(self.n_init, "n_init", owner, low=0)

@@ -196,7 +196,7 @@ class BayesEstimate(ConsensusClusterer):
             Wanted(
                 self.loss,
                 float(self.split_cost),
-                self.max_clusters,
+                None if self.max_clusters is None else min(self.max_clusters, ensemble.n_samples),
                 self.n_init,
                 self.n_rebuilds,
                 self.max_iter,

@@ -92,6 +92,9 @@ class MedianPartition(ConsensusClusterer):
 
     The problem is NP-hard: the search ends at a partition that no single transfer or fusion improves.
 
+    Partitions that are constant change no order of the objective, but the draws of the search: another partition
+    as good, or a local optimum, may be found with them.
+
     References
     ----------
     .. [1] A. Guénoche: Consensus of partitions: a constructive approach. Advances in Data Analysis

@@ -32,7 +32,7 @@ from conclust.consensus.median.search import (
     sweep,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.exceptions import InputError
+from conclust.exceptions import DenseLimitError, InputError
 from conclust.weighting.relevance import index_table, relevance_weights
 from conclust.weighting.similarity import similarities
 
@@ -44,6 +44,10 @@ _COOLING = 0.95
 _FROZEN, _LEVELS = 5, 200
 # Moves proposed in a level: one for each unit, and at least this many.
 _PROPOSALS = 60
+
+
+# The most partitions of which a matrix of all pairs is made.
+_MOST_PARTITIONS = 10_000
 
 
 class KernelWeightedPartition(ConsensusClusterer):
@@ -233,6 +237,12 @@ class KernelWeightedPartition(ConsensusClusterer):
         if not self.learn_weights:
             return np.asarray(given)
         if self.indices is None:
+            if m > _MOST_PARTITIONS:
+                raise DenseLimitError(
+                    f"KernelWeightedPartition weighs by a matrix of all pairs of the {m} partitions "
+                    f"({8 * m * m / 1e9:.1f} GB), above {_MOST_PARTITIONS} partitions. Give learn_weights=False, or "
+                    "values of the partitions as 'indices'."
+                )
             values = _free_indices(ensemble, given)
         else:
             values = index_table(self.indices, "indices")

@@ -155,6 +155,9 @@ class PEACE(PairObjectiveClusterer):
     rho(epsilon) and of update (9) has the sign of the first term. It must have the opposite sign, as
     in the gradient and in equation (10).
 
+    Weights that are all equal give the labels that no weights give; memberships may differ by as much as the
+    tolerances leave open (3e-5 in the trials).
+
     Examples
     --------
     >>> import numpy as np

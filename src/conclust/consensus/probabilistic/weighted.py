@@ -240,6 +240,9 @@ class WeightedPCC(PairObjectiveClusterer):
     The alternation finds a local optimum that depends on the start: equal weights (q), and the l2
     consensus of all partitions.
 
+    Weights that are all equal give the labels that no weights give; memberships may differ by as much as the
+    tolerances leave open (6e-5 in the trials).
+
     References
     ----------
     Lourenço, Rota Bulò, Fred, Pelillo: Consensus clustering with robust evidence accumulation.

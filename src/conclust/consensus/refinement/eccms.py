@@ -135,7 +135,7 @@ class ECCMS(ConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n^2 N + n^2 c, c objects that trusted pairs connect",
+        cost="n^2 N + n N^2 + T N + n^2 c, c objects that trusted pairs connect",
         citation="Jia, Tao, Wang and Wang 2023, IEEE TNNLS",
     )
 

@@ -125,6 +125,10 @@ def ball_columns(ball: CredibleBall, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text().splitlines()[0] for text in ball_columns(ball).get_xticklabels()]
     ['estimate', 'horizontal', 'upper', 'lower']
     """
+    if not isinstance(ball, CredibleBall):
+        raise InputError(
+            f"ball_columns draws a CredibleBall, which credible_ball returns. Got {type(ball).__name__} instead."
+        )
     from matplotlib.colors import to_rgb
 
     estimate = np.where(ball.labels >= 0, ball.labels, -1)
@@ -245,6 +249,8 @@ def expected_loss_of(
         return model.fit(draws)
 
     free = fitted(None)
+    if k is not None and not (isinstance(k, Iterable) and getattr(k, "ndim", 1) == 1):
+        raise InputError("expected_loss_of needs a list of numbers of clusters as 'k', or None.")
     wanted = sorted(set(range(1, free.n_clusters_ + 3) if k is None else k))
     if not wanted:
         raise InputError("expected_loss_of needs a number of clusters. Got none.")

@@ -47,6 +47,7 @@ void bind_coassociation(nb::module_& m) {
     cls.def_prop_ro("n_slices", &BitSlices::n_slices);
     cls.def_prop_ro("n_bytes", &BitSlices::n_bytes);
 
+    static_cast<void>(conclust::only_portable());  // reads the environment once, now
     m.def("bitslice_forms", [] {
         nb::list names;
         for (const conclust::Form form : conclust::supported_forms()) {

@@ -1,4 +1,4 @@
-// The body of labelling.cpp, included there once in each form's namespace: no include guard, no includes.
+// The body of tiles.cpp, included there once in each form's namespace: no include guard, no includes.
 //
 // From the form: Floats and Ints of `wide` values; load, store, spread, multiply_add; `meet` (a score against
 // the best two so far); `doubtful` (a bit for each lane whose best two are not further apart than the bound).

@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._labels import canonical_labels
-from conclust._result_entries import checked_entries
 from conclust._spreadsheets import unguarded
 from conclust._storage import entry_of, open_regular, read_json
-from conclust._versions import RESULT_FORMAT
 from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.consensus.auto.number import Support
@@ -26,7 +24,8 @@ from conclust.consensus.base import Method
 from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import ConclustError, FileFormatError, InputError
-from conclust.report.result import (
+from conclust.results.entries import check_format, checked_entries
+from conclust.results.result import (
     IMPUTED,
     Features,
     Filling,
@@ -35,7 +34,7 @@ from conclust.report.result import (
     StoredSelection,
 )
 
-__all__ = ["read_folder"]
+__all__ = ["load"]
 
 _COMMANDS = ("cluster", "combine", "select")
 _FEATURES = [
@@ -43,18 +42,20 @@ _FEATURES = [
 ]
 
 
-def read_folder(path: str | os.PathLike[str]) -> Reported:
-    """Read a result folder.
+def load(path: str | os.PathLike[str]) -> Reported:
+    """Read a result folder: what ``conclust report`` makes its page of.
 
     Parameters
     ----------
     path : path-like
-        What ``--out`` named.
+        The folder that ``--out`` named.
 
     Returns
     -------
     Reported
-        All that the folder says.
+        The result: ``labels``, ``names`` of the objects, ``n_clusters``, ``record`` (command, method, settings, seed, versions,
+        seconds, warnings), ``judged`` (the ensemble, ``members``, and the ``membership``), ``selection``, ``features``,
+        ``gaps``. What the folder lacks is None.
 
     Raises
     ------
@@ -62,6 +63,22 @@ def read_folder(path: str | os.PathLike[str]) -> Reported:
         It is no result folder, lacks a file, or is of another command or version.
     FileFormatError
         A file is damaged, or does not fit the others.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from conclust import results
+    >>> from conclust.cli import main
+    >>> labels = np.repeat([[0, 0, 1], [1, 1, 0]], 10, axis=0)
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     path = Path(home) / "labels.npy"
+    ...     np.save(path, labels)
+    ...     _ = main(["combine", str(path), "--quiet", "--out", str(Path(home) / "result")])
+    ...     found = results.load(Path(home) / "result")
+    >>> found.n_clusters, found.record.command, found.judged.members.shape
+    (2, 'combine', (20, 3))
     """
     folder = Folder(Path(path))
     try:
@@ -128,13 +145,7 @@ class Folder:
                 + (f", but one of 'conclust {command}'" if isinstance(command, str) else "")
                 + ". Give the folder of 'conclust cluster', 'combine' or 'select'."
             )
-        version = self.content.get("format", RESULT_FORMAT)
-        if version != RESULT_FORMAT:
-            made = self.content.get("versions", {}).get("conclust", "another version")
-            raise InputError(
-                f"{self.path} has format {version!r}, written by conclust {made}; this version reads format "
-                f"{RESULT_FORMAT}. Make the result again, or report it with that version."
-            )
+        check_format(self.content, self.path)
         self._check_held()
         return str(command)
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from conclust.exceptions import FileFormatError
+from conclust._versions import RESULT_FORMAT
+from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["checked_entries"]
+__all__ = ["check_format", "checked_entries"]
 
 Form: TypeAlias = Callable[[Any], bool]
 
@@ -41,6 +42,18 @@ def checked_entries(content: Any, path: Path) -> dict[str, Any]:
                 f"{path} is damaged: its entry {place!r} is not of the expected type. Make the result again."
             )
     return content
+
+
+def check_format(content: dict[str, Any], folder: Path) -> None:
+    """Refuse a result that another version of conclust wrote, in another format."""
+    version = content.get("format")
+    if version != RESULT_FORMAT:
+        versions = content.get("versions")
+        made = versions.get("conclust") if isinstance(versions, dict) else None
+        raise InputError(
+            f"{folder} has format {version!r}, written by {f'conclust {made}' if made else 'another version of conclust'}; "
+            f"this version reads format {RESULT_FORMAT}. Make the result again, or read it with that version."
+        )
 
 
 def _text(value: Any) -> bool:
@@ -78,6 +91,11 @@ def _numbers(value: Any) -> bool:
 
 def _square(value: Any) -> bool:
     return _list_of(_numbers)(value) and all(len(row) == len(value) for row in value)
+
+
+def _scores(value: Any) -> bool:
+    needed = {"consistency_index", "adjusted_rand_index"}
+    return _object_of(_number)(value) and needed <= value.keys()
 
 
 _SUPPORT = _object_of(_number)
@@ -120,7 +138,7 @@ _FORMS: dict[str, Form] = {
     "gaps/p_value": _square,
     "gaps/splits": _whole,
     "gaps/draws": _whole,
-    "agreement_with_known_classes": _or_none(_object_of(_or_none(_number))),
+    "agreement_with_known_classes": _or_none(_scores),
     "warnings": _list_of(_text),
     "seconds": _object_of(_number),
     "versions": _object_of(_text),

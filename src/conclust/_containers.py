@@ -1,0 +1,84 @@
+"""Objects that hold labels and are none: refused before NumPy walks them, with the way to what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+
+from conclust._validation import shown
+from conclust.exceptions import InputError
+
+__all__ = ["refuse_communities", "refuse_container"]
+
+
+def refuse_container(given: Any, name: str) -> None:
+    """Refuse an object that is no array and no sequence of labels, and that NumPy would walk without an end.
+
+    NumPy reads whatever has ``__len__`` and ``__getitem__`` item by item. An item of an AnnData is an AnnData
+    again, with a copy of its parts.
+
+    Parameters
+    ----------
+    given : object
+        What the user gave.
+    name : str
+        The parameter, or what is expected, for the message.
+
+    Raises
+    ------
+    InputError
+        It holds labels somewhere, and is none.
+    """
+    kind = type(given).__name__
+    if hasattr(given, "obs") and hasattr(given, "obsm"):
+        raise InputError(
+            f"{name} must be an array of labels. Got an {kind}: pass a column of its labels, adata.obs[key]; "
+            "conclust.sc.tl.consensus(adata, columns) combines columns, and conclust.sc.get.ensemble(adata) "
+            "returns the ensemble of a consensus."
+        )
+    if not _walked(given) or not len(given):
+        return
+    try:
+        first = given[0]
+    except Exception as error:  # whatever a class of the user raises
+        raise InputError(f"{name} must be an array of labels. Got {shown(given)}.") from error
+    if type(first) is type(given) or _walked(first):
+        raise InputError(
+            f"{name} must be an array of labels. Got {shown(given)}, whose items are {type(first).__name__}: pass "
+            "numpy.asarray of the labels that it holds."
+        )
+
+
+_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
+
+
+def _walked(given: Any) -> bool:
+    """Return whether NumPy would take an object of an unknown class for a sequence."""
+    if isinstance(given, Sequence | Mapping | Set | memoryview | np.generic):
+        return False
+    kind = type(given)
+    if any(hasattr(kind, name) for name in _PROTOCOLS) or kind.__module__ == "array":
+        return False
+    return hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+
+
+def refuse_communities(labels: Any) -> None:
+    """Refuse runs of sets of nodes, which are communities of a graph and not a matrix of labels."""
+    if not isinstance(labels, list | tuple) or not labels:
+        return
+    run = labels[0]
+    one = isinstance(run, Set)
+    sets = isinstance(run, list | tuple) and len(run) > 0 and isinstance(run[0], Set)
+    if one or sets or isinstance(run, Mapping) or hasattr(run, "communities"):
+        way = (
+            "Ensemble.from_communities([communities])" if one else "Ensemble.from_communities(runs)"
+        )
+        what = (
+            "a list of sets" if one else f"runs that are {type(run).__name__}s" + " of sets" * sets
+        )
+        raise InputError(
+            f"Labels must form a matrix of shape (n_samples, n_partitions). Got {what}: if these are communities "
+            f"of nodes, {way} makes an ensemble of them."
+        )

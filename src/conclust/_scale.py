@@ -1,0 +1,39 @@
+"""Points on a scale where squares of differences neither overflow nor vanish."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.exceptions import InputError
+
+__all__ = ["moderate"]
+
+_SMALL, _LARGE = 1e-100, 1e100
+_LARGEST = 1e300
+
+
+def moderate(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Return points whose squares are ordinary numbers, and the power of two that they were divided by.
+
+    Points of ordinary size are returned as they are, with 1. The division changes no digit.
+
+    Raises
+    ------
+    InputError
+        If a number is beyond 1e300, where sums of points overflow.
+    """
+    largest = (
+        float(np.nanmax(np.abs(points))) if points.size and not np.isnan(points).all() else 0.0
+    )
+    if largest > _LARGEST:
+        raise InputError(
+            f"X must hold numbers up to {_LARGEST:g} in absolute value. Got {largest:g}: divide the columns by "
+            "a common unit."
+        )
+    if largest == 0 or _SMALL <= largest <= _LARGE:
+        return points, 1.0
+    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1)
+    return points / unit, unit

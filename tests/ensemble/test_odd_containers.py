@@ -1,0 +1,112 @@
+"""Tables of Arrow, lazy frames, denormal posteriors, long numbers: read, or refused in a sentence."""
+
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+import conclust as cc
+from conclust.exceptions import InputError
+
+LABELS = np.array([[0, 0, 1], [0, 1, -1], [1, 1, 0], [2, -2, 0]])
+
+
+def test_tables_of_arrow():
+    pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    columns = {"a": [1, 2, 1, None], "b": ["x", "y", "y", None], "c": [0.0, np.nan, 1.0, 1.0]}
+    expected = cc.Ensemble(
+        np.array([[1, "x", 0], [2, "y", None], [1, "y", 1], [None, None, 1]], dtype=object)
+    )
+    table = pa.table(columns)
+    table = table.set_column(1, "b", table.column("b").dictionary_encode())
+    assert cc.Ensemble(table) == expected
+    assert cc.Ensemble(pa.RecordBatch.from_pydict(columns)) == expected
+    labels = pa.table({f"p{u}": column for u, column in enumerate(LABELS.T)})
+    assert cc.Ensemble(labels) == cc.Ensemble(LABELS)
+    model = cc.PCC(2, random_state=0).fit(labels)
+    assert model.feature_names_in_.tolist() == ["p0", "p1", "p2"]
+    np.testing.assert_array_equal(model.predict(labels), model.labels_)
+    np.testing.assert_array_equal(cc.coassociation(labels), cc.coassociation(LABELS))
+
+
+def test_lazy_frames_are_collected():
+    frame = pl.LazyFrame(LABELS, schema=["a", "b", "c"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=UserWarning, module="conclust")
+        assert cc.Ensemble(frame) == cc.Ensemble(LABELS)
+        model = cc.EAC(2).fit(frame)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(InputError, match=r"A lazy frame has no rows yet. Pass X.collect\(\)"):
+        cc.EnsembleGenerator(n_partitions=2).fit(frame)
+
+
+@pytest.mark.parametrize("small", [5e-324, 1e-310])
+def test_denormal_posteriors_are_none(small):
+    ensemble = cc.Ensemble.from_memberships([[[small, 1], [small, 1], [1, 0]], [[small, 1]] * 3])
+    assert ensemble.indicator.data.min() == 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for model in (
+            cc.ECPCS(2, random_state=0),
+            cc.KCC(2, normalized=True, random_state=0),
+            cc.CEHM(2),
+            cc.LCE(2, similarity="srs", consensus="hierarchical"),
+        ):
+            assert len(model.fit(ensemble).labels_) == 3
+
+
+def test_long_numbers_and_long_messages():
+    with pytest.raises(InputError, match="Got an int of 16610 bits in partition 0"):
+        cc.Ensemble([[10**5000], [1]])
+    with pytest.raises(InputError) as refusal:
+        cc.Ensemble(LABELS, weights="a" * 9000)
+    assert len(str(refusal.value)) < 400
+    with pytest.raises(ValueError, match="Got an int of 16610 bits instead"):
+        cc.PCC(-(10**5000)).fit(LABELS)
+
+
+def test_communities_that_are_none():
+    for runs, nodes in (([{"v0": [1]}], None), ([[[0, 1]]], 5), ([[[[0], [1]]]], None)):
+        with pytest.raises(InputError):
+            cc.Ensemble.from_communities(runs, nodes=nodes)
+
+
+def test_an_index_that_is_none():
+    model = cc.EAC(2).fit(LABELS)
+    for index in (5, "abcd", np.array(3)):
+        with pytest.raises(InputError, match="must be a frame, an index or a list of names"):
+            cc.to_frame(model, index)
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-200])
+def test_points_of_any_size(factor):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 20)
+    X = rng.normal(size=(40, 2)) + 5 * labels[:, None]
+    members = np.column_stack([labels, rng.integers(0, 2, 40), rng.integers(0, 3, 40)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gaps = cc.confidence.cluster_gaps(X * factor, labels, random_state=0)
+        features = cc.confidence.cluster_features(X * factor, labels)
+        weights = cc.weighting.validity_weights(members, X * factor, random_state=0)
+    usual = cc.confidence.cluster_gaps(X, labels, random_state=0)
+    np.testing.assert_allclose(gaps.dip, usual.dip, rtol=1e-9)
+    plain = cc.confidence.cluster_features(X, labels)
+    np.testing.assert_allclose(features.difference, plain.difference, rtol=1e-9)
+    np.testing.assert_allclose(features.inside, plain.inside * factor, rtol=1e-9)
+    np.testing.assert_allclose(
+        weights, cc.weighting.validity_weights(members, X, random_state=0), rtol=1e-9
+    )
+    assert weights[0] == 1.0
+    assert weights[1:].max() < 0.5
+
+
+def test_pictures_of_nothing():
+    found = cc.plotting.flow_of({2: [0, 1, 1], 3: [-2, -2, -2]})
+    assert found.k.tolist() == [2, 2]
+    assert len(cc.plotting.flow_of({2: [-1, -1], 3: [-2, -2]}).k) == 0
+    for picture in (cc.plotting.pac_curve, cc.plotting.area_curve):
+        with pytest.raises(InputError, match="Expected one number for each number of clusters"):
+            picture({2: [0, 1, 1], 3: [0, 1, 2]})

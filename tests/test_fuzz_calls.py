@@ -1,0 +1,25 @@
+"""Every public function with drawn arguments: an answer, or an error in conclust's own words.
+
+CONCLUST_CALLS=20000 sets the number of cases, CONCLUST_CALLS_SEED=1 their seed.
+"""
+
+import os
+
+from tests.fuzz_calls import callables, run
+
+CASES = int(os.environ.get("CONCLUST_CALLS", "400"))
+SEED = int(os.environ.get("CONCLUST_CALLS_SEED", "2"))
+
+
+def test_calls_are_answered_or_refused():
+    seen, faults = run(CASES, SEED)
+    assert faults == []
+    # Both happen: the arguments are neither all good nor all bad.
+    assert min(seen["answered"], seen["refused"]) > CASES // 10
+
+
+def test_every_public_function_is_among_them():
+    known = callables()
+    assert len(known) > 130
+    for name in ("conclust.PCC", "metrics.anmi", "plotting.flow_of", "selection.choose_from"):
+        assert name in known
