@@ -473,3 +473,24 @@ def test_seeds_of_the_machine_are_told_in_full(blobs):
     blocks = section(account(found), "repeat")["blocks"]
     (settings,) = [block["settings"] for block in blocks if block["kind"] == "settings"]
     assert settings["selection"]["random_state"] == str(seed)
+
+
+def test_clusterings_that_disagree_in_two_ways():
+    rng = np.random.default_rng(0)
+    first = np.repeat([0, 1, 2, 3], 25)
+    second = np.where(rng.random(100) < 0.4, rng.integers(0, 4, 100), first)
+    which = np.arange(40) % 5 < 3
+    labels = np.where(which, first[:, None], second[:, None])
+    labels[rng.random(labels.shape) < 0.05] = 0
+    found = account(EAC(4).fit(labels), ensemble=Ensemble(labels), pictures=True)
+    texts = [block["text"] for block in section(found, "partitions")["blocks"] if "text" in block]
+    assert any("disagree in two ways, 60 % and 40 %" in text for text in texts)
+    kinds = [
+        picture["id"]
+        for block in section(found, "partitions")["blocks"]
+        if block["kind"] == "pictures"
+        for picture in block["pictures"]
+    ]
+    assert kinds[:2] == ["way_1", "way_2"]
+    one = account(EAC(4).fit(labels[:, which]), ensemble=Ensemble(labels[:, which]))
+    assert "disagree in" not in json.dumps(section(one, "partitions"))

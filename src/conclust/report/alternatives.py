@@ -99,6 +99,15 @@ READ = {
         "cluster and not with the next. To the left: with another cluster more. Numbers: mean of each "
         "cluster, and its objects.",
     ),
+    **{
+        f"way_{number + 1}": (
+            f"The {word} way",
+            f"How often two objects are together in the clusterings of the {word} way alone, sorted by the clusters "
+            "of the consensus. Dark squares off the diagonal: clusters that these clusterings put together. Squares "
+            "that fall apart: clusters that they split.",
+        )
+        for number, word in enumerate(("first", "second", "third"))
+    },
     "map": (
         "How alike the clusterings are",
         "Clusterings from top to bottom and from left to right, alike ones side by side. Dark squares: they "

@@ -19,6 +19,7 @@ from conclust.confidence import (
     partition_confidence,
     stability_over_k,
 )
+from conclust.confidence.posterior.modes import several_modes
 from conclust.report.citing import cited, listed, methods_text
 from conclust.report.decision import count, decision_of, p_text
 from conclust.report.differences import features_section
@@ -413,10 +414,25 @@ def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
     cells = [[values[i] for i in order.tolist()] for values in cells]
     blocks = [
         _text(text),
+        *_ways(found, gallery),
         table("Clusterings, least similar to the consensus first", columns, cells, first=10),
         gallery.of_partitions(found),
     ]
     return _section("partitions", "How good the clusterings are", blocks)
+
+
+def _ways(found: Reported, gallery: Gallery) -> list[dict[str, Any]]:
+    """Return in which ways the clusterings disagree, with a picture of each; nothing if in no more than one."""
+    assert found.judged is not None
+    members = found.judged.members
+    several = several_modes(members)
+    if several is None:
+        return []
+    text = (
+        f"{several.sentence} Each way is an estimate of the clusterings that are nearest to it, by the variation of "
+        f"information. That there is one way only has p = {several.p_values[0]:.2g}, by the dip test."
+    )
+    return [_text(text), gallery.of_ways(found, several.assignments)]
 
 
 def _mean(values: Any) -> str:

@@ -6,6 +6,7 @@ import base64
 import io
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -168,6 +169,21 @@ class Gallery:
             pictures.append(self._one("trace", lambda: plotting.objective_trace(model)))
         return _block(pictures)
 
+    def of_ways(self, found: Reported, assignments: NDArray[np.int64]) -> dict[str, Any]:
+        """Return a picture of each way in which the clusterings disagree."""
+        judged = found.judged
+        assert judged is not None
+        pictures = []
+        for way in range(int(assignments.max()) + 1):
+            members = judged.members.subset(partitions=assignments == way)
+            pictures.append(
+                self._one(
+                    f"way_{way + 1}",
+                    partial(_heatmap, members, {"cluster": found.labels}, "cluster"),
+                )
+            )
+        return _block(pictures)
+
     def _one(
         self,
         kind: str,
@@ -233,8 +249,8 @@ def _curve(selection: Any, criterion: str) -> Callable[[], str]:
     return lambda: of_curve(plotting.curve_of(selection, criterion))
 
 
-def _heatmap(members: Any, labels: Any) -> Any:
-    order = "dendrogram" if members.n_samples <= _ALL_PAIRS else "cluster"
+def _heatmap(members: Any, labels: Any, order: str = "") -> Any:
+    order = order or ("dendrogram" if members.n_samples <= _ALL_PAIRS else "cluster")
     return plotting.coassociation_heatmap(members, labels=labels, order=order, max_pixels=_PIXELS)
 
 

@@ -17,12 +17,14 @@ from conclust.consensus.median import BayesEstimate
 from conclust.ensemble import Ensemble
 from conclust.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
 
-__all__ = ["Modes", "modes"]
+__all__ = ["Modes", "modes", "several_modes"]
 
 # Partitions that are compared two by two, at most: of more, evenly spaced ones.
 _COMPARED = 400
 # Partitions of a group below which it is not split: two thirds of them must show two modes.
 _SMALLEST = 12
+# Objects of the test and of the estimates for a report, at most.
+_TESTED, _ESTIMATED = 1_000, 5_000
 # Partitions of the smaller part of a split, at least.
 _LEAST = 3
 # Random thirds of a group, and starts of two groups in each.
@@ -195,6 +197,32 @@ def modes(
             [float(np.average(each.distances, weights=weights)) for each in along]
         ),
     )
+
+
+def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01) -> Modes | None:
+    """Return the modes of an ensemble if it has more than one, at little cost if it has not.
+
+    The test is made on at most 1,000 objects, and estimates are found on at most 5,000: ``labels`` of the
+    result are of these. None for soft partitions, too.
+    """
+    if ensemble.is_soft or ensemble.n_partitions < _SMALLEST:
+        return None
+    draw = np.random.default_rng(0)
+    some = ensemble
+    if ensemble.n_samples > _ESTIMATED:
+        some = ensemble.part(np.sort(draw.permutation(ensemble.n_samples)[:_ESTIMATED]))
+    few = some
+    if some.n_samples > _TESTED:
+        few = some.part(np.sort(draw.permutation(some.n_samples)[:_TESTED]))
+    shown = few.subset(
+        partitions=np.unique(np.linspace(0, few.n_partitions - 1, _COMPARED, dtype=int))
+    )
+    D = all_losses(shown, "vi", 1)
+    D = np.where(np.isnan(D), np.nanmean(D), D)
+    if _Groups(D, np.random.SeedSequence(0), 1).p_value(np.arange(len(D))) >= alpha:
+        return None
+    found = modes(some, max_modes=max_modes, alpha=alpha, random_state=0)
+    return found if found.n_modes > 1 else None
 
 
 class _Groups:

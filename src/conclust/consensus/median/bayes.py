@@ -53,8 +53,9 @@ class BayesEstimate(ConsensusClusterer):
     n_init : int, default=16
         Number of starts: of each four a draw, a cut of the average-linkage tree, and two empty partitions to which
         objects are added in random order.
-    n_rebuilds : int, default=10
-        Maximum number of rounds in which clusters are destroyed and built again.
+    n_rebuilds : int, default=30
+        Maximum number of rounds in which clusters are destroyed and built again; two to six rounds in turn that
+        change nothing end it.
     max_iter : int, default=100
         Maximum number of passes over the objects in one descent.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -163,7 +164,7 @@ class BayesEstimate(ConsensusClusterer):
         split_cost: float = 1.0,
         max_clusters: int | None = None,
         n_init: int = 16,
-        n_rebuilds: int = 10,
+        n_rebuilds: int = 30,
         max_iter: int = 100,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,

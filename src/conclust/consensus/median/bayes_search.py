@@ -40,11 +40,11 @@ _PART = 1_000
 _TREE = 3_000
 # Labels compared to find the best draw: more draws than that are thinned out evenly.
 _COMPARED = 2_500_000_000
-# Starts that are carried on by rebuilding clusters: at least three, more where there are few labels.
-_CARRIED_ON = 3
-_CHEAP = 400_000
-# Rounds of rebuilding that change nothing, before it ends.
-_FRUITLESS = 2
+# Starts that are carried on by rebuilding clusters, and rounds of rebuilding that change nothing before it ends: at
+# least so many, and more where there are few labels.
+_CARRIED_ON, _FRUITLESS = 3, 2
+_MOST_FRUITLESS = 6
+_CHEAP = 200_000
 # What leads a loss that is not a plain sum over tables: its single moves are dearer.
 _LEADS: dict[Loss, Loss] = {"omari": "binder", "nvi": "vi", "id": "vi", "nid": "vi"}
 
@@ -224,6 +224,7 @@ class _Problem:
         search = self.search(self.wanted.loss)
         _set(search, found.labels)
         n_iter, converged = found.n_iter, found.converged
+        patience = max(_FRUITLESS, min(_MOST_FRUITLESS, _CHEAP // self.ensemble.codes.size))
         fruitless = 0
         for turn in range(self.wanted.n_rebuilds):
             if search.rebuild(seed + 2 * turn) > 0:
@@ -231,7 +232,7 @@ class _Problem:
                 n_iter, fruitless = n_iter + passes, 0
             else:
                 fruitless += 1
-            if fruitless == _FRUITLESS:
+            if fruitless == patience:
                 break
         return _read(search, len(found.labels), n_iter, converged)
 
@@ -286,7 +287,7 @@ def _best_of_starts(
     ends = _mapped(lambda i: part.descend(starts[i], seeds[i]), len(starts), threads, "starts")
     ends.sort(key=lambda found: found.loss)  # stable: of equals the first
     carried = ends[:1]
-    most = max(_CARRIED_ON, min(len(ends) // 2, _CHEAP // part.ensemble.codes.size))
+    most = max(_CARRIED_ON, min(len(ends), _CHEAP // part.ensemble.codes.size))
     for found in ends[1:]:
         if len(carried) < most and found.loss > carried[-1].loss + 1e-12:
             carried.append(found)
