@@ -24,6 +24,7 @@ FLOORS = {
     # 1 the thing
     "exceptions": (1, 0),
     "_validation": (1, 1),
+    "_delegation": (1, 2),
     "_progress": (1, 2),
     "_random": (1, 2),
     "_spreadsheets": (1, 2),
@@ -73,6 +74,7 @@ FLOORS = {
     # 4 judging
     "selection": (4, 0),
     "confidence": (4, 0),
+    "points": (4, 0),
     "pipeline": (4, 1),
     "frames": (4, 1),
     "results": (4, 2),

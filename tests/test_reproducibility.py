@@ -29,7 +29,7 @@ def add(*arrays):
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(c, 1, (200, 3)) for c in (0, 3, 6)])
 labels = EnsembleGenerator(
-    n_partitions=12, sample_fraction=0.7, feature_fraction=0.7, scale="minmax", random_state=1
+    "kmeans", n_partitions=12, sample_fraction=0.7, feature_fraction=0.7, scale="minmax", random_state=1
 ).fit_transform(X)
 mixed = EnsembleGenerator("mixed", n_clusters=[3, 5], random_state=1).fit_transform(X)
 spectral = EnsembleGenerator(["spectral", "multimetric"], 5, random_state=1).fit_transform(X)

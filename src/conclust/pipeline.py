@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import MethodType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +10,26 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 import conclust
+from conclust._delegation import where_consensus_has
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._validation import check_column_names, check_int, refuse, refuse_arguments, shown
+from conclust._validation import (
+    check_bool,
+    check_column_names,
+    check_int,
+    refuse,
+    refuse_arguments,
+    shown,
+)
 from conclust.agreement import anmi
-from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.auto import AutoConsensus, GrownTrees
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
+from conclust.generation.scaled import scaled_blocks, scaled_points
+from conclust.points import number_by_borders, objects_to_refine, refine_by_centers
 
 if TYPE_CHECKING:
     from conclust.selection import Selection
@@ -34,38 +42,6 @@ _NO_WEIGHTS = (
     "AutoConsensus().fit(cc.Ensemble(labels, weights=w))"
 )
 _AUTO = "auto"
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-class _WhereConsensus:
-    """A method that is there where the consensus has another one; else it says why it is not."""
-
-    def __init__(self, function: Callable[..., Any], needed: str) -> None:
-        self.function, self.needed = function, needed
-        self.__doc__ = function.__doc__
-
-    def __get__(self, model: ConsensusClustering | None, owner: Any = None) -> Any:
-        if model is None:
-            return self.function
-        consensus = model._consensus_now()
-        try:
-            getattr(consensus, self.needed)
-        except AttributeError as error:
-            name = self.function.__name__
-            raise AttributeError(
-                f"{_OWNER!r} object has no attribute {name!r}: its consensus has no "
-                f"{self.needed!r}. {error}",
-                name=name,
-                obj=model,
-            ) from error
-        return MethodType(self.function, model)
-
-
-def _where_consensus_has(needed: str) -> Callable[[F], F]:
-    def decorate(function: F) -> F:
-        return cast(F, _WhereConsensus(function, needed))
-
-    return decorate
 
 
 class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -86,6 +62,12 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         shows, or one cluster if a p-value says so (:func:`conclust.selection.choose` with its
         defaults, and the generator's scale, `n_jobs` and `cache_dir`; further partitions are its categories). None: the consensus' own; the default consensus
         reads it from the ensemble.
+    min_clusters : int, default=1
+        Smallest number of clusters considered where the points choose it: 2 where it is known that there
+        is more than one.
+    refine : bool, default=None
+        Whether Lloyd's iterations from the centres of the clusters end the fit, where the neighbour graphs of the
+        points agree with them (see the notes). None: with AutoConsensus, the default, only.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         If given, seeds both parts; None leaves their own ``random_state`` alone.
     verbose : int, default=0
@@ -106,6 +88,13 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         clusters of ``labels_`` come first.
     n_clusters_ : int
         Clusters found.
+    reason_ : str
+        Why there are so many clusters, in a sentence.
+    border_depths_ : ndarray of shape (n_borders,)
+        Where the points chose the number: how deep the valley between two clusters that touch is, from 0 to 1.
+    refinement_ : Refinement or None
+        The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
+        ``consensus_.labels_`` has the partition before.
     selection_ : Selection
         The criteria of each number (:class:`conclust.selection.Selection`), where it was to be chosen
         by "auto".
@@ -124,6 +113,13 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     Notes
     -----
+    With :class:`conclust.AutoConsensus` and no number, the points choose it: a border between clusters counts
+    where fewer points lie in the valley between them than at the peaks beside it, counted on points that had no part in
+    placing the border. Then Lloyd's iterations start from the means of the clusters, and their partition is kept
+    where it does not cut more ties of the points' neighbour graphs: overlapping clusters gain by it, other shapes
+    keep the consensus. ``refinement_`` has the centres where it was kept. With further partitions beside the points,
+    and fewer than 50 objects, the ensemble alone shows the number.
+
     None or "auto"? On the sets of `experiments/default` the number that the default consensus reads from its
     ensemble is right as often or more often, for clouds without clusters most of all, and for shapes the
     partition is nearer to the classes, at a tenth of the cost. (Clouds that are long in two or three dimensions
@@ -166,12 +162,16 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         generator: Any = None,
         *,
         n_clusters: int | Literal["auto"] | None = None,
+        min_clusters: int = 1,
+        refine: bool | None = None,
         random_state: RandomStateLike = None,
         verbose: int = 0,
     ) -> None:
         self.consensus = consensus
         self.generator = generator
         self.n_clusters = n_clusters
+        self.min_clusters = min_clusters
+        self.refine = refine
         self.random_state = random_state
         self.verbose = verbose
 
@@ -204,7 +204,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         refuse_arguments(unknown, f"{_OWNER}.fit", _NO_WEIGHTS)
         with fitting(self):
             generator, consensus = self._generator(), self._consensus()
-            seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 4, bits=32)
+            check_int(self.min_clusters, "min_clusters", _OWNER)
+            if self.refine is not None:
+                check_bool(self.refine, "refine", _OWNER)
+            seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 5, bits=32)
             if self.random_state is not None:
                 for part, seed in zip((generator, consensus), seeds, strict=False):
                     if "random_state" in part.get_params(deep=False):
@@ -225,8 +228,66 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                     self.selection_ = self._select(X, seeds[3])
                 consensus.set_params(n_clusters=self.selection_.n_clusters)
             with step("combine", self.ensemble_):
-                self.consensus_ = self._fitted(consensus)
+                self.consensus_ = self._combined(X, consensus, seeds[4])
+            with step("refine"):
+                self._refine(X, seeds[4])
         return self
+
+    def _combined(self, X: Any, consensus: Any, seed: int) -> Any:
+        """Return the consensus, fitted to the ensemble; the points choose its number where nothing else does."""
+        generator = self.generator_
+        if not (
+            isinstance(consensus, AutoConsensus)
+            and consensus.n_clusters is None
+            and self._in_points
+        ):
+            return self._fitted(consensus)
+
+        def choose(trees: GrownTrees) -> tuple[int, str]:
+            decision = number_by_borders(
+                scaled_points(generator, X, trees.objects),
+                trees,
+                seed,
+                min_clusters=self.min_clusters,
+                max_clusters=consensus.max_clusters,
+                n_jobs=consensus.n_jobs,
+            )
+            self.border_depths_ = np.array(decision.depths)
+            return decision.n_clusters, decision.reason
+
+        with consensus.number_chosen_by(choose):
+            return self._fitted(consensus)
+
+    @property
+    def _in_points(self) -> bool:
+        """Whether all partitions are of points that can be looked at again."""
+        alone = self.ensemble_.n_partitions == self._n_made
+        return alone and isinstance(self.generator_, EnsembleGenerator)
+
+    def _refine(self, X: Any, seed: int) -> None:
+        """Move the clusters to their centres, where the points agree."""
+        self.refinement_ = None
+        wanted = isinstance(self.consensus_, AutoConsensus) if self.refine is None else self.refine
+        if not (wanted and self._in_points):
+            return
+        labels = np.asarray(self.consensus_.labels_)
+        objects = objects_to_refine(labels, seed)
+        self.refinement_ = refine_by_centers(
+            scaled_points(self.generator_, X, objects),
+            labels[objects],
+            int(self.consensus_.n_clusters_),
+            n_jobs=self.generator_.n_jobs,
+        )
+        if self.refinement_ is not None:
+            self._labels, self._membership = self._by_centers(X)
+
+    def _by_centers(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the labels and memberships of points by the centres."""
+        assert self.refinement_ is not None
+        blocks = list(scaled_blocks(self.generator_, X))
+        labels = [self.refinement_.labels(block) for block in blocks]
+        memberships = [self.refinement_.membership(block) for block in blocks]
+        return np.concatenate(labels), np.concatenate(memberships)
 
     def _select(self, X: Any, seed: int) -> Selection:
         """Choose the number of clusters by resamples of the points, in the scale of the generator."""
@@ -340,7 +401,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         """The consensus partition of the points of ``fit``."""
         check_is_fitted(self, "consensus_")
         labels: NDArray[np.int64] = self.consensus_.labels_
-        return labels
+        return labels if self.refinement_ is None else self._labels
 
     @property
     def n_clusters_(self) -> int:
@@ -353,7 +414,17 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         """Probabilities over clusters, where the consensus is soft."""
         check_is_fitted(self, "consensus_")
         membership: NDArray[np.float64] = self.consensus_.membership_
-        return membership
+        return membership if self.refinement_ is None else self._membership
+
+    @property
+    def reason_(self) -> str:
+        """Why there are so many clusters, in a sentence."""
+        check_is_fitted(self, "consensus_")
+        if "selection_" in vars(self):
+            return str(self.selection_.reason)
+        if hasattr(self.consensus_, "reason_"):
+            return str(self.consensus_.reason_)
+        return f"The number, {self.n_clusters_}, is that of {type(self.consensus_).__name__}."
 
     def _label(self, X: Any, partitions: Any) -> Any:
         """Return the labels of points by every member, and those that further partitions have."""
@@ -374,7 +445,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             )
         return np.column_stack([labels.astype(object), further]) if n_further else labels
 
-    @_where_consensus_has("predict")
+    @where_consensus_has("predict")
     def predict(self, X: Any, *, partitions: Any = None) -> NDArray[np.int64]:
         """Clusters of new points: labelled by every member, then placed in the consensus.
 
@@ -391,10 +462,12 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Cluster of each point.
         """
         check_is_fitted(self, "consensus_")
-        labels: NDArray[np.int64] = self.consensus_.predict(self._label(X, partitions))
-        return labels
+        labels = self._label(X, partitions)
+        if self.refinement_ is not None:
+            return self._by_centers(X)[0]
+        return cast(NDArray[np.int64], self.consensus_.predict(labels))
 
-    @_where_consensus_has("predict_proba")
+    @where_consensus_has("predict_proba")
     def predict_proba(self, X: Any, *, partitions: Any = None) -> NDArray[np.float64]:
         """Memberships of new points (see ``predict``).
 
@@ -411,8 +484,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             The columns are those of ``membership_``; rows sum to 1.
         """
         check_is_fitted(self, "consensus_")
-        membership: NDArray[np.float64] = self.consensus_.predict_proba(self._label(X, partitions))
-        return membership
+        labels = self._label(X, partitions)
+        if self.refinement_ is not None:
+            return self._by_centers(X)[1]
+        return cast(NDArray[np.float64], self.consensus_.predict_proba(labels))
 
     def transform(self, X: Any, *, partitions: Any = None) -> NDArray[np.float64]:
         """Memberships of points as features: ``predict_proba`` in the container of ``set_output``.
@@ -524,7 +599,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
 # set_output wraps the methods that the class defines; afterwards those that the consensus lacks are hidden.
 for _name in ("transform", "fit_transform"):
-    _needed = _where_consensus_has("predict_proba")
+    _needed = where_consensus_has("predict_proba")
     setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
 
 

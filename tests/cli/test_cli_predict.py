@@ -54,7 +54,8 @@ def points(path, part, names=("id", "a", "b", "c", "kind")):
 def clustered(tmp_path):
     """A result of the first 180 of 240 points, and a file of the others with its columns shuffled."""
     old = points(tmp_path / "old.csv", OLD)
-    more = ["--partitions", "20", "--label-column", "kind", "-q", "--out", tmp_path / "r"]
+    more = ["--generator", "kmeans", "--partitions", "20", "--label-column", "kind", "-q"]
+    more += ["--out", tmp_path / "r"]
     assert (
         run(
             "cluster",
@@ -79,7 +80,7 @@ def test_new_points_go_where_the_models_put_them(clustered, tmp_path, capsys):
     assert "60 new objects placed in" in said.out
     assert "Against the known classes: H = " in said.out
     assert "Finding the consensus again (PCC, which took" in said.err
-    generator = EnsembleGenerator(n_partitions=20, n_jobs=1)
+    generator = EnsembleGenerator("kmeans", n_partitions=20, n_jobs=1)
     columns = np.column_stack([X[:, 0], 100 * X[:, 1], X[:, 2]])
     # What the files hold: repr() of the numbers, read to the bit.
     consensus = PCC(8, divergence="l2", n_jobs=1)
@@ -265,7 +266,10 @@ def test_a_mixed_ensemble_labels_nobody_new(tmp_path, capsys):
     assert run("cluster", tmp_path / "x.npy", *more) == 0
     assert not (tmp_path / "r/generator.npz").exists()
     assert run("predict", tmp_path / "r", tmp_path / "x.npy", "--out", tmp_path / "p") == 1
-    assert "where every member can: with --generator kmeans, spectral" in capsys.readouterr().err
+    assert (
+        "where every member can: by default, and with --generator kmeans, spectral"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

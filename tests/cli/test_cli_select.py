@@ -180,7 +180,7 @@ def test_cluster_asks_for_the_number_where_it_is_to(blobs, tmp_path, capsys):
     given = ["cluster", str(path), "--label-column", "kind", "--partitions", "12"]
     assert main([*given, "-k", "auto", "--method", "hbgf", "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    generator = EnsembleGenerator(n_partitions=12)
+    generator = EnsembleGenerator("kmeans", n_partitions=12)
     model = ConsensusClustering("hbgf", generator, n_clusters="auto", random_state=0).fit(X)
     found = model.selection_
     assert found.n_clusters == 3

@@ -1,6 +1,7 @@
 import csv
 import json
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from conclust import ConsensusClustering, EnsembleGenerator, datasets
 from conclust.cli import demo, main
 from conclust.confidence import object_confidence
+from conclust.exceptions import SelectionWarning
 
 
 def run(out, *more):
@@ -46,9 +48,11 @@ def test_one_story_from_points_to_a_report(done):
     wine = datasets.load("wine")
     begin, rest = said.split("Then, how good is that?")
     words = " ".join(begin.split())
-    model = ConsensusClustering(
-        generator=EnsembleGenerator(scale="standard"), n_clusters="auto", random_state=0
-    ).fit(wine.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)
+        model = ConsensusClustering(
+            generator=EnsembleGenerator(scale="standard"), n_clusters="auto", random_state=0
+        ).fit(wine.X)
     assert model.n_clusters_ == 3
     assert f"How many clusters? {model.selection_.reason}" in words
     assert "p = 0.01, 99 rotations" in words

@@ -166,7 +166,7 @@ def test_any_clusterer_and_a_fitted_model():
             == 6
         )
     model = cc.ConsensusClustering(
-        generator=cc.EnsembleGenerator(n_partitions=10), n_clusters=3, random_state=0
+        generator=cc.EnsembleGenerator("kmeans", n_partitions=10), n_clusters=3, random_state=0
     ).fit(X)
     by_model = border_tests(X, model, n_splits=3, random_state=0)
     np.testing.assert_array_equal(by_model.labels, model.labels_)

@@ -20,7 +20,9 @@ from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 @pytest.fixture(scope="module")
 def blobs():
     X, _ = make_blobs(150, centers=3, n_features=4, random_state=0)
-    return EnsembleGenerator(n_partitions=30, n_clusters=[3, 4], random_state=0).fit_transform(X)
+    return EnsembleGenerator(
+        "kmeans", n_partitions=30, n_clusters=[3, 4], random_state=0
+    ).fit_transform(X)
 
 
 def test_methods_with_labels_alone_are_as_sure_as_the_company_that_objects_keep(blobs):

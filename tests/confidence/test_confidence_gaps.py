@@ -136,7 +136,7 @@ def blobs():
     X, _ = make_blobs(120, centers=[[0, 0], [6, 0], [9, 0]], random_state=0)
     return Ensemble(
         EnsembleGenerator(
-            n_partitions=20, n_clusters=[2, 3, 4], init="random", random_state=0
+            "kmeans", n_partitions=20, n_clusters=[2, 3, 4], init="random", random_state=0
         ).fit_transform(X)
     )
 

@@ -137,7 +137,7 @@ def test_a_cluster_of_one_and_one_cluster_have_no_silhouette():
 def blobs():
     X, y = make_blobs(150, centers=3, cluster_std=3.0, n_features=4, random_state=0)
     labels = EnsembleGenerator(
-        n_partitions=20, n_clusters=[3, 4], sample_fraction=0.8, random_state=0
+        "kmeans", n_partitions=20, n_clusters=[3, 4], sample_fraction=0.8, random_state=0
     ).fit_transform(X)
     return X, y, Ensemble(labels)
 
@@ -198,7 +198,7 @@ def test_objects_in_no_cluster_have_no_confidence():
 def test_a_consensus_clustering_brings_its_ensemble():
     X, _ = make_blobs(60, centers=2, random_state=0)
     model = ConsensusClustering(
-        "eac", EnsembleGenerator(n_partitions=10), n_clusters=2, random_state=0
+        "eac", EnsembleGenerator("kmeans", n_partitions=10), n_clusters=2, random_state=0
     ).fit(X)
     found = object_confidence(model)
     np.testing.assert_array_equal(found.agreement, member_agreement(model.labels_, model.ensemble_))

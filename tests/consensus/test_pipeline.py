@@ -26,7 +26,7 @@ X, truth = make_blobs(240, 2, centers=3, cluster_std=0.6, random_state=0)
 
 
 def test_it_is_the_generator_then_the_consensus():
-    generator = EnsembleGenerator(n_partitions=12, random_state=3)
+    generator = EnsembleGenerator("kmeans", n_partitions=12, random_state=3)
     model = ConsensusClustering(PCC(3, random_state=4), generator).fit(X)
     labels = clone(generator).fit_transform(X)
     by_hand = PCC(3, random_state=4).fit(labels)
@@ -38,7 +38,7 @@ def test_it_is_the_generator_then_the_consensus():
 
 
 def test_parts_are_cloned_and_left_alone():
-    generator, consensus = EnsembleGenerator(n_partitions=5), PCC(3)
+    generator, consensus = EnsembleGenerator("kmeans", n_partitions=5), PCC(3)
     ConsensusClustering(consensus, generator, random_state=0).fit(X)
     assert not hasattr(generator, "members_")
     assert not hasattr(consensus, "labels_")
@@ -47,16 +47,20 @@ def test_parts_are_cloned_and_left_alone():
 
 def test_one_seed_for_both_parts():
     fits = [
-        ConsensusClustering(PCC(3), EnsembleGenerator(n_partitions=6), random_state=7).fit(X)
+        ConsensusClustering(
+            PCC(3), EnsembleGenerator("kmeans", n_partitions=6), random_state=7
+        ).fit(X)
         for _ in range(2)
     ]
     np.testing.assert_array_equal(fits[0].membership_, fits[1].membership_)
-    other = ConsensusClustering(PCC(3), EnsembleGenerator(n_partitions=6), random_state=8).fit(X)
+    other = ConsensusClustering(
+        PCC(3), EnsembleGenerator("kmeans", n_partitions=6), random_state=8
+    ).fit(X)
     assert other.ensemble_ != fits[0].ensemble_
 
 
 def test_auto_asks_resamples_of_the_points_for_the_number():
-    generator = EnsembleGenerator(n_partitions=12, scale="standard")
+    generator = EnsembleGenerator("kmeans", n_partitions=12, scale="standard")
     model = ConsensusClustering("hbgf", generator, n_clusters="auto", random_state=0).fit(X)
     assert model.selection_.n_clusters == model.n_clusters_ == model.consensus_.n_clusters == 3
     assert model.selection_.p_value == 0.01
@@ -87,7 +91,9 @@ def test_auto_is_refused_where_no_number_is_taken():
 
 
 def test_new_points_are_labelled_by_every_member_and_placed():
-    model = ConsensusClustering(PCC(3), EnsembleGenerator(n_partitions=20), random_state=0).fit(X)
+    model = ConsensusClustering(
+        PCC(3), EnsembleGenerator("kmeans", n_partitions=20), random_state=0
+    ).fit(X)
     new = X + 1e-9
     np.testing.assert_array_equal(model.predict(new), model.labels_)
     proba = model.predict_proba(new)
@@ -98,7 +104,7 @@ def test_new_points_are_labelled_by_every_member_and_placed():
 
 
 def test_subsampled_members_leave_labels_missing_and_predict_all():
-    generator = EnsembleGenerator(n_partitions=30, sample_fraction=0.5)
+    generator = EnsembleGenerator("kmeans", n_partitions=30, sample_fraction=0.5)
     model = ConsensusClustering(PCC(3), generator, random_state=0).fit(X)
     assert model.ensemble_.has_missing
     assert adjusted_rand_score(truth, model.labels_) > 0.9
@@ -113,7 +119,7 @@ def test_members_that_cannot_label_new_points_say_so():
 
 
 def test_a_consensus_that_cannot_predict_has_no_predict():
-    model = ConsensusClustering(EAC(3), EnsembleGenerator(n_partitions=6), random_state=0)
+    model = ConsensusClustering(EAC(3), EnsembleGenerator("kmeans", n_partitions=6), random_state=0)
     assert not hasattr(model, "predict")
     assert not hasattr(model.fit(X), "predict_proba")
     for name in ("predict", "predict_proba", "transform", "fit_transform"):
@@ -144,21 +150,23 @@ def test_in_a_pipeline_and_with_frames():
 
 def test_generator_and_consensus_chain_as_a_pipeline():
     labels = make_pipeline(
-        EnsembleGenerator(n_partitions=20, random_state=0), PCC(3, random_state=0)
+        EnsembleGenerator("kmeans", n_partitions=20, random_state=0), PCC(3, random_state=0)
     ).fit_predict(X)
     assert adjusted_rand_score(truth, labels) > 0.9
 
 
 def test_frames_out_of_the_generator_are_frames_in():
-    generator = EnsembleGenerator(n_partitions=8, random_state=0).set_output(transform="pandas")
+    generator = EnsembleGenerator("kmeans", n_partitions=8, random_state=0).set_output(
+        transform="pandas"
+    )
     model = PCC(3, random_state=0).fit(generator.fit_transform(X))
     assert list(model.feature_names_in_) == [f"partition_{u}" for u in range(8)]
-    plain = EnsembleGenerator(n_partitions=8, random_state=0).fit_transform(X)
+    plain = EnsembleGenerator("kmeans", n_partitions=8, random_state=0).fit_transform(X)
     np.testing.assert_array_equal(model.labels_, PCC(3, random_state=0).fit(plain).labels_)
 
 
 def test_a_generator_of_frames_predicts_as_one_of_arrays():
-    generator = EnsembleGenerator(n_partitions=8)
+    generator = EnsembleGenerator("kmeans", n_partitions=8)
     plain = ConsensusClustering(PCC(3), generator, random_state=0).fit(X)
     frames = ConsensusClustering(
         PCC(3), clone(generator).set_output(transform="pandas"), random_state=0
@@ -192,7 +200,7 @@ def test_a_generator_of_frames_predicts_as_one_of_arrays():
         ({"consensus": "EAC", "n_clusters": 241}, r"'n_clusters' parameter of EAC .*\[1, 240\]"),
         ({"random_state": "x"}, "'random_state'"),
         ({"consensus": PCC(0)}, "'n_clusters' parameter of PCC"),
-        ({"generator": EnsembleGenerator(n_partitions=0)}, "'n_partitions'"),
+        ({"generator": EnsembleGenerator("kmeans", n_partitions=0)}, "'n_partitions'"),
     ],
 )
 def test_bad_parts_are_named(parameters, message):
@@ -213,7 +221,7 @@ def test_prediction_before_fit_is_refused():
 @pytest.mark.parametrize("name", ["hbgf", "HBGF", "cumulative-voting", "PCC", "fuzzy_rows", "lwea"])
 def test_a_method_goes_by_its_name(name):
     model = ConsensusClustering(
-        name, EnsembleGenerator(n_partitions=15), n_clusters=3, random_state=0
+        name, EnsembleGenerator("kmeans", n_partitions=15), n_clusters=3, random_state=0
     ).fit(X)
     assert type(model.consensus_).__name__.lower() == name.lower().replace("-", "").replace("_", "")
     assert model.consensus_.n_clusters == 3
@@ -223,7 +231,7 @@ def test_a_method_goes_by_its_name(name):
 
 def test_a_number_of_clusters_goes_before_that_of_the_estimator():
     given = EAC(5)
-    generator = EnsembleGenerator(n_partitions=10)
+    generator = EnsembleGenerator("kmeans", n_partitions=10)
     model = ConsensusClustering(given, generator, n_clusters=3, random_state=0).fit(X)
     assert model.n_clusters_ == 3
     assert given.n_clusters == 5
@@ -245,7 +253,7 @@ def test_what_cannot_be_is_said_before_members_are_made():
 
 
 def test_score_is_the_agreement_with_members_drawn_anew():
-    generator = EnsembleGenerator(n_partitions=12)
+    generator = EnsembleGenerator("kmeans", n_partitions=12)
     new = X[:100] + 0.01
     for consensus in (PCC(3), EAC(3)):
         model = ConsensusClustering(consensus, generator, random_state=5).fit(X)
@@ -269,7 +277,7 @@ def test_score_is_the_agreement_with_members_drawn_anew():
 @pytest.mark.parametrize("consensus", [EAC(), "hbgf", "CumulativeVoting"], ids=str)
 def test_a_grid_search_finds_the_number_of_clusters(consensus, centers):
     points, _ = make_blobs(120, centers=centers, n_features=6, center_box=(-10, 10), random_state=0)
-    generator = EnsembleGenerator(n_partitions=15, n_clusters=range(2, 9))
+    generator = EnsembleGenerator("kmeans", n_partitions=15, n_clusters=range(2, 9))
     model = ConsensusClustering(consensus, generator, random_state=0)
     search = GridSearchCV(model, {"n_clusters": range(2, 8)}, cv=2).fit(points)
     assert search.best_params_ == {"n_clusters": centers}
@@ -296,7 +304,9 @@ def test_score_works_where_members_know_only_their_own_points_and_says_so_where_
 
 
 def test_memberships_are_features_in_the_container_asked_for():
-    model = ConsensusClustering(PCC(3), EnsembleGenerator(n_partitions=15), random_state=0)
+    model = ConsensusClustering(
+        PCC(3), EnsembleGenerator("kmeans", n_partitions=15), random_state=0
+    )
     names = ["cluster_0", "cluster_1", "cluster_2"]
     frame = pd.DataFrame(X, columns=["x", "y"])
     found = clone(model).set_output(transform="pandas").fit(frame)
@@ -333,7 +343,7 @@ def test_annotated_data_is_refused_with_a_way_on():
     for model in (PCC(2), EAC(), Ensemble):
         with pytest.raises(InputError, match=r"Got an AnnData: .* adata.obs\[columns\]"):
             model(adata) if model is Ensemble else model.fit(adata)
-    for model in (EnsembleGenerator(), ConsensusClustering()):
+    for model in (EnsembleGenerator("kmeans"), ConsensusClustering()):
         with pytest.raises(InputError, match=r"Got an AnnData: pass adata.obsm\['X_pca'\]"):
             model.fit(adata)
 
@@ -351,27 +361,29 @@ def test_text_among_points_is_named_with_a_way_on():
     message = (
         r"holds text in columns 'region', 'id' \('north' at row 0\).*Ensemble\(X\[categories\]\)"
     )
-    for model in (EnsembleGenerator(), ConsensusClustering()):
+    for model in (EnsembleGenerator("kmeans"), ConsensusClustering()):
         with pytest.raises(InputError, match=message):
             model.fit(frame)
     with pytest.raises(InputError, match=r"text in columns 2, 3 \('north' at row 0\)"):
-        EnsembleGenerator().fit(frame.to_numpy(dtype=object))
+        EnsembleGenerator("kmeans").fit(frame.to_numpy(dtype=object))
     with pytest.raises(InputError, match="in columns 'region', 'id'"):
-        EnsembleGenerator().fit(pl.from_pandas(frame))
-    fitted = EnsembleGenerator(n_partitions=2, n_clusters=2).fit(frame[["age", "income"]])
+        EnsembleGenerator("kmeans").fit(pl.from_pandas(frame))
+    fitted = EnsembleGenerator("kmeans", n_partitions=2, n_clusters=2).fit(frame[["age", "income"]])
     with pytest.raises(InputError, match="'income'"):
         fitted.transform(frame[["age", "income"]].astype({"income": str}).replace("1.0", "much"))
     with pytest.raises(ValueError, match="NaN"):
-        EnsembleGenerator().fit(np.where(numbers == 3, np.nan, numbers))
+        EnsembleGenerator("kmeans").fit(np.where(numbers == 3, np.nan, numbers))
     # What the sentence says works.
-    made = EnsembleGenerator(n_partitions=5, n_clusters=2, random_state=0).fit_transform(numbers)
+    made = EnsembleGenerator("kmeans", n_partitions=5, n_clusters=2, random_state=0).fit_transform(
+        numbers
+    )
     both = Ensemble.concat([Ensemble(frame[["region"]]), Ensemble(made)])
     assert both.shape == (6, 6)
 
 
 def test_sparse_points_are_refused_with_a_way_that_works():
     points = csr_array(np.maximum(X, 0))
-    for model in (EnsembleGenerator(), ConsensusClustering()):
+    for model in (EnsembleGenerator("kmeans"), ConsensusClustering()):
         with pytest.raises(TypeError, match=r"Sparse data .*make_pipeline\(TruncatedSVD"):
             model.fit(points)
     model = make_pipeline(TruncatedSVD(1), ConsensusClustering("eac", random_state=0))
@@ -386,7 +398,7 @@ def test_near_names_of_what_makes_members():
     ):
         EnsembleGenerator("k-means").fit(X)
     with pytest.raises(ParameterError, match=r"Got 'stadnard' instead. Is it 'standard'\?"):
-        EnsembleGenerator(scale="stadnard").fit(X)
+        EnsembleGenerator("kmeans", scale="stadnard").fit(X)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -219,7 +219,7 @@ def test_column_names_of_two_kinds():
     with pytest.raises(InputError, match=message):
         Voting(2).fit(frame.to_numpy()).predict(frame)
     with pytest.raises(InputError, match=message):
-        EnsembleGenerator(n_partitions=2).fit(frame)
+        EnsembleGenerator("kmeans", n_partitions=2).fit(frame)
     with pytest.raises(InputError, match=message):
         ConsensusClustering(PCC(2)).fit(frame)
     assert len(PCC(2).fit(frame.set_axis(["1", "b"], axis=1)).labels_) == 3

@@ -62,7 +62,7 @@ def test_rows_that_are_clusterings(rows):
     [
         [[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 0, 1]],  # few objects, few partitions
         np.tile([[0], [0], [1]], 50),  # columns are numbered as clusterers number them
-        cc.EnsembleGenerator(n_partitions=60, random_state=0).fit_transform(
+        cc.EnsembleGenerator("kmeans", n_partitions=60, random_state=0).fit_transform(
             np.random.default_rng(0).normal(size=(12, 2))
         ),
         np.random.default_rng(1).integers(0, 3, (30, 60)),

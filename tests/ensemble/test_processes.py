@@ -132,7 +132,7 @@ def fit(_):
     pcc = cc.PCC(5, divergence="l2", n_jobs=2, max_iter=2, random_state=0).fit(L)
     qmi = cc.QMI(5, random_state=0, n_jobs=2, n_init=2).fit(L[:2000])
     gram = cc.Ensemble(L).gram.sum()
-    made = cc.EnsembleGenerator(n_partitions=4, n_jobs=2, random_state=0).fit_transform(L[:300])
+    made = cc.EnsembleGenerator("kmeans", n_partitions=4, n_jobs=2, random_state=0).fit_transform(L[:300])
     return pcc.labels_.tobytes(), qmi.labels_.tobytes(), gram, made.tobytes()
 here = fit(0)
 with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -169,7 +169,9 @@ def test_no_more_threads_than_processors(monkeypatch):
         assert np.array_equal(
             found, PCC(2, divergence="l2", random_state=0).fit(labels).membership_
         )
-        generator = EnsembleGenerator(n_partitions=4, n_clusters=[2], n_jobs=n_jobs, random_state=0)
+        generator = EnsembleGenerator(
+            "kmeans", n_partitions=4, n_clusters=[2], n_jobs=n_jobs, random_state=0
+        )
         made = generator.fit_transform(points)
         assert np.array_equal(made, generator.set_params(n_jobs=1).fit_transform(points))
         assert np.array_equal(made, generator.set_params(n_jobs=n_jobs).transform(points))
@@ -180,7 +182,7 @@ def test_what_is_no_number_of_threads(n_jobs):
     with pytest.raises(ParameterError, match="'n_jobs' parameter of PCC must be a non-zero int"):
         PCC(2, n_jobs=n_jobs).fit([[0, 0], [1, 1], [1, 0]])
     with pytest.raises(ParameterError, match="'n_jobs' parameter of EnsembleGenerator must be a"):
-        EnsembleGenerator(n_jobs=n_jobs).fit(np.ones((9, 2)))
+        EnsembleGenerator("kmeans", n_jobs=n_jobs).fit(np.ones((9, 2)))
 
 
 @pytest.mark.parametrize(("text", "count"), [("1", 1), ("1,2", 1), ("²", None), ("x", None)])

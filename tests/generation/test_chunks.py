@@ -17,7 +17,9 @@ X, _ = make_blobs(5000, 4, centers=3, random_state=0)
 )
 def test_labels_are_those_of_points_in_memory(more):
     def made():
-        return EnsembleGenerator(**({"n_partitions": 6, "fit_on": 400, "random_state": 0} | more))
+        return EnsembleGenerator(
+            "kmeans", **({"n_partitions": 6, "fit_on": 400, "random_state": 0} | more)
+        )
 
     whole = made()
     labels = whole.fit_transform(X)
@@ -36,4 +38,4 @@ def test_labels_are_those_of_points_in_memory(more):
 def test_unknown_numbers_of_objects_are_refused_with_a_way_on():
     points = da.from_array(X, chunks=(700, 4))
     with pytest.raises(ValueError, match=r"compute_chunk_sizes\(\)"):
-        EnsembleGenerator(fit_on=400).fit(points[points[:, 0] > 0])
+        EnsembleGenerator("kmeans", fit_on=400).fit(points[points[:, 0] > 0])

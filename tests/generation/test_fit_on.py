@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.naive import generation as naive
 
 from conclust import Ensemble, EnsembleGenerator
-from conclust.exceptions import InputError, ParameterError, ScaleWarning
+from conclust.exceptions import InputError, ParameterError
 from conclust.generation import plan, rows
 from conclust.generation.members import Task, drawn_objects, fitted_objects
 from conclust.generation.rows import Rows, is_in_blocks
@@ -42,9 +42,8 @@ FORMS = {
 
 
 def made(form, **more):
-    return EnsembleGenerator(
-        **({"n_partitions": 8, "fit_on": 400, "random_state": 0} | FORMS[form] | more)
-    )
+    defaults = {"method": "kmeans", "n_partitions": 8, "fit_on": 400, "random_state": 0}
+    return EnsembleGenerator(**(defaults | FORMS[form] | more))
 
 
 class OnDisk:
@@ -158,7 +157,7 @@ def test_who_observes_an_object_does_not_depend_on_fit_on():
 
 
 def test_fitted_on_all_that_is_observed_is_what_it_was_without():
-    whole = EnsembleGenerator(n_partitions=6, sample_fraction=0.1, random_state=3)
+    whole = EnsembleGenerator("kmeans", n_partitions=6, sample_fraction=0.1, random_state=3)
     np.testing.assert_array_equal(
         clone(whole).fit_transform(X), clone(whole).set_params(fit_on=300).fit_transform(X)
     )
@@ -169,14 +168,15 @@ def test_fitted_on_all_that_is_observed_is_what_it_was_without():
 
 def test_a_part_finds_the_groups_that_all_find():
     labels = EnsembleGenerator(
-        n_partitions=5, n_clusters=3, fit_on=150, random_state=0
+        "kmeans", n_partitions=5, n_clusters=3, fit_on=150, random_state=0
     ).fit_transform(X)
     assert max(adjusted_rand_score(KIND, column) for column in labels.T) > 0.95
 
 
 def test_the_default_begins_above_the_limit(monkeypatch):
     def sizes(**more):
-        generator = EnsembleGenerator(n_partitions=2, random_state=0, **more).fit(X)
+        parameters = {"method": "kmeans", "n_partitions": 2, "random_state": 0} | more
+        generator = EnsembleGenerator(**parameters).fit(X)
         return {member.n_fitted for member in generator.members_}
 
     assert sizes() == {3000}
@@ -192,7 +192,7 @@ def test_the_default_begins_above_the_limit(monkeypatch):
 
 def test_limits_are_those_that_are_told():
     assert (plan._FIT_ON, plan._FOR_EACH) == (10_000, 10)
-    generator = EnsembleGenerator()
+    generator = EnsembleGenerator("kmeans")
     assert plan.fitted_on(generator, 10_000) is None
     assert plan.fitted_on(generator, 10_001) == 10_000
     # Ten objects for each cluster asked for.
@@ -205,7 +205,7 @@ def test_limits_are_those_that_are_told():
 
 def test_up_to_the_limit_nothing_has_changed():
     # Labels and centres that the version before `fit_on` made.
-    generator = EnsembleGenerator(n_partitions=3, init="random", random_state=0)
+    generator = EnsembleGenerator("kmeans", n_partitions=3, init="random", random_state=0)
     labels = generator.fit_transform(X)
     assert [m.n_clusters for m in generator.members_] == [35, 34, 46]
     sizes = np.bincount(labels[:, 0])
@@ -253,14 +253,14 @@ def test_wrong_numbers_of_objects(value):
         ParameterError,
         match=r"'fit_on' parameter of EnsembleGenerator must be an int in the range \[2",
     ):
-        EnsembleGenerator(fit_on=value).fit(X)
+        EnsembleGenerator("kmeans", fit_on=value).fit(X)
 
 
 def test_more_clusters_than_objects_fitted():
     with pytest.raises(
         ParameterError, match=r"at most 20 objects that a member is fitted on \(fit_on\). Got 30"
     ):
-        EnsembleGenerator(n_clusters=30, fit_on=20).fit(X)
+        EnsembleGenerator("kmeans", n_clusters=30, fit_on=20).fit(X)
 
 
 def test_a_method_that_is_none_is_refused_as_such():
@@ -319,14 +319,14 @@ def test_data_frames_keep_their_names():
 
 def test_few_rows_are_read_to_fit(small_blocks):
     disk = OnDisk(np.tile(X, (20, 1)))
-    made("kmeans", n_partitions=1).fit(disk)
+    made("kmeans", n_partitions=1, scale=None).fit(disk)
     # A few spots, one pass for the sample, the head in which clusters appear.
     assert disk.read <= 200 + len(disk.content) + 5 * 1024
 
 
 def test_small_matrices_on_disk_are_read_whole():
     disk = OnDisk(X)
-    whole = EnsembleGenerator(n_partitions=3, random_state=0)
+    whole = EnsembleGenerator("kmeans", n_partitions=3, random_state=0)
     np.testing.assert_array_equal(clone(whole).fit_transform(disk), whole.fit_transform(X))
     known = EnsembleGenerator(AgglomerativeClustering(3), 1).fit(disk)
     np.testing.assert_array_equal(known.transform(OnDisk(X)), known.transform(X))
@@ -335,7 +335,9 @@ def test_small_matrices_on_disk_are_read_whole():
 def test_a_cluster_that_appears_in_the_last_row(small_blocks):
     late = np.concatenate([np.zeros((2999, 1)), [[50.0]]])
     late[::3] = 1.0
-    generator = EnsembleGenerator(n_partitions=30, n_clusters=3, fit_on=2500, random_state=0)
+    generator = EnsembleGenerator(
+        "kmeans", n_partitions=30, n_clusters=3, fit_on=2500, random_state=0
+    )
     with pytest.warns(ConvergenceWarning, match="found fewer clusters"):
         labels = generator.fit_transform(OnDisk(late))
     found = {m.n_clusters for m in generator.members_}
@@ -368,9 +370,13 @@ def test_what_is_wrong_in_a_block_is_said(small_blocks):
         generator.transform(OnDisk(bad))
     with pytest.raises(ValueError, match="3 features"):
         generator.transform(OnDisk(X[:, :3]))
+
+
+def test_blocks_are_scaled_as_points_in_memory(small_blocks):
     unequal = X * [1, 1000, 1, 1]
-    with pytest.warns(ScaleWarning):
-        made("kmeans").fit(OnDisk(unequal))
+    generator = made("kmeans").fit(OnDisk(unequal))
+    assert generator.scale_ == "standard"
+    np.testing.assert_allclose(generator.scaler_.scale_, unequal.std(axis=0))
 
 
 def test_what_comes_in_blocks():

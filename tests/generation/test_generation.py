@@ -66,7 +66,7 @@ def _expected_failures(generator):
 
 @parametrize_with_checks(
     [
-        EnsembleGenerator(n_partitions=3),
+        EnsembleGenerator("kmeans", n_partitions=3),
         EnsembleGenerator("mixed", n_clusters=[1, 2]),
         EnsembleGenerator("spectral", 2, n_clusters=[1, 2]),
         EnsembleGenerator("spectral", 4, n_clusters=[1, 2], n_graphs=2),
@@ -85,7 +85,7 @@ def test_scikit_learn_law(estimator, check):
 
 
 def test_defaults_make_a_hundred_canonical_partitions_that_the_ensemble_takes_as_they_are():
-    labels = EnsembleGenerator(random_state=0).fit_transform(IRIS)
+    labels = EnsembleGenerator("kmeans", random_state=0).fit_transform(IRIS)
     assert labels.shape == (150, 100)
     assert labels.dtype == np.uint8
     for column in labels.T:
@@ -99,7 +99,9 @@ def test_defaults_make_a_hundred_canonical_partitions_that_the_ensemble_takes_as
 def test_default_range_of_n_clusters(n, top):
     X = np.random.default_rng(0).normal(size=(n, 1))
     # Members of a part of the objects are quick to make; the range depends on all objects.
-    generator = EnsembleGenerator(n_partitions=400, sample_fraction=0.1, random_state=1).fit(X)
+    generator = EnsembleGenerator(
+        "kmeans", n_partitions=400, sample_fraction=0.1, random_state=1
+    ).fit(X)
     sizes = {member.n_clusters for member in generator.members_}
     assert sizes == set(range(2, min(top, n // 10) + 1))
 
@@ -110,48 +112,52 @@ def test_default_range_ends_at_fifty():
 
 def test_default_range_ends_at_the_distinct_points():
     X = np.repeat([[0.0], [1.0], [5.0]], 10, axis=0)
-    generator = EnsembleGenerator(n_partitions=40, random_state=0)
+    generator = EnsembleGenerator("kmeans", n_partitions=40, random_state=0)
     labels = generator.fit_transform(X)
     assert {member.n_clusters for member in generator.members_} == {2, 3}
     assert all(
         len(np.unique(labels[:, u])) == m.n_clusters for u, m in enumerate(generator.members_)
     )
-    one = EnsembleGenerator(n_partitions=3).fit_transform(np.ones((5, 2)))
+    one = EnsembleGenerator("kmeans", n_partitions=3).fit_transform(np.ones((5, 2)))
     assert (one == 0).all()
 
 
 def test_default_range_ends_at_the_distinct_points_drawn():
     X = np.arange(12.0).reshape(6, 2)
-    generator = EnsembleGenerator(n_partitions=30, sample_fraction=0.5, random_state=0).fit(X)
+    generator = EnsembleGenerator(
+        "kmeans", n_partitions=30, sample_fraction=0.5, random_state=0
+    ).fit(X)
     assert {member.n_clusters for member in generator.members_} == {2, 3}
     mixed_ones = EnsembleGenerator("mixed", sample_fraction=0.5, random_state=0).fit(X)
     assert {member.n_clusters for member in mixed_ones.members_} == {2, 3}
 
 
 def test_n_clusters_is_drawn_uniformly_from_what_is_given():
-    generator = EnsembleGenerator(n_partitions=600, n_clusters=[2, 3, 3, 7], random_state=0)
+    generator = EnsembleGenerator(
+        "kmeans", n_partitions=600, n_clusters=[2, 3, 3, 7], random_state=0
+    )
     sizes = [member.n_clusters for member in generator.fit(IRIS).members_]
     counts = np.array([sizes.count(k) for k in (2, 3, 7)])
     assert counts.sum() == 600
     # Four standard deviations of a binomial count.
     assert (np.abs(counts - [150, 300, 150]) < 4 * np.sqrt([113, 150, 113])).all()
-    fixed = EnsembleGenerator(n_partitions=3, n_clusters=4, random_state=0).fit(IRIS)
+    fixed = EnsembleGenerator("kmeans", n_partitions=3, n_clusters=4, random_state=0).fit(IRIS)
     assert [member.n_clusters for member in fixed.members_] == [4, 4, 4]
 
 
 def test_more_clusters_than_objects_is_an_error_that_names_both():
     with pytest.raises(ParameterError, match=r"at most n_samples=150\. Got 200 instead"):
-        EnsembleGenerator(n_clusters=range(2, 201)).fit(IRIS)
+        EnsembleGenerator("kmeans", n_clusters=range(2, 201)).fit(IRIS)
     with pytest.raises(
         ParameterError, match=r"15 objects that a member draws .*sample_fraction=0.1"
     ):
-        EnsembleGenerator(n_clusters=[2, 16], sample_fraction=0.1).fit(IRIS)
+        EnsembleGenerator("kmeans", n_clusters=[2, 16], sample_fraction=0.1).fit(IRIS)
 
 
 def test_fewer_distinct_points_than_asked_clusters_warns_once():
     X = np.repeat([[0.0], [1.0]], 10, axis=0)
     with pytest.warns(ConvergenceWarning, match="5 of 5 members found fewer") as caught:
-        labels = EnsembleGenerator(n_partitions=5, n_clusters=4).fit_transform(X)
+        labels = EnsembleGenerator("kmeans", n_partitions=5, n_clusters=4).fit_transform(X)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert (labels == np.repeat([[0], [1]], 10, axis=0)).all()
@@ -159,7 +165,7 @@ def test_fewer_distinct_points_than_asked_clusters_warns_once():
 
 def test_more_than_254_clusters():
     X = np.arange(300.0)[:, None]
-    generator = EnsembleGenerator(n_partitions=2, n_clusters=[280], random_state=0)
+    generator = EnsembleGenerator("kmeans", n_partitions=2, n_clusters=[280], random_state=0)
     labels = generator.fit_transform(X)
     assert labels.dtype == np.int32
     assert (Ensemble(labels).cluster_counts == 280).all()
@@ -169,7 +175,7 @@ def test_labels_are_as_narrow_as_they_can_be():
     X = np.random.default_rng(0).normal(size=(200, 2))
     for fraction, k, kind in ((1.0, 150, "uint8"), (0.9, 127, "int8"), (0.9, 128, "int32")):
         generator = EnsembleGenerator(
-            n_partitions=2, n_clusters=[k], sample_fraction=fraction, random_state=0
+            "kmeans", n_partitions=2, n_clusters=[k], sample_fraction=fraction, random_state=0
         )
         labels = generator.fit_transform(X)
         assert labels.dtype == kind
@@ -180,7 +186,7 @@ def test_labels_are_as_narrow_as_they_can_be():
 
 def test_members_are_what_plain_k_means_finds():
     # Well apart, every start that has one point in each blob ends in the same partition.
-    generator = EnsembleGenerator(n_partitions=30, n_clusters=4, random_state=0)
+    generator = EnsembleGenerator("kmeans", n_partitions=30, n_clusters=4, random_state=0)
     labels = generator.fit_transform(BLOBS)
     scores = [adjusted_rand_score(BLOB_OF, column) for column in labels.T]
     assert max(scores) == 1
@@ -231,7 +237,7 @@ import numpy as np
 from conclust import EnsembleGenerator
 X = np.random.default_rng(0).normal(size=(1200, 30)) + np.arange(1200)[:, None] % 3
 for generator in (
-    EnsembleGenerator(n_partitions=3),
+    EnsembleGenerator("kmeans", n_partitions=3),
     EnsembleGenerator("mixed", n_clusters=[3, 5]),
     EnsembleGenerator("spectral", 2, n_jobs=2),
     EnsembleGenerator("multimetric", 2, n_jobs=2),
@@ -259,7 +265,7 @@ class _ListBackend(SequentialBackend):
 
 def test_backends_without_generators():
     joblib.register_parallel_backend("list", _ListBackend)
-    base = EnsembleGenerator(n_partitions=4, random_state=0)
+    base = EnsembleGenerator("kmeans", n_partitions=4, random_state=0)
     expected = base.fit_transform(IRIS)
     with joblib.parallel_config("list"):
         assert np.array_equal(clone(base).fit_transform(IRIS), expected)
@@ -270,15 +276,15 @@ def test_thread_limits_are_restored():
         return [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info()]
 
     before = limits()
-    EnsembleGenerator(n_partitions=8, n_jobs=4, random_state=0).fit(IRIS)
+    EnsembleGenerator("kmeans", n_partitions=8, n_jobs=4, random_state=0).fit(IRIS)
     assert limits() == before
 
 
 def test_result_depends_on_random_state_alone():
     def run(seed, **parameters):
-        return EnsembleGenerator(n_partitions=5, random_state=seed, **parameters).fit_transform(
-            IRIS
-        )
+        return EnsembleGenerator(
+            "kmeans", n_partitions=5, random_state=seed, **parameters
+        ).fit_transform(IRIS)
 
     assert np.array_equal(run(1), run(1))
     assert not np.array_equal(run(1), run(2))
@@ -286,7 +292,7 @@ def test_result_depends_on_random_state_alone():
     assert np.array_equal(run(sequence), run(sequence))
     generator = np.random.default_rng(0)
     assert not np.array_equal(run(generator), run(generator))
-    more = EnsembleGenerator(n_partitions=9, random_state=1).fit_transform(IRIS)
+    more = EnsembleGenerator("kmeans", n_partitions=9, random_state=1).fit_transform(IRIS)
     assert np.array_equal(more[:, :5], run(1))
 
 
@@ -313,7 +319,7 @@ def test_type_and_layout_of_the_points_change_nothing(method):
 
 
 def test_objects_that_are_not_drawn_are_missing():
-    generator = EnsembleGenerator(n_partitions=20, sample_fraction=0.7, random_state=0)
+    generator = EnsembleGenerator("kmeans", n_partitions=20, sample_fraction=0.7, random_state=0)
     labels = generator.fit_transform(IRIS)
     assert labels.dtype == np.int8
     assert ((labels >= 0).sum(axis=0) == 105).all()
@@ -332,7 +338,7 @@ def test_objects_drawn_do_not_depend_on_other_parameters():
     kept = []
     for parameters in ({}, {"n_clusters": [3]}, {"feature_fraction": 0.5}, {"scale": "minmax"}):
         generator = EnsembleGenerator(
-            n_partitions=5, sample_fraction=0.5, random_state=0, **parameters
+            "kmeans", n_partitions=5, sample_fraction=0.5, random_state=0, **parameters
         )
         kept.append(generator.fit_transform(IRIS) >= 0)
     assert all(np.array_equal(present, kept[0]) for present in kept)
@@ -340,7 +346,12 @@ def test_objects_drawn_do_not_depend_on_other_parameters():
 
 def test_features_drawn():
     generator = EnsembleGenerator(
-        n_partitions=30, n_clusters=3, feature_fraction=0.5, random_state=0, scale="standard"
+        "kmeans",
+        n_partitions=30,
+        n_clusters=3,
+        feature_fraction=0.5,
+        random_state=0,
+        scale="standard",
     )
     labels = generator.fit_transform(IRIS)
     pairs = {member.features for member in generator.members_}
@@ -353,11 +364,11 @@ def test_features_drawn():
 
 def test_scaling_is_fitted_on_all_objects():
     generator = EnsembleGenerator(
-        n_partitions=3, scale="minmax", sample_fraction=0.2, random_state=0
+        "kmeans", n_partitions=3, scale="minmax", sample_fraction=0.2, random_state=0
     ).fit(IRIS)
     np.testing.assert_array_equal(generator.scaler_.data_max_, IRIS.max(axis=0))
     outside = generator.fit(MinMaxScaler().fit_transform(IRIS))
-    plain = EnsembleGenerator(n_partitions=3, sample_fraction=0.2, random_state=0).fit(
+    plain = EnsembleGenerator("kmeans", n_partitions=3, sample_fraction=0.2, random_state=0).fit(
         MinMaxScaler().fit_transform(IRIS)
     )
     for ours, theirs in zip(outside.members_, plain.members_, strict=True):
@@ -369,7 +380,12 @@ def test_scaling_is_fitted_on_all_objects():
 
 def test_new_points_get_the_nearest_centre_of_each_member():
     generator = EnsembleGenerator(
-        n_partitions=12, scale="minmax", feature_fraction=0.6, sample_fraction=0.9, random_state=2
+        "kmeans",
+        n_partitions=12,
+        scale="minmax",
+        feature_fraction=0.6,
+        sample_fraction=0.9,
+        random_state=2,
     ).fit(IRIS)
     new = IRIS[:40] + np.random.default_rng(0).normal(scale=0.3, size=(40, 4))
     labels = generator.transform(new)
@@ -387,7 +403,7 @@ def test_new_points_get_the_nearest_centre_of_each_member():
 )
 def test_on_a_lattice_full_of_ties_transform_repeats_fit_transform(points, seed):
     X = np.array(points, dtype=float) / 3
-    generator = EnsembleGenerator(n_partitions=4, random_state=seed)
+    generator = EnsembleGenerator("kmeans", n_partitions=4, random_state=seed)
     labels = generator.fit_transform(X)
     assert np.array_equal(generator.transform(X), labels)
     one_by_one = np.vstack([generator.transform(row[None]) for row in X])
@@ -421,7 +437,7 @@ def test_own_k_means_label_new_points():
 
 def test_the_points_are_not_kept():
     X = np.random.default_rng(0).normal(size=(5000, 4))
-    generator = EnsembleGenerator(n_partitions=5, random_state=0).fit(X)
+    generator = EnsembleGenerator("kmeans", n_partitions=5, random_state=0).fit(X)
     assert len(pickle.dumps(generator)) < 20_000
     again = pickle.loads(pickle.dumps(generator))
     assert np.array_equal(again.transform(X), generator.transform(X))
@@ -432,28 +448,31 @@ def test_the_points_are_not_kept():
 
 def test_data_frames_in_and_out():
     frame = pd.DataFrame(IRIS, columns=list("abcd"), index=np.arange(150) * 2)
-    generator = EnsembleGenerator(n_partitions=3, random_state=0).set_output(transform="pandas")
+    generator = EnsembleGenerator("kmeans", n_partitions=3, random_state=0).set_output(
+        transform="pandas"
+    )
     labels = generator.fit_transform(frame)
     assert labels.columns.tolist() == ["partition_0", "partition_1", "partition_2"]
     assert labels.index.equals(frame.index)
     assert generator.feature_names_in_.tolist() == list("abcd")
-    plain = EnsembleGenerator(n_partitions=3, random_state=0).fit_transform(IRIS)
+    plain = EnsembleGenerator("kmeans", n_partitions=3, random_state=0).fit_transform(IRIS)
     assert np.array_equal(labels.to_numpy(), plain)
     assert np.array_equal(generator.transform(frame).to_numpy(), plain)
 
 
 def test_progress_goes_to_standard_error(capsys):
-    EnsembleGenerator(n_partitions=40, verbose=1).fit(IRIS)
+    EnsembleGenerator("kmeans", n_partitions=40, verbose=1).fit(IRIS)
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    assert len(lines) == 10
+    assert lines[0] == "[EnsembleGenerator] Columns not scaled: their spreads are of one kind."
+    assert len(lines) == 11
     assert lines[-1].startswith("[EnsembleGenerator] 40 of 40 members, ")
     EnsembleGenerator("mixed", n_clusters=[2, 3], verbose=2).fit(IRIS)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 5 + 2
-    assert lines[0].endswith("(last: single)")
-    EnsembleGenerator(n_partitions=3).fit(IRIS)
+    assert len(lines) == 1 + 5 + 2
+    assert lines[1].endswith("(last: single)")
+    EnsembleGenerator("kmeans", n_partitions=3).fit(IRIS)
     assert capsys.readouterr().err == ""
 
 
@@ -462,11 +481,11 @@ def test_progress_goes_to_standard_error(capsys):
     [
         (
             {"method": "kmean"},
-            r"'method' parameter of EnsembleGenerator must be 'kmeans', .* Is it 'kmeans'\?",
+            r"'method' parameter of EnsembleGenerator must be 'auto', 'kmeans', .* Is it 'kmeans'\?",
         ),
         (
             {"method": KMeans},
-            "must be 'kmeans', 'mixed', 'spherical', 'spectral', 'multimetric', 'graph', 'density', a scikit-learn",
+            "must be 'auto', 'kmeans', 'mixed', 'spherical', 'spectral', 'multimetric', 'graph', 'density', a scikit-learn",
         ),
         (
             {"method": []},
@@ -489,7 +508,7 @@ def test_progress_goes_to_standard_error(capsys):
         ({"sample_fraction": 0}, r"'sample_fraction' .* float in the range \(0, 1\]. Got 0"),
         ({"sample_fraction": 1.5}, "Got 1.5"),
         ({"feature_fraction": np.nan}, "'feature_fraction' .*Got nan"),
-        ({"scale": "max"}, "'scale' .* one of {'minmax', 'standard', None}. Got 'max'"),
+        ({"scale": "max"}, "'scale' .* one of {'auto', 'minmax', 'standard', None}. Got 'max'"),
         ({"max_dense": 0}, "'max_dense' .*Got 0"),
         ({"random_state": -1}, "'random_state' .*Got -1"),
         ({"n_jobs": 0}, "'n_jobs' .*non-zero int or None. Got 0"),
@@ -499,7 +518,7 @@ def test_progress_goes_to_standard_error(capsys):
 )
 def test_bad_parameters(parameters, sentence):
     with pytest.raises(ParameterError, match=sentence):
-        EnsembleGenerator(**parameters).fit(IRIS)
+        EnsembleGenerator(**{"method": "kmeans", **parameters}).fit(IRIS)
 
 
 @pytest.mark.parametrize(
@@ -520,11 +539,11 @@ def test_bad_parameters(parameters, sentence):
 )
 def test_bad_points(X, sentence):
     with pytest.raises(ValueError, match=sentence):
-        EnsembleGenerator(n_partitions=2).fit(X)
+        EnsembleGenerator("kmeans", n_partitions=2).fit(X)
 
 
 def test_transform_checks_its_points():
-    generator = EnsembleGenerator(n_partitions=2, random_state=0)
+    generator = EnsembleGenerator("kmeans", n_partitions=2, random_state=0)
     with pytest.raises(NotFittedError):
         generator.transform(IRIS)
     generator.fit(IRIS)
@@ -535,7 +554,7 @@ def test_transform_checks_its_points():
 
 
 def test_two_objects():
-    assert EnsembleGenerator(n_partitions=2).fit_transform([[0.0], [1.0]]).tolist() == [
+    assert EnsembleGenerator("kmeans", n_partitions=2).fit_transform([[0.0], [1.0]]).tolist() == [
         [0, 0],
         [1, 1],
     ]

@@ -141,7 +141,7 @@ def test_two_processes_at_once_share_the_work(laboratory):
 
 @pytest.fixture
 def generator(tmp_path):
-    return EnsembleGenerator(n_partitions=4, random_state=0, cache_dir=tmp_path / "cache")
+    return EnsembleGenerator("kmeans", n_partitions=4, random_state=0, cache_dir=tmp_path / "cache")
 
 
 def _files(generator, pattern):
@@ -173,7 +173,7 @@ def assert_same_model(ours, theirs):
 @pytest.mark.parametrize("sample_fraction", [1.0, 0.6])
 def test_what_comes_from_the_cache_is_what_went_in(tmp_path, method, sample_fraction):
     plain = {
-        "kmeans": EnsembleGenerator(n_partitions=4),
+        "kmeans": EnsembleGenerator("kmeans", n_partitions=4),
         "mixed": EnsembleGenerator("mixed", n_clusters=[2, 3]),
         "pairs": EnsembleGenerator([("average", [2, 3]), ("kmeans", [4])]),
         "spherical": EnsembleGenerator("spherical", 3),
@@ -411,7 +411,7 @@ def test_a_folder_open_to_others_is_closed(generator):
 def test_bad_folders(tmp_path):
     file = tmp_path / "file"
     file.touch()
-    generator = EnsembleGenerator(n_partitions=2, random_state=0, cache_dir=file)
+    generator = EnsembleGenerator("kmeans", n_partitions=2, random_state=0, cache_dir=file)
     with pytest.raises(
         ParameterError, match=r"'cache_dir' .*a folder or a path where .*Got '.*file'"
     ):
@@ -433,14 +433,14 @@ def test_paths_that_are_none(tmp_path, name):
     with pytest.raises(
         ParameterError, match="'cache_dir' parameter of EnsembleGenerator must be a"
     ):
-        EnsembleGenerator(random_state=0, cache_dir=folder).fit(IRIS)
+        EnsembleGenerator("kmeans", random_state=0, cache_dir=folder).fit(IRIS)
 
 
 @pytest.mark.parametrize("kind", [".json", ".npy", ".lock"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_what_has_the_name_of_an_entry(tmp_path, kind, n_jobs):
     generator = EnsembleGenerator(
-        n_partitions=3, random_state=0, cache_dir=tmp_path / "cache", n_jobs=n_jobs
+        "kmeans", n_partitions=3, random_state=0, cache_dir=tmp_path / "cache", n_jobs=n_jobs
     )
     generator.fit(IRIS)
     members = tmp_path / "cache" / "members"
@@ -463,7 +463,7 @@ def test_what_has_the_name_of_an_entry(tmp_path, kind, n_jobs):
 
 def test_without_random_state_there_is_nothing_to_find_again(tmp_path):
     with pytest.raises(ParameterError, match=r"'random_state' .*an int with cache_dir"):
-        EnsembleGenerator(n_partitions=2, cache_dir=tmp_path).fit(IRIS)
+        EnsembleGenerator("kmeans", n_partitions=2, cache_dir=tmp_path).fit(IRIS)
 
 
 @pytest.mark.parametrize(

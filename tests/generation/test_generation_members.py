@@ -251,20 +251,6 @@ def test_nothing_random_is_refused():
     EnsembleGenerator(AgglomerativeClustering(), 2, n_clusters=[2, 3]).fit(IRIS)
 
 
-@pytest.mark.parametrize("more", [{}, {"sample_fraction": 0.7}, {"feature_fraction": 0.5}])
-def test_members_of_few_objects_are_those_that_scikit_learn_finds(monkeypatch, more):
-    X, _ = make_blobs(300, 6, centers=5, random_state=3)
-    generator = EnsembleGenerator("kmeans", n_partitions=30, random_state=0, **more)
-    ours = clone(generator)
-    labels = ours.fit_transform(X)
-    monkeypatch.setattr("conclust.generation.members._FEW", 0)
-    theirs = clone(generator)
-    np.testing.assert_array_equal(theirs.fit_transform(X), labels)
-    for one, other in zip(ours.members_, theirs.members_, strict=True):
-        order = np.lexsort(one.centers.T), np.lexsort(other.centers.T)
-        np.testing.assert_allclose(one.centers[order[0]], other.centers[order[1]], atol=1e-9)
-
-
 class _Failing(ClusterMixin, BaseEstimator):
     """Fails on points that have a value above 8."""
 

@@ -69,7 +69,7 @@ def test_clusterers_take_their_numbers_too():
 )
 def test_bad_pairs(parameters, message):
     with pytest.raises(ParameterError, match=message):
-        EnsembleGenerator(**parameters).fit(IRIS)
+        EnsembleGenerator(**{"method": "kmeans", **parameters}).fit(IRIS)
 
 
 def test_pairs_know_what_needs_all_pairs_of_objects():

@@ -34,7 +34,9 @@ def quiet(generator, X):
 
 def test_columns_of_different_units_are_standardised_and_it_says_so(customers):
     X, y = customers
-    model = ConsensusClustering(EAC(3), EnsembleGenerator(n_partitions=20), random_state=0)
+    model = ConsensusClustering(
+        EAC(3), EnsembleGenerator("kmeans", n_partitions=20), random_state=0
+    )
     assert adjusted_rand_score(y, model.fit_predict(X)) > 0.9
     made = model.generator_
     assert made.scale_ == "standard"
@@ -44,7 +46,7 @@ def test_columns_of_different_units_are_standardised_and_it_says_so(customers):
     assert "column 'visits'" in made.scale_reason_
     np.testing.assert_allclose(made.scaler_.scale_, StandardScaler().fit(X).scale_)
     # As they are, the widest column hides the segments.
-    kept = EnsembleGenerator(n_partitions=20, scale=None)
+    kept = EnsembleGenerator("kmeans", n_partitions=20, scale=None)
     model = ConsensusClustering(EAC(3), kept, random_state=0)
     assert adjusted_rand_score(y, quiet(model, X).labels_) < 0.1
 
@@ -52,7 +54,7 @@ def test_columns_of_different_units_are_standardised_and_it_says_so(customers):
 def test_auto_is_standard_to_the_bit_where_it_scales(customers):
     X = customers[0].to_numpy()
     labels = [
-        EnsembleGenerator(n_partitions=5, scale=scale, random_state=0).fit_transform(X)
+        EnsembleGenerator("kmeans", n_partitions=5, scale=scale, random_state=0).fit_transform(X)
         for scale in ("auto", "standard")
     ]
     np.testing.assert_array_equal(*labels)
@@ -73,7 +75,10 @@ def test_a_clusterer_of_the_user_gets_columns_as_they_are_with_a_warning(custome
 
 @pytest.mark.parametrize("scale", ["minmax", "standard"])
 def test_a_scale_that_is_given_is_taken(customers, scale):
-    assert quiet(EnsembleGenerator(n_partitions=2, scale=scale), customers[0]).scale_ == scale
+    assert (
+        quiet(EnsembleGenerator("kmeans", n_partitions=2, scale=scale), customers[0]).scale_
+        == scale
+    )
 
 
 def test_pipelines_and_cosines_get_columns_as_they_are(customers):
@@ -109,7 +114,7 @@ def test_the_choice_is_the_same_block_by_block():
 
 def test_fitted_on_some_objects_the_choice_is_of_all(customers):
     X = customers[0].to_numpy()
-    made = EnsembleGenerator(n_partitions=2, fit_on=50, random_state=0).fit(X)
+    made = EnsembleGenerator("kmeans", n_partitions=2, fit_on=50, random_state=0).fit(X)
     assert made.scale_ == "standard"
     np.testing.assert_allclose(made.scaler_.scale_, X.std(axis=0))
 

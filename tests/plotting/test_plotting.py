@@ -170,7 +170,9 @@ def test_labels_evidence_shares_and_counts_give_the_same_picture():
 
 def test_models_are_shown_with_their_clusters():
     X = np.random.default_rng(3).normal(size=(40, 2)) + np.repeat([[0, 0], [9, 9]], 20, axis=0)
-    whole = ConsensusClustering(EAC(2), EnsembleGenerator(n_partitions=10), random_state=0).fit(X)
+    whole = ConsensusClustering(
+        EAC(2), EnsembleGenerator("kmeans", n_partitions=10), random_state=0
+    ).fit(X)
     ax = coassociation_heatmap(whole, order="cluster")
     expected = coassociation_heatmap(whole.ensemble_, order="cluster", labels=whole.labels_)
     np.testing.assert_allclose(picture(ax), picture(expected))

@@ -53,7 +53,7 @@ def cells(table, name):
 
 def test_iris():
     iris = load_iris(as_frame=True).data
-    generator = EnsembleGenerator(init="random")
+    generator = EnsembleGenerator("kmeans", init="random")
     found = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
     why = 'the points were not compared with any that have no clusters (n_clusters="auto" does it)'
     assert found["decision"] == {
@@ -344,7 +344,7 @@ def test_of_many_objects_the_most_uncertain_are_listed(model):
 def test_points_are_looked_at_in_the_scale_of_the_clustering():
     X, _ = make_blobs(120, centers=[[0, 0], [0, 9]], cluster_std=0.6, random_state=0)
     X[:, 0] *= 1000.0  # where nothing is to be seen
-    generator = EnsembleGenerator(scale="standard")
+    generator = EnsembleGenerator("kmeans", scale="standard")
     model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(X)
     found = account(model, X=X)
     assert cells(tables(found, "clusters")[0], "no_gap") == ["none", "none"]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import numpy as np
@@ -190,6 +191,9 @@ def test_folders_of_other_commands_are_refused(copied, command):
         report.account(folder)
 
 
+FIRST_SHARE = re.compile(r"(\n[^,\n]*,)[^,\n]*")
+
+
 def refusal(folder, content):
     """Return what a folder with this record is refused with; empty if it is read."""
     (folder / "result.json").write_text(json.dumps(content))
@@ -221,8 +225,8 @@ def test_a_record_with_nonsense_is_read_or_refused_in_a_sentence(name, copied):
         ("cluster", "labels.csv", lambda t: t.replace("label", "lable", 1)),
         ("cluster", "labels.csv", lambda t: ""),
         ("cluster", "labels.csv", lambda t: t + '"'),
-        ("cluster", "memberships.csv", lambda t: t.replace("0.", "-0.")),
-        ("cluster", "memberships.csv", lambda t: t.replace("0.", "nan")),
+        ("cluster", "memberships.csv", lambda t: FIRST_SHARE.sub(r"\1-0.5", t, count=1)),
+        ("cluster", "memberships.csv", lambda t: FIRST_SHARE.sub(r"\1nan", t, count=1)),
         (
             "cluster",
             "memberships.csv",

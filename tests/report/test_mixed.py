@@ -95,7 +95,7 @@ def test_the_page_counts_categories_and_filled_cells_apart(folder):
     run = blocks(found, "run")[0]["text"]
     assert "120 objects with 2 features and 2 columns of categories (plan, region) of " in run
     assert "15 empty cells were filled by the median of the column (age 3, income 12)." in run
-    assert "clustered 20 times by k-means" in run
+    assert "clustered 20 times by communities of neighbour graphs" in run
     assert (
         "the columns of categories, each of which counts for 10 clusterings, were combined" in run
     )
@@ -156,7 +156,7 @@ def test_a_frame_with_text_is_taken_column_by_column(customers, library):
     numbers = frame[["age", "income"]].fillna(0.0)
     model = cc.ConsensusClustering(
         n_clusters=3,
-        generator=cc.EnsembleGenerator(n_partitions=20, scale="minmax"),
+        generator=cc.EnsembleGenerator("kmeans", n_partitions=20, scale="minmax"),
         random_state=0,
     ).fit(numbers.to_numpy())
     given = frame.assign(age=numbers["age"], income=numbers["income"])

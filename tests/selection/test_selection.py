@@ -493,7 +493,7 @@ def test_numbers_may_have_few_resamples_and_not_equally_many():
 @QUIET
 def test_one_ensemble_is_cut_at_each_number():
     X, y = make_blobs(100, centers=4, cluster_std=0.5, random_state=0)
-    labels = EnsembleGenerator(n_partitions=60, random_state=0).fit_transform(X)
+    labels = EnsembleGenerator("kmeans", n_partitions=60, random_state=0).fit_transform(X)
     found = choose_from(labels)
     assert found.k.tolist() == list(range(2, 11))
     assert found.n_clusters == 4

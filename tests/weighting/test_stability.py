@@ -100,7 +100,7 @@ def test_what_does_not_correspond_is_refused():
     X = blobs()
     labels = EnsembleGenerator("kmeans", 3, n_clusters=3, random_state=0).fit_transform(X)
     with pytest.raises(ParameterError, match="n_clusters"):
-        perturbed_stability(labels, X, EnsembleGenerator(n_partitions=3))
+        perturbed_stability(labels, X, EnsembleGenerator("kmeans", n_partitions=3))
     with pytest.raises(InputError, match="3 partitions"):
         perturbed_stability(labels, X, EnsembleGenerator("kmeans", 2, n_clusters=3))
     with pytest.raises(InputError, match="shape"):

@@ -7,6 +7,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
 from conclust.cli.talk import STREAM, Talk, count, plain, send_table
 from conclust.confidence import ChanceConfidence, confidences
 from conclust.confidence.chance import usual_chance
+from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
@@ -156,6 +158,8 @@ def _clustered(
             )
             with talk.during("choosing the number of clusters"):
                 yield
+        elif step == "refine":
+            yield
         else:
             weights = subjects[0].weights
             if weights is not None:
@@ -164,7 +168,8 @@ def _clustered(
                 )
             with _combining(talk, choice, subjects[0], len(points.category_names)):
                 yield
-        clock.lap(step)
+        if step != "refine":
+            clock.lap(step)
 
     with recorded_warnings() as told, warnings.catch_warnings(), watching(watcher):
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
@@ -187,8 +192,16 @@ def _clustered(
         "category_weight": None if weights is None else float(weights[-1]),
     }
     table = LabelTable(points.ids, points.id_name, None, arguments.raw)
+    model = pipeline.consensus_
+    if isinstance(model, AutoConsensus):
+        # What finds the same consensus in the ensemble, without the points that chose its number.
+        settings["cut"] = model.n_clusters_cut_
+    if pipeline.refinement_ is not None:
+        model = copy(model)
+        model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
+    settings["refined"] = pipeline.refinement_ is not None
     held = _Clustered(points, filled, pipeline)
-    return _Work(pipeline.consensus_, ensemble, table, points.classes, source, settings, told, held)
+    return _Work(model, ensemble, table, points.classes, source, settings, told, held)
 
 
 def _partitions(
@@ -411,6 +424,7 @@ def _write_points(
         points.category_names,
         filled.values,
         gaps=arguments.impute is not None,
+        refinement=clustered.pipeline.refinement_,
     )
     if labeller is not None:
         labeller.save(folder.file("generator.npz"))

@@ -20,25 +20,30 @@ from conclust._storage import Expected, read_npz, write_npz
 from conclust.exceptions import FileFormatError, InputError
 from conclust.generation.labelling import Labelling
 from conclust.generation.models import MODELS, Model
+from conclust.points import Refinement
 
 __all__ = ["Labeller"]
 
 _FORMAT = "conclust generator"
-_VERSION = 2
-# Arrays of all members of one kind, one after the other, and beside them the shape of each.
+_VERSION = 3
+# The arrays of all members of one kind, one after the other; the shape of each; which of them each member has.
 _MODELS = {
-    f"{kind}_{name}{part}": Expected("i", 2, optional=True)
-    if part
-    else Expected(of[0], 1, optional=True)
+    f"{kind}_{name}{part}": expected
     for kind, model in MODELS.items()
     for name, of in model.layout.items()
-    for part in ("", "_shapes")
+    for part, expected in {
+        "": Expected(of[0], 1, optional=True),
+        "_shapes": Expected("i", 2, optional=True),
+        "_numbers": Expected("i", 1, optional=True),
+    }.items()
 }
 _EXPECTED = {
     "features": Expected("i", 1),
     "feature_counts": Expected("i", 1),
     "scaling": Expected("f", 2, optional=True),
     "filling": Expected("f", 1, optional=True),
+    "centers": Expected("f", 2, optional=True),
+    "variance": Expected("f", 1, optional=True),
     **_MODELS,
 }
 
@@ -74,6 +79,7 @@ class Labeller:
     gaps: bool
     columns: tuple[str, ...]
     categories: tuple[str, ...]
+    refinement: Refinement | None = None
 
     @classmethod
     def of(
@@ -84,8 +90,23 @@ class Labeller:
         filling: NDArray[np.float64] | None,
         *,
         gaps: bool,
+        refinement: Refinement | None = None,
     ) -> Labeller | None:
-        """Return the models of a fitted EnsembleGenerator; None if members cannot label new points."""
+        """Return the models of a fitted EnsembleGenerator; None if members cannot label new points.
+
+        Parameters
+        ----------
+        generator : EnsembleGenerator
+            The fitted generator.
+        columns, categories : sequence of str
+            Names of the columns of numbers, and of the columns of categories.
+        filling : ndarray of shape (n_columns,) or None
+            Values for empty cells.
+        gaps : bool
+            Whether cells may be empty.
+        refinement : Refinement or None
+            The centres that the consensus was refined to.
+        """
         models = [member.model for member in generator.members_ if member.model is not None]
         if len(models) < len(generator.members_):
             return None
@@ -104,7 +125,28 @@ class Labeller:
             gaps,
             tuple(columns),
             tuple(categories),
+            refinement,
         )
+
+    def by_centers(
+        self, X: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+        """Return labels and memberships of points by the centres that the consensus was refined to, if it was.
+
+        Points (n_new, n_columns) with an empty cell that is not filled have the label -1 and uniform memberships.
+        """
+        if self.refinement is None:
+            return None
+        if self.filling is not None:
+            X = np.where(np.isnan(X), self.filling, X)
+        complete = ~np.isnan(X).any(axis=1)
+        points = np.ascontiguousarray(self._scaled(X[complete]))
+        n_clusters = len(self.refinement.centers)
+        labels = np.full(len(X), -1, dtype=np.int64)
+        membership = np.full((len(X), n_clusters), 1.0 / n_clusters)
+        labels[complete] = self.refinement.labels(points)
+        membership[complete] = self.refinement.membership(points)
+        return labels, membership
 
     def label(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         """Label points (n_new, n_columns), NaN where a cell is empty; -1 where that is not filled."""
@@ -137,6 +179,9 @@ class Labeller:
             arrays["scaling"] = self.scaling
         if self.filling is not None:
             arrays["filling"] = self.filling
+        if self.refinement is not None:
+            arrays["centers"] = self.refinement.centers
+            arrays["variance"] = np.array([self.refinement.variance])
         meta = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -162,7 +207,7 @@ class Labeller:
         if not path.exists():
             raise InputError(
                 f"{path.parent} cannot label new points: it has no {path.name}, which 'conclust cluster' "
-                "writes where every member can: with --generator kmeans, spectral or kmeans+spectral."
+                "writes where every member can: by default, and with --generator kmeans, spectral, graph, density or several of them."
             )
         arrays, meta = read_npz(path, expected=_EXPECTED)
         if meta.get("format") != _FORMAT or meta.get("version") != _VERSION:
@@ -184,6 +229,11 @@ class Labeller:
             and ("scaling" not in arrays or arrays["scaling"].shape == (2, d))
             and ("filling" not in arrays or len(arrays["filling"]) == d)
             and (scale != "standard" or bool((arrays["scaling"][1] != 0).all()))
+            and ("centers" in arrays) == ("variance" in arrays)
+            and ("centers" not in arrays or arrays["centers"].shape[1] == d)
+            and ("centers" not in arrays or len(arrays["centers"]) > 1)
+            and ("variance" not in arrays or arrays["variance"].shape == (1,))
+            and ("variance" not in arrays or float(arrays["variance"][0]) > 0)
         )
         if not sound:
             _refuse(path)
@@ -200,6 +250,9 @@ class Labeller:
             bool(gaps),
             columns,
             categories,
+            Refinement(arrays["centers"], float(arrays["variance"][0]))
+            if "centers" in arrays
+            else None,
         )
 
 
@@ -209,8 +262,14 @@ def _packed(models: Sequence[Model]) -> dict[str, NDArray[Any]]:
     for kind in {model.kind for model in models}:
         parts = [model.arrays() for model in models if model.kind == kind]
         for name in MODELS[kind].layout:
-            packed[f"{kind}_{name}"] = np.concatenate([part[name].ravel() for part in parts])
-            packed[f"{kind}_{name}_shapes"] = np.array([part[name].shape for part in parts])
+            arrays = [part[name] for part in parts]
+            # Models may share an array: the points that all members by neighbours were fitted to.
+            distinct = {id(array): array for array in arrays}
+            number = {key: i for i, key in enumerate(distinct)}
+            different = list(distinct.values())
+            packed[f"{kind}_{name}"] = np.concatenate([array.ravel() for array in different])
+            packed[f"{kind}_{name}_shapes"] = np.array([array.shape for array in different])
+            packed[f"{kind}_{name}_numbers"] = np.array([number[id(array)] for array in arrays])
     return packed
 
 
@@ -230,9 +289,12 @@ def _unpacked(kinds: Any, arrays: dict[str, NDArray[Any]]) -> list[Model] | None
         split = {}
         for name, (_, ndim) in MODELS[kind].layout.items():
             parts = _split(arrays[f"{kind}_{name}"], arrays[f"{kind}_{name}_shapes"], ndim)
-            if parts is None or len(parts) != len(places):
+            numbers = arrays[f"{kind}_{name}_numbers"]
+            if parts is None or len(numbers) != len(places):
                 return None
-            split[name] = parts
+            if not np.array_equal(np.unique(numbers), np.arange(len(parts))):
+                return None
+            split[name] = [parts[number] for number in numbers.tolist()]
         for i, u in enumerate(places):
             models[u] = MODELS[kind].of_arrays({name: parts[i] for name, parts in split.items()})
     found = [model for model in models if model is not None]

@@ -63,6 +63,7 @@ class _New:
     ids: list[str] | None
     id_name: str
     classes: list[str] | None
+    by_centers: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,11 @@ def run(arguments: argparse.Namespace) -> None:
         n_new = len(new.labels)
         talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
         clock.lap("read")
-        placed = _place(arguments, talk, result, new.labels)
+        if new.by_centers is not None:
+            near, shares = new.by_centers
+            placed = _Placed(near, shares, shares.max(axis=1), "by the centres of the clusters")
+        else:
+            placed = _place(arguments, talk, result, new.labels)
         clock.lap("place")
         labels, membership, confidence = placed.labels, placed.membership, placed.confidence
         n_clusters = int(result.labels.max()) + 1
@@ -195,7 +200,12 @@ def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _
         labels[:, : numbers.shape[1]] = numbers
         labels[:, numbers.shape[1] :] = points.categories
         labels[lacking] = None
-    return _New(labels, points.ids, points.id_name, points.classes)
+    by_centers = labeller.by_centers(points.X)
+    if by_centers is not None and by_centers[1].shape[1] != int(result.labels.max()) + 1:
+        raise FileFormatError(
+            f"{result.folder / 'generator.npz'} does not fit labels.csv: it was changed."
+        )
+    return _New(labels, points.ids, points.id_name, points.classes, by_centers)
 
 
 def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
@@ -275,6 +285,10 @@ def _place(
             f"{result.folder} was made by another version of conclust: {method.estimator} had other "
             "parameters there. Make it again."
         )
+    cut = result.content.get("settings", {}).get("cut")
+    if isinstance(cut, int) and not isinstance(cut, bool) and "n_clusters" in parameters:
+        # The points chose the number: the partitions alone may show another one.
+        parameters = {**parameters, "n_clusters": cut}
     running = {"n_jobs": jobs(arguments), "verbose": int(talk.verbosity > 1)}
     has = kind().get_params()
     model = kind(**{**parameters, **{k: v for k, v in running.items() if k in has}})

@@ -22,6 +22,7 @@ from conclust.exceptions import InputError
 from conclust.generation.cache import MemberCache, blocks_digest, open_cache, points_digest
 from conclust.generation.communities import NeighbourRecipe
 from conclust.generation.finished import describe, labelling_of, type_for
+from conclust.generation.kinds import is_named, settings_for
 from conclust.generation.labelling import Labelling, over_chunks, scaled
 from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.neighbour_options import read_graph
@@ -49,9 +50,11 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Parameters
     ----------
-    method : str, clusterer or list, default="kmeans"
+    method : str, clusterer or list, default="auto"
         How the members are made.
 
+        - "auto": of each 40 members 17 by "graph", 17 by "spectral" and 6 by "density", which follow clusters of any
+          shape; by "kmeans" where there are fewer than 50 objects; by "graph" with a graph given to ``fit``.
         - "kmeans": k-means from one start (`init`), n_clusters drawn uniformly.
         - "spherical": k-means with the cosine as similarity [4]_, one random start, n_clusters drawn uniformly:
           for texts. Rows of zeros, which have no direction, are refused by ``fit``.
@@ -62,10 +65,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         - "multimetric": spectral clustering under a metric drawn for each member (MDEC [3]_), for many
           features: half of the features, 5 to 20 nearest neighbours and the width of the kernel are
           drawn; n_clusters drawn uniformly. Up to 100,000 objects; knows no new points.
-        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, with the number
-          of neighbours and the resolution drawn for each member. Groups need not be round, and the
-          members are the cheapest of all. With `n_clusters` each member searches the resolution that leads to
-          about the number drawn (within 5 %, where there is one).
+        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, number of neighbours
+          and resolution drawn. Groups need not be round; these members are the cheapest. With `n_clusters` each
+          member searches the resolution that leads to about the number drawn (within 5 %, where there is one).
         - "density": single linkage of the mutual reachability [8]_ of nearest neighbours, without noise; the
           core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to the square root of
           n_samples) and their least size are drawn.
@@ -80,15 +82,14 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
           ``[("single", [5, 10]), ("kmeans", range(2, 11))]``. Besides the above, algorithms are those of "mixed":
           "single", "average", "ward", "centroid", "dense_spectral" (of all pairs of objects).
     n_partitions : int, default=None
-        How many partitions. None: 100; 30 with "multimetric"; 20 for each entry with "spectral", or where
+        Number of partitions. None: 40 with "auto", else 100; 30 with "multimetric"; 20 for each entry with "spectral", or where
         it is in a list of names; one of each with a list that holds clusterers; with "mixed" the number
         of algorithms times the numbers of clusters, with a list of pairs all the numbers that it has (no other
         number is allowed).
     n_clusters : int, range or list of int, default=None
         The numbers of clusters to choose from. None: from 2 to min(50, max(10, square root
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
-        draws; clusterers keep the number that they were given; a list
-        of pairs says them itself.
+        draws; clusterers keep the number that they were given; a list of pairs says them itself.
     sample_fraction : float in (0, 1], default=1.0
         Share of the objects that each member draws (observes), without repetition. The others are missing
         in it. (The cuts of a tree share its draw.) `fit_on` is another thing: it says how many of the objects
@@ -257,7 +258,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def __init__(
         self,
-        method: Any = "kmeans",
+        method: Any = "auto",
         n_partitions: int | None = None,
         *,
         n_clusters: int | Sequence[int] | None = None,
@@ -479,11 +480,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
         given = None if graph is None else read_graph(graph, rows.n)
-        fit_on = fitted_on(self, rows.n) if given is None else None
+        settings = settings_for(self, rows.n, chosen=given is None)
+        fit_on = fitted_on(settings, rows.n) if given is None else None
         if fit_on is not None:
             if in_blocks:
                 validate_data(self, X, skip_check_array=True)
-            self._generate_from_samples(rows, fit_on, wanted)
+            self._generate_from_samples(rows, fit_on, wanted, settings)
             return
         if in_blocks:
             raw = read_points(self, as_whole(X), ensure_min_samples=2)
@@ -491,7 +493,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raw = rows.block(0, rows.n)
         self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
-        plan = make_plan(self, points, given=given)
+        plan = make_plan(settings, points, given=given)
         n = len(points)
         cache = None
         if self.cache_dir is not None:
@@ -524,11 +526,15 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._warn_of_fewer(plan)
 
     def _generate_from_samples(
-        self, rows: Rows, fit_on: int, wanted: list[NDArray[Any]] | None
+        self,
+        rows: Rows,
+        fit_on: int,
+        wanted: list[NDArray[Any]] | None,
+        settings: Any,
     ) -> None:
         """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
         self._keep_scaling(block for _, block in rows.blocks())
-        plan = make_plan(self, scaled(rows.some(), self.scaler_), rows.n, fit_on)
+        plan = make_plan(settings, scaled(rows.some(), self.scaler_), rows.n, fit_on)
         cache = None
         if self.cache_dir is not None:
             digest = blocks_digest(rows.shape, (block for _, block in rows.blocks()))
@@ -568,7 +574,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         cache: MemberCache | None,
     ) -> None:
         with warnings.catch_warnings():
-            if _is_named(self.method):  # said once, at the end, instead of once a member
+            if is_named(self.method):  # said once, at the end, instead of once a member
                 warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
             report = run_tasks(
                 plan.tasks,
@@ -616,7 +622,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
 
     def _warn_of_fewer(self, plan: Plan) -> None:
-        if self.n_clusters is None or not _is_named(self.method):
+        if self.n_clusters is None or not is_named(self.method):
             return
         short = sum(
             asked is not None and self.members_[u].n_clusters < asked
@@ -632,9 +638,3 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "how many each found; a smaller 'n_clusters' avoids this.",
                 ConvergenceWarning,
             )
-
-
-def _is_named(method: Any) -> bool:
-    """Tell whether all members are of our own kinds."""
-    listed = method if isinstance(method, list | tuple) else [method]
-    return all(isinstance(entry, str) for entry in listed)

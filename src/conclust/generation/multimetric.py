@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
-from conclust.generation.embedded import bridges, centers_of_rows
+from conclust.generation.embedded import bridges, centers_of_rows, start_seed
 from conclust.generation.members import Found
 from conclust.generation.nearest import nearest_center
 from conclust.spectral import graph_embedding
@@ -138,4 +138,4 @@ def _cut(
 ) -> NDArray[np.int64]:
     """Cut the graph into k parts; return the part of each object."""
     rows = graph_embedding(graph, k, rng)
-    return nearest_center(rows, centers_of_rows(rows, k, rng))
+    return nearest_center(rows, centers_of_rows(rows, k, start_seed(rng)))

@@ -35,9 +35,24 @@ from conclust.generation.searched import GivenGraph
 from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
 from conclust.generation.spherical import SphericalKMeansRecipe
 
-__all__ = ["METHODS", "Plan", "fitted_on", "make_plan", "refuse_method"]
+__all__ = [
+    "METHODS",
+    "Plan",
+    "fitted_on",
+    "make_plan",
+    "refuse_method",
+]
 
-METHODS = ("kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density")
+METHODS = (
+    "auto",
+    "kmeans",
+    "mixed",
+    "spherical",
+    "spectral",
+    "multimetric",
+    "graph",
+    "density",
+)
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
 # Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each cluster asked for.

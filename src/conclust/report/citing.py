@@ -159,6 +159,10 @@ def _described(generator: dict[str, Any]) -> str:
         "spectral": "spectral clustering on landmarks with random numbers of clusters",
         "multimetric": "spectral clustering under random metrics with random numbers of clusters",
         "mixed": "linkages, k-means and spectral clustering",
+        "auto": "communities of neighbour graphs (Leiden), spectral clustering on landmarks and density, with random "
+        "numbers of clusters (k-means for fewer than 50 objects)",
+        "graph": "communities of neighbour graphs (Leiden) with random resolutions",
+        "density": "clusters of nearby points, by density, with random numbers of clusters",
     }
     listed = kinds if isinstance(kinds, list) else [kinds]
     said = " and ".join(dict.fromkeys(words.get(str(k), "a clusterer of the user") for k in listed))

@@ -19,7 +19,7 @@ from conclust.weighting import certainty_weights
 
 
 def members(X, **parameters):
-    return EnsembleGenerator(random_state=0, **parameters).fit_transform(X)
+    return EnsembleGenerator("kmeans", random_state=0, **parameters).fit_transform(X)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

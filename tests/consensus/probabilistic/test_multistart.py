@@ -49,7 +49,7 @@ def test_escapes_lower_what_random_starts_reach_on_real_digits():
     from conclust import EnsembleGenerator
 
     X = load_digits().data
-    generator = EnsembleGenerator(n_partitions=60, scale="minmax", random_state=0)
+    generator = EnsembleGenerator("kmeans", n_partitions=60, scale="minmax", random_state=0)
     _, descent = started(generator.fit_transform(X), np.full((len(X), 10), 0.1))
     mended = 0
     for seed in range(6):

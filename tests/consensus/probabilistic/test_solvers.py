@@ -121,7 +121,7 @@ def test_all_pairs_while_their_work_is_small():
 def test_a_bound_of_as_many_clusters_as_objects_ends_no_higher_than_one_of_50(seed):
     # Random starts with a column for each object used up the work of the search: 1 % above.
     X = StandardScaler().fit_transform(load_wine().data)
-    labels = EnsembleGenerator(random_state=seed).fit_transform(X)
+    labels = EnsembleGenerator("kmeans", random_state=seed).fit_transform(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EnsembleWarning)
         most, fifty = (PCC(k, random_state=0).fit(labels) for k in (len(X), 50))

@@ -19,7 +19,9 @@ POWER = power(1.5)
 
 
 def ensemble_of(points, n_clusters, seed):
-    generator = EnsembleGenerator(n_partitions=25, n_clusters=n_clusters, random_state=seed)
+    generator = EnsembleGenerator(
+        "kmeans", n_partitions=25, n_clusters=n_clusters, random_state=seed
+    )
     return generator.fit_transform(points)
 
 

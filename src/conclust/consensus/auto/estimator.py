@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,9 @@ from conclust._threads import thread_count
 from conclust._validation import check_int
 from conclust.consensus.auto.number import Support, best_number, reason_of
 from conclust.consensus.auto.straddling import fine_partitions, straddling
+from conclust.consensus.auto.trees import CutOfTree, GrownTrees, NumberChooser
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.linkage.agglomeration import dense_tree, starting_clusters
-from conclust.consensus.linkage.dendrogram import cut
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
@@ -95,6 +97,8 @@ class AutoConsensus(PlacingClusterer):
         to chance: 0 for clusters that all of them cut apart, about 1 for arbitrary ones.
     n_clusters_shown_ : int
         The number that the ensemble shows, also where another one was given.
+    n_clusters_cut_ : int
+        The number of clusters that the tree was cut into; fewer are found where objects cannot be told apart.
     supports_ : list of Support
         The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
         ``straddling``, ``evenness``, ``support``), by falling lifetime as far as they could win.
@@ -136,6 +140,8 @@ class AutoConsensus(PlacingClusterer):
     straddling_: float
     n_clusters_shown_: int
     supports_: list[Support]
+    n_clusters_cut_: int
+    _reason: str
     _votes: NDArray[np.float64]
     _offsets: NDArray[np.int64]
 
@@ -184,15 +190,35 @@ class AutoConsensus(PlacingClusterer):
         objects = self._objects(ensemble)
         self.tree_objects_ = np.flatnonzero(observed)[objects]
         if not len(objects):  # all is noise: no two objects are together
+            self.n_clusters_cut_, self._reason = 1, reason_of(None, 1, [])
             self.linkage_matrix_ = np.empty((0, 4))
             self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
+        trees = self._grow(ensemble, objects)
+        shown, number = trees.n_clusters_shown, self.n_clusters
+        chooser: NumberChooser | None = getattr(self, "_number_chooser", None)
+        if number is not None:
+            self._reason = reason_of(number, shown, trees.supports)
+        elif chooser is not None:
+            number, self._reason = chooser(trees)
+        else:
+            number, self._reason = shown, reason_of(None, shown, trees.supports)
+        chosen = trees.cut_at(number)
+        self.n_clusters_cut_ = number
+        self.linkage_matrix_ = trees.matrices[chosen.evidence]
+        self._settle(chosen.evidence, chosen.straddling, shown, trees.supports, chosen.votes)
+        if ensemble.is_soft:
+            return self._shares(ensemble.indicator, self._votes)
+        return self._place(ensemble.codes)
+
+    def _grow(self, ensemble: Ensemble, objects: NDArray[np.int64]) -> GrownTrees:
+        """Grow the trees of some objects, and read the number of clusters that they show."""
         part = _part(ensemble, objects)
         steep = part.partition_weights * certainty_weights(part) ** _STEEPNESS
         weighted = _part(ensemble.reweighted(within_range(steep)), objects)
         certainty = cluster_certainty(weighted)
         counting = weighted.column_weights * certainty
-        grown = {
+        matrices = {
             _ALIKE: dense_tree(part, "average", max_dense=part.n_samples, n_jobs=self.n_jobs)[0],
             _CERTAIN: certain_tree(
                 weighted, certainty, normalized=False, n_jobs=self.n_jobs
@@ -200,25 +226,44 @@ class AutoConsensus(PlacingClusterer):
         }
         stage("number of clusters")
         fine = fine_partitions(part)
-        shown, supports = best_number(part, list(grown.values()), fine, self.max_clusters)
-        K = shown if self.n_clusters is None else self.n_clusters
-        across, votes = {}, {}
-        for name, tree in grown.items():
-            votes[name] = _votes(part, cut(tree, min(K, part.n_samples)), counting)
-            placed = self._shares(part.indicator, votes[name]).argmax(axis=1)
-            across[name] = straddling(part, placed, fine)
-        taken = _taken(across)
-        self.linkage_matrix_ = grown[taken]
-        self._settle(taken, across[taken], shown, supports, votes[taken])
-        if ensemble.is_soft:
-            return self._shares(ensemble.indicator, self._votes)
-        return self._place(ensemble.codes)
+        shown, supports = best_number(part, list(matrices.values()), fine, self.max_clusters)
+
+        def choose(cuts: dict[str, NDArray[np.int64]]) -> CutOfTree:
+            votes = {name: _votes(part, labels, counting) for name, labels in cuts.items()}
+            placed = {
+                name: self._shares(part.indicator, own).argmax(axis=1)
+                for name, own in votes.items()
+            }
+            across = {name: straddling(part, labels, fine) for name, labels in placed.items()}
+            name = _taken(across)
+            return CutOfTree(name, across[name], votes[name], cuts[name])
+
+        return GrownTrees(self.tree_objects_, matrices, shown, supports, choose)
+
+    @contextmanager
+    def number_chosen_by(self, chooser: NumberChooser) -> Iterator[None]:
+        """Let a function choose the number of clusters in ``fit``, where `n_clusters` is None.
+
+        Parameters
+        ----------
+        chooser : callable
+            Takes the `GrownTrees`, and returns the number and a sentence that explains it.
+
+        Yields
+        ------
+        None
+        """
+        self._number_chooser: NumberChooser | None = chooser
+        try:
+            yield
+        finally:
+            self._number_chooser = None
 
     @property
     def reason_(self) -> str:
         """Why there are so many clusters, in a sentence."""
         check_is_fitted(self)
-        return reason_of(self.n_clusters, self.n_clusters_shown_, self.supports_)
+        return self._reason
 
     def _objects(self, ensemble: Ensemble) -> NDArray[np.int64]:
         """Return the objects of which trees are grown: some of those that any partition put somewhere."""

@@ -1,0 +1,92 @@
+"""The trees that AutoConsensus grows, cut at any number of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.consensus.auto.number import Support
+from conclust.consensus.linkage.dendrogram import cut, lifetimes
+
+__all__ = ["CutOfTree", "GrownTrees", "NumberChooser"]
+
+
+@dataclass(frozen=True, eq=False)
+class CutOfTree:
+    """One number of clusters, by the tree whose borders are straddled less.
+
+    Attributes
+    ----------
+    evidence : str
+        The evidence that the tree was grown from.
+    straddling : float
+        How far fine partitions straddle the borders.
+    votes : ndarray of shape (n_columns, n_clusters)
+        How much membership in each cluster of the ensemble adds to the similarity with each consensus cluster.
+    labels : ndarray of int64 of shape (n_objects,)
+        The clusters of the objects of the trees.
+    """
+
+    evidence: str
+    straddling: float
+    votes: NDArray[np.float64]
+    labels: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTrees:
+    """Trees over some objects of an ensemble.
+
+    Attributes
+    ----------
+    objects : ndarray of int64 of shape (n_objects,)
+        The objects, in rising order.
+    matrices : dict of str to ndarray of shape (n_objects - 1, 4)
+        A dendrogram for each form of the evidence. The first one gives the lifetimes.
+    n_clusters_shown : int
+        The number of clusters that the ensemble shows.
+    supports : list of Support
+        The numbers that were looked at.
+    """
+
+    objects: NDArray[np.int64]
+    matrices: dict[str, NDArray[np.float64]]
+    n_clusters_shown: int
+    supports: list[Support]
+    choose: Callable[[dict[str, NDArray[np.int64]]], CutOfTree] = field(repr=False)
+
+    @property
+    def n_objects(self) -> int:
+        """Number of objects in the trees."""
+        return len(self.objects)
+
+    @property
+    def n_numbers(self) -> int:
+        """Largest number of clusters that a tree can be cut into."""
+        return len(self.objects)
+
+    def cut_at(self, n_clusters: int) -> CutOfTree:
+        """Cut both trees into a number of clusters, and take the one whose borders are straddled less."""
+        K = min(n_clusters, self.n_objects)
+        return self.choose({name: cut(tree, K) for name, tree in self.matrices.items()})
+
+    def cut(self, n_clusters: int) -> NDArray[np.int64]:
+        """Return the clusters of the objects, of shape (n_objects,), at a number of clusters."""
+        return self.cut_at(n_clusters).labels
+
+    def lifetime(self, n_clusters: int) -> float:
+        """Return how long a number of clusters lives in the first tree, from 0 to 1; 0 for one cluster."""
+        return float(self._lifetimes[n_clusters - 2]) if 2 <= n_clusters <= self.n_objects else 0.0
+
+    @cached_property
+    def _lifetimes(self) -> NDArray[np.float64]:
+        return np.minimum(lifetimes(next(iter(self.matrices.values()))), 1.0)
+
+
+# Chooses the number of clusters, and explains it in a sentence.
+NumberChooser: TypeAlias = Callable[[GrownTrees], tuple[int, str]]

@@ -1,0 +1,16 @@
+"""What the points add to a consensus of their clusterings: the number of clusters, and a last refinement."""
+
+from conclust.points.number import BorderDecision, number_by_borders
+from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
+
+__all__ = [
+    "BorderDecision",
+    "Refinement",
+    "number_by_borders",
+    "objects_to_refine",
+    "refine_by_centers",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

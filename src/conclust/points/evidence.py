@@ -1,0 +1,150 @@
+"""The evidence for valleys between pieces of points, and for the cuts of a tree that respect them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust.borders import valley_counts, valley_ratios
+from conclust.neighbours import NeighbourGraph
+
+__all__ = ["Borders", "find_borders"]
+
+# A valley is a border where its density is this share of that of the lower peak; no valley: 1. The evidence is the
+# logarithm of the likelihood ratio of the two. Settled by experiments/default/number_by_borders.py.
+_DEPTH = 0.4
+_IN_VALLEY = log(2 * _DEPTH / (1 + _DEPTH))
+_ON_PEAK = log(2 / (1 + _DEPTH))
+_SPLITS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Borders:
+    """The borders between pieces that touch, and the islands that the pieces form.
+
+    Attributes
+    ----------
+    pieces : ndarray of int64 of shape (n_samples,)
+        The piece of each point, 0 to K - 1.
+    pairs : ndarray of int64 of shape (n_borders, 2)
+        Pieces with a tie of the neighbour graph between them, the lower number first.
+    valley, peak : ndarray of shape (n_borders,)
+        Mean number of points in the valley, and at the lower of the two peaks.
+    """
+
+    pieces: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    valley: NDArray[np.float64]
+    peak: NDArray[np.float64]
+
+    @property
+    def n_pieces(self) -> int:
+        """Number of pieces."""
+        return int(self.pieces.max()) + 1
+
+    @property
+    def ratios(self) -> NDArray[np.float64]:
+        """How dense each valley is beside the lower peak, 3 points added to both."""
+        return valley_ratios(np.column_stack([self.peak, self.valley, self.peak]))
+
+    def pooled_ratios(
+        self, groups: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the pairs of groups of pieces that touch, and the ratios of their summed counts.
+
+        `groups` (n_pieces,) holds the group of each piece.
+        """
+        ends = np.sort(groups[self.pairs], axis=1)
+        apart = ends[:, 0] != ends[:, 1]
+        pairs, which = np.unique(ends[apart], axis=0, return_inverse=True)
+        counts = np.zeros((len(pairs), 3))
+        np.add.at(counts[:, 0], which, self.peak[apart])
+        np.add.at(counts[:, 1], which, self.valley[apart])
+        counts[:, 2] = counts[:, 0]
+        return pairs, valley_ratios(counts)
+
+    def merged(self, most: float) -> NDArray[np.int64]:
+        """Merge groups of pieces by the largest pooled ratio, until it is below `most`; return the groups."""
+        groups = np.arange(self.n_pieces)
+        while True:
+            pairs, ratios = self.pooled_ratios(groups)
+            if not len(pairs) or ratios.max() < most:
+                return groups
+            kept, joined = pairs[int(np.argmax(ratios))]
+            groups[groups == joined] = kept
+
+    def evidence(self, labels: NDArray[np.int64]) -> float:
+        """Return the evidence for valleys at all borders of a partition of the points.
+
+        Each piece counts to the cluster that most of its points are in. Islands (groups of pieces without a tie
+        between them) that are joined count as a border that was missed: half of the points of the smaller one
+        at a peak, and none in the valley.
+        """
+        cluster_of = self.clusters_of_pieces(labels)
+        apart = cluster_of[self.pairs[:, 0]] != cluster_of[self.pairs[:, 1]]
+        total = float(self._of_borders[apart].sum())
+        sizes = np.bincount(self.pieces, minlength=self.n_pieces)
+        islands = self._islands
+        for cluster in np.unique(cluster_of):
+            inside = cluster_of == cluster
+            masses = np.sort(np.bincount(islands[inside], weights=sizes[inside]))
+            total -= float(masses[masses > 0][:-1].sum()) / 2 * _ON_PEAK
+        return total
+
+    def clusters_of_pieces(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cluster that most points of each piece are in, of shape (n_pieces,)."""
+        table = np.zeros((self.n_pieces, int(labels.max()) + 1), dtype=np.int64)
+        np.add.at(table, (self.pieces, labels), 1)
+        return np.asarray(table.argmax(axis=1))
+
+    @property
+    def _of_borders(self) -> NDArray[np.float64]:
+        return self.valley * _IN_VALLEY + self.peak * _ON_PEAK
+
+    @property
+    def _islands(self) -> NDArray[np.int64]:
+        ties = sp.coo_array(
+            (np.ones(len(self.pairs)), (self.pairs[:, 0], self.pairs[:, 1])),
+            shape=(self.n_pieces, self.n_pieces),
+        )
+        return np.asarray(sp.csgraph.connected_components(ties, directed=False)[1], dtype=np.int64)
+
+
+def find_borders(
+    X: NDArray[np.float64],
+    pieces: NDArray[np.int64],
+    graph: NeighbourGraph,
+    seed: int,
+    n_jobs: int | None = None,
+) -> Borders:
+    """Count the points in the valleys between pieces that touch in the neighbour graph.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The points.
+    pieces : ndarray of int64 of shape (n_samples,)
+        The piece of each point, 0 to K - 1 without a gap.
+    graph : NeighbourGraph
+        The graph of nearest neighbours of the points.
+    seed : int
+        Draws the eight halvings of the points.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    Borders
+        The borders between the pieces.
+    """
+    piece_of = pieces[graph.rows.first]
+    ends = np.column_stack([piece_of[graph.sources], piece_of[graph.ends]])
+    ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0).astype(np.int64)
+    if not len(ends):
+        return Borders(pieces, ends.reshape(0, 2), np.zeros(0), np.zeros(0))
+    means = valley_counts(X, pieces, ends, n_splits=_SPLITS, random_state=seed, n_jobs=n_jobs).means
+    return Borders(pieces, ends, means[:, 1], np.minimum(means[:, 0], means[:, 2]))

@@ -1,0 +1,183 @@
+"""The number of clusters by valleys: each border of the consensus has fewer points than the clusters beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.borders import leading_components
+from conclust.consensus.auto import GrownTrees
+from conclust.neighbours import neighbour_graph
+from conclust.points.evidence import Borders, find_borders
+from conclust.points.rounding import spread_rounded_columns
+
+__all__ = ["BorderDecision", "number_by_borders"]
+
+# Below this number of objects the points are too few for a neighbour graph and counts: the ensemble decides.
+_FEWEST_OBJECTS = 50
+_NEIGHBOURS = 10
+_OBJECTS_A_PIECE = 25
+_MAX_PIECES = 60
+# All constants below were settled by experiments/default/number_by_borders.py, on the sets named there.
+# Pieces whose pooled valley is less than half as dense as the lower peak stay apart.
+_MERGED_ABOVE = 0.5
+# Numbers whose evidence is within this of the largest are equally well supported.
+_EQUAL_EVIDENCE = 2.0
+# A border between whole clusters counts up to this density of its valley, where the pieces show none.
+_SHALLOWEST = 0.64
+_LIFETIMES_TRIED = 8
+
+
+@dataclass(frozen=True)
+class BorderDecision:
+    """A number of clusters, and why.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number.
+    reason : str
+        A sentence that says why.
+    depths : tuple of float
+        For each pair of clusters that touch, how deep the valley between them is: 1 less the density in it as a
+        share of the lower peak's, from 0. Empty where no two clusters touch.
+    """
+
+    n_clusters: int
+    reason: str
+    depths: tuple[float, ...] = ()
+
+
+def number_by_borders(
+    X: NDArray[np.float64],
+    trees: GrownTrees,
+    seed: int,
+    *,
+    min_clusters: int = 1,
+    max_clusters: int | None = None,
+    n_jobs: int | None = None,
+) -> BorderDecision:
+    """Choose the number of clusters at which every border runs through a valley of the points.
+
+    The trees are cut into small pieces. For each border between two pieces that touch in the graph of the ten
+    nearest neighbours, half of the points fixes the axis, the region and the windows; the other half is counted
+    (`conclust.borders`). A cut of the tree is supported by the summed evidence (logarithm of the likelihood ratio
+    of a valley and none) of its borders; of the numbers with about the largest evidence, the one with the
+    longest lifetime is chosen, of those whose borders all have a valley where there are any. Where all pieces merge into one, whole clusters are looked at: the number
+    that the ensemble shows and those of the longest lifetimes.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The points that the trees join, in the scale of the members.
+    trees : GrownTrees
+        The consensus, cut at any number of clusters.
+    seed : int
+        Draws the halvings.
+    min_clusters : int, default=1
+        Smallest number considered.
+    max_clusters : int, default=None
+        Largest number considered. None: no limit.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    BorderDecision
+        The number, and the sentence that explains it.
+    """
+    n = len(X)
+    most = n if max_clusters is None else min(max_clusters, n)
+    if n < _FEWEST_OBJECTS:
+        return _by_ensemble(
+            trees, min_clusters, most, f"{n} points are too few to look for valleys"
+        )
+    rng = np.random.default_rng(seed)
+    points = leading_components(spread_rounded_columns(X, rng))
+    graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
+
+    def borders_of(labels: NDArray[np.int64]) -> Borders:
+        return find_borders(points, labels, graph, seed, n_jobs)
+
+    n_pieces = max(3, min(isqrt(n), n // _OBJECTS_A_PIECE, _MAX_PIECES))
+    pieces = borders_of(trees.cut(n_pieces))
+    if len(np.unique(pieces.merged(_MERGED_ABOVE))) > 1:
+        decision = _by_pieces(pieces, trees, max(2, min_clusters), most)
+        if decision is not None:
+            return decision
+    return _by_whole_clusters(borders_of, trees, min_clusters, most)
+
+
+def _by_pieces(pieces: Borders, trees: GrownTrees, least: int, most: int) -> BorderDecision | None:
+    """Choose among the cuts of the tree by the evidence at borders between pieces; None: no cut has any."""
+    cuts = {K: trees.cut(K) for K in range(1, min(pieces.n_pieces, most) + 1)}
+    evidence = {K: pieces.evidence(labels) for K, labels in cuts.items()}
+    best = max(evidence.values())
+    supported = [
+        K
+        for K, value in evidence.items()
+        if least <= K and value > evidence[1] and value >= best - _EQUAL_EVIDENCE
+    ]
+    if not supported:
+        return None
+    ratios = {K: pieces.pooled_ratios(pieces.clusters_of_pieces(cuts[K]))[1] for K in supported}
+    # Numbers at which every border by itself is rather a valley than none go before others.
+    ordered = sorted(
+        supported, key=lambda K: (bool((ratios[K] > _SHALLOWEST).any()), -trees.lifetime(K), K)
+    )
+    return _explained(ordered[0], ratios[ordered[0]], ordered[1:])
+
+
+def _by_whole_clusters(
+    borders_of: Callable[[NDArray[np.int64]], Borders], trees: GrownTrees, least: int, most: int
+) -> BorderDecision:
+    """Accept the number of the longest lifetime whose clusters all have a valley between them."""
+    longest = sorted(range(2, trees.n_numbers + 1), key=lambda K: (-trees.lifetime(K), K))
+    candidates = dict.fromkeys([trees.n_clusters_shown, *longest[:_LIFETIMES_TRIED]])
+    accepted: dict[int, NDArray[np.float64]] = {}
+    for K in candidates:
+        if max(2, least) <= K <= min(most, trees.n_objects // 5):
+            ratios = borders_of(trees.cut(K)).ratios
+            if (ratios <= _SHALLOWEST).all():
+                accepted[K] = ratios
+    if accepted:
+        ordered = sorted(accepted, key=lambda K: (-trees.lifetime(K), K))
+        return _explained(ordered[0], accepted[ordered[0]], ordered[1:])
+    if least > 1:
+        return _by_ensemble(trees, least, most, "no border has a valley")
+    shown = trees.n_clusters_shown
+    lean = f"; the partitions alone lean to {shown}" if shown > 1 else ""
+    return BorderDecision(1, f"One cluster: no border has a valley{lean}.")
+
+
+def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDecision:
+    number = trees.n_clusters_shown
+    if number < least or number > most:
+        number = max(range(least, max(least, min(most, trees.n_numbers)) + 1), key=trees.lifetime)
+    return BorderDecision(number, f"{_clusters(number)} by the partitions alone: {why}.")
+
+
+def _explained(number: int, ratios: NDArray[np.float64], others: list[int]) -> BorderDecision:
+    depths = np.clip(1.0 - ratios, 0.0, 1.0)
+    if not len(depths):
+        reason = f"{_clusters(number)} that do not touch each other"
+    elif depths.min() > 0:
+        share = round(100 * float(depths.min()))
+        which = "the border has a valley" if len(depths) == 1 else "every border has a valley"
+        shallowest = "" if len(depths) == 1 else "the shallowest "
+        reason = f"{_clusters(number)}: {which} ({shallowest}{share} % deep)"
+    else:
+        reason = f"{_clusters(number)}: {int(np.count_nonzero(depths))} of {len(depths)} borders have a valley"
+    if others:
+        few = others[:3]
+        listed = " and ".join(map(str, few)) if len(few) < 3 else f"{few[0]}, {few[1]} and {few[2]}"
+        reason += f"; {listed} {'is' if len(few) == 1 else 'are'} as well supported"
+    return BorderDecision(number, reason + ".", tuple(float(depth) for depth in depths))
+
+
+def _clusters(number: int) -> str:
+    return f"{number} cluster{'s' * (number != 1)}"

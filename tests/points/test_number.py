@@ -1,0 +1,82 @@
+"""The number of clusters by borders: planted clusters, clouds, and what is said of it."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs, make_moons
+
+from conclust import AutoConsensus, ConsensusClustering, EnsembleGenerator
+
+
+def fitted(X, **parameters):
+    return ConsensusClustering(random_state=0, **parameters).fit(X)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_separated_blobs_are_found(seed):
+    X, y = make_blobs(300, centers=5, n_features=4, center_box=(-12, 12), random_state=seed)
+    model = fitted(X)
+    assert model.n_clusters_ == 5
+    assert model.reason_.startswith("5 clusters")
+    assert len(np.unique(np.column_stack([model.labels_, y]), axis=0)) == 5
+
+
+@pytest.mark.parametrize("kind", ["uniform", "normal", "exponential", "laplace"])
+def test_one_cloud_is_one_cluster(kind):
+    X = getattr(np.random.default_rng(5), kind)(size=(400, 3))
+    model = fitted(X)
+    assert model.n_clusters_ == 1
+    assert "no border has a valley" in model.reason_
+
+
+def test_moons_are_two_clusters():
+    X, y = make_moons(600, noise=0.05, random_state=4)
+    model = fitted(X)
+    assert model.n_clusters_ == 2
+    assert len(np.unique(np.column_stack([model.labels_, y]), axis=0)) == 2
+
+
+def test_min_clusters_excludes_one_cluster():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    assert fitted(X).n_clusters_ == 1
+    model = fitted(X, min_clusters=3)
+    assert model.n_clusters_ >= 3
+    assert "no border has a valley" in model.reason_
+
+
+def test_few_points_leave_the_number_to_the_partitions():
+    X, _ = make_blobs(40, centers=3, center_box=(-20, 20), random_state=1)
+    generator = EnsembleGenerator("kmeans", n_partitions=30)
+    model = fitted(X, generator=generator)
+    alone = AutoConsensus(random_state=0).fit(model.ensemble_)
+    assert model.n_clusters_ == alone.n_clusters_
+    assert "40 points are too few" in model.reason_
+
+
+def test_the_number_of_the_partitions_stands_beside_it():
+    X = np.random.default_rng(2).uniform(size=(300, 2))
+    model = fitted(X)
+    alone = AutoConsensus(random_state=0).fit(model.ensemble_)
+    assert model.consensus_.n_clusters_shown_ == alone.n_clusters_
+    assert AutoConsensus().fit(model.ensemble_).reason_ != model.reason_
+
+
+def test_a_given_number_is_kept():
+    X = np.random.default_rng(2).uniform(size=(200, 2))
+    model = fitted(X, n_clusters=4)
+    assert model.n_clusters_ == 4
+    assert "was given" in model.reason_
+
+
+def test_threads_change_no_bit():
+    X, _ = make_blobs(400, centers=4, cluster_std=2.0, random_state=3)
+    one = fitted(X, generator=EnsembleGenerator(n_jobs=1))
+    three = fitted(X, generator=EnsembleGenerator(n_jobs=3))
+    assert np.array_equal(one.labels_, three.labels_)
+    assert np.array_equal(one.membership_, three.membership_)
+    assert one.reason_ == three.reason_
+
+
+def test_rounded_columns_make_no_borders():
+    rng = np.random.default_rng(8)
+    X = np.clip(np.round(rng.normal(5, 1.5, size=(500, 3))), 1, 10)
+    assert fitted(X).n_clusters_ == 1
