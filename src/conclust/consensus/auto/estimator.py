@@ -110,8 +110,8 @@ class AutoConsensus(PlacingClusterer):
     Notes
     -----
     The number found is right for clusters with a gap or a dip between them, of any shape that the
-    partitions can cut apart. Partitions that all have the same number of clusters, and agree by
-    construction, show that number, whatever the data. `experiments/default` shows how often the number is
+    partitions can cut apart. Partitions that all have the same number of clusters (three of them or more) show
+    no other: the number found is at most theirs, and it is theirs where no number has support. `experiments/default` shows how often the number is
     right, and on which data.
 
     O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all.

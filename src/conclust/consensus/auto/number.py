@@ -1,4 +1,9 @@
-"""How many clusters an ensemble shows: a long lifetime in the tree, borders not straddled, even clusters."""
+"""How many clusters an ensemble shows: a long lifetime in the tree, borders not straddled, even clusters.
+
+Where all partitions have the same number of clusters, none is finer than the clusters to be found, so borders that
+the partitions straddle are no evidence for one cluster: the number is then at most theirs, and it is theirs where no
+other has support.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ from conclust.consensus.auto.straddling import straddling
 from conclust.consensus.linkage.dendrogram import cut, lifetimes
 from conclust.ensemble import Ensemble
 
-__all__ = ["Support", "best_number", "reason_of"]
+__all__ = ["Support", "best_number", "common_number", "reason_of"]
 
 # Settled by experiments/default/suite.py, on sets of the seeds named there.
 # Borders with a straddling above this, relative to chance, do not count: clouds of points without clusters
@@ -25,6 +30,8 @@ _NOTHING = 0.02
 # evenness of the clusters below this. Settled by experiments/default/members.py too, on three of its sets.
 _EVEN = 0.75
 _MOST = 60
+# Fewer partitions with the same number of clusters may have it by coincidence.
+_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -70,22 +77,27 @@ def best_number(
     fine : ndarray of int
         Indices of the partitions that should respect the borders.
     most : int, default=None
-        Largest number looked at. None: twice the largest of a partition, from 10 to 60.
+        Largest number looked at. None: twice the largest of a partition, from 10 to 60. At most the number that
+        all partitions have, if they have the same (see `common_number`).
 
     Returns
     -------
     n_clusters : int
-        1 where no number has support.
+        Where no number has support: the number that all partitions have, or else 1.
     supports : list of Support
         The numbers that were looked at, by falling lifetime: as far as they could win.
     """
     if most is None:
         most = min(_MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
+    common = common_number(ensemble)
+    if common is None or common > most:  # none, or larger than what is allowed
+        without_support = 1
+    else:
+        without_support = most = common
     most = min(most, ensemble.n_samples)
     lives = np.minimum(lifetimes(trees[0])[: most - 1], 1.0)
     supports: list[Support] = []
-    best, there_are_clusters = 0.0, False
-    number = 1
+    best, number = 0.0, 1
     for at in np.argsort(-lives, kind="stable"):
         life, K = float(lives[at]), int(at) + 2
         if life <= max(best, _NOTHING):  # no number that follows can have more than its lifetime
@@ -94,12 +106,40 @@ def best_number(
         straddled = [straddling(ensemble, labels, fine) for labels in cuts]
         across = min(straddled)
         even = _evenness(cuts[straddled.index(across)])
-        plain = max(life * max(0.0, 1.0 - across / _NO_BORDER), life - _PLAIN)
-        there_are_clusters |= plain > _NOTHING
-        supports.append(Support(K, life, across, even, plain * min(1.0, even / _EVEN)))
+        support = _plain(life, across) * min(1.0, even / _EVEN)
+        supports.append(Support(K, life, across, even, support))
         if supports[-1].support > best:
             best, number = supports[-1].support, K
-    return number if there_are_clusters else 1, supports
+    return number if _there_are_clusters(supports) else without_support, supports
+
+
+def common_number(ensemble: Ensemble) -> int | None:
+    """Return the number of clusters that all partitions have, if it is the same.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The members. Partitions without weight do not count.
+
+    Returns
+    -------
+    int or None
+        None: the numbers differ, they are below 2, or there are fewer than three partitions.
+    """
+    counts = ensemble.cluster_counts[ensemble.partition_weights > 0]
+    if len(counts) < _FEW or counts[0] < 2 or (counts != counts[0]).any():
+        return None
+    return int(counts[0])
+
+
+def _plain(life: float, across: float) -> float:
+    """Return the support before evenness."""
+    return max(life * max(0.0, 1.0 - across / _NO_BORDER), life - _PLAIN)
+
+
+def _there_are_clusters(supports: list[Support]) -> bool:
+    """Return whether any number has support."""
+    return any(_plain(one.lifetime, one.straddling) > _NOTHING for one in supports)
 
 
 def _evenness(labels: NDArray[np.int64]) -> float:
@@ -117,11 +157,19 @@ def reason_of(given: int | None, shown: int, supports: list[Support]) -> str:
 
     `given`: the number asked for; `shown`: the number that the ensemble shows.
     """
+    common = shown > 1 and not _there_are_clusters(supports)  # as `best_number` chooses it
+    if given is not None and common:
+        return f"The number, {given}, was given; all partitions have {_clusters(shown)}, so they cannot show another number."
     if given is not None:
         same = "the same number" if shown == given else _clusters(shown)
         return f"The number, {given}, was given; the partitions by themselves show {same}."
     if shown == 1:
         return "One cluster: no number of clusters has support, as finer partitions cut through every border."
+    if common:
+        return (
+            f"All partitions have {_clusters(shown)}, so they cannot show another number: pass "
+            f"n_clusters={shown} to choose it."
+        )
     best, *others = sorted(supports, key=lambda support: -support.support)
     second = f"; next {_clusters(others[0].n_clusters)}, {others[0].support:.2f}" if others else ""
     return (

@@ -1,0 +1,77 @@
+"""AutoConsensus on partitions that all have the same number of clusters."""
+
+import numpy as np
+import pytest
+
+from conclust import AutoConsensus, Ensemble
+from conclust.consensus.auto.number import common_number
+
+N = 120
+
+
+def moved(K, share, seed, n_partitions=15):
+    """Return partitions into K planted clusters, in which a share of the objects is in a cluster at random."""
+    rng = np.random.default_rng([seed, K])
+    planted = np.arange(N) % K
+    labels = np.repeat(planted[:, None], n_partitions, axis=1)
+    wrong = rng.random(labels.shape) < share
+    labels[wrong] = rng.integers(0, K, wrong.sum())
+    labels[:K] = np.arange(K)[:, None]  # every cluster has an object
+    return labels
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("K", [3, 8])
+def test_partitions_that_err_at_the_borders_show_their_number(K, seed):
+    model = AutoConsensus(random_state=0).fit(moved(K, 0.5, seed))
+    assert model.n_clusters_shown_ == K
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_chance_shows_no_other_number(seed):
+    labels = np.random.default_rng(seed).integers(0, 5, size=(N, 9))
+    model = AutoConsensus(random_state=0).fit(labels)
+    assert 2 <= model.n_clusters_shown_ <= 5
+    assert model.reason_ == (
+        "All partitions have 5 clusters, so they cannot show another number: pass n_clusters=5 to choose it."
+    )
+    given = AutoConsensus(3, random_state=0).fit(labels)
+    assert given.reason_ == (
+        "The number, 3, was given; all partitions have 5 clusters, so they cannot show another number."
+    )
+
+
+def test_intersections_are_not_more_clusters_than_a_partition_has():
+    # Partitions into halves whose intersections are eight even groups, which live as long as any.
+    objects = np.arange(N)
+    labels = np.column_stack([objects % 2, objects // 2 % 2, objects // 4 % 2])
+    model = AutoConsensus(random_state=0).fit(labels)
+    assert model.n_clusters_shown_ == 2
+    assert model.n_clusters_ <= 2
+
+
+def test_partitions_that_agree_have_support_as_before():
+    model = AutoConsensus(random_state=0).fit(moved(4, 0.05, 0))
+    assert model.n_clusters_shown_ == 4
+    assert model.reason_.startswith("4 clusters have the largest support")
+
+
+def test_other_ensembles_without_support_are_one_cluster():
+    rng = np.random.default_rng(0)
+    labels = np.column_stack([rng.integers(0, K, N) for K in (5, 5, 5, 6)])
+    model = AutoConsensus(random_state=0).fit(labels)
+    assert model.n_clusters_ == 1
+    assert model.reason_.startswith("One cluster")
+    # A smaller bound leaves nothing to fall back on.
+    bounded = AutoConsensus(max_clusters=4, random_state=0).fit(labels[:, :3])
+    assert bounded.n_clusters_ == 1
+
+
+def test_common_number():
+    labels = moved(4, 0.1, 0, n_partitions=3)
+    assert common_number(Ensemble(labels)) == 4
+    assert common_number(Ensemble(labels[:, :2])) is None
+    other = np.column_stack([labels, np.arange(N) % 7])
+    assert common_number(Ensemble(other)) is None
+    assert common_number(Ensemble(other, weights=[1, 1, 1, 0])) == 4
+    assert common_number(Ensemble(np.zeros((5, 3), dtype=int))) is None
