@@ -18,8 +18,9 @@ from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights
 
 
-def members(X, method="kmeans", **parameters):
-    return EnsembleGenerator(method, random_state=0, **parameters).fit_transform(X)
+def members(X, **parameters):
+    parameters = {"method": "kmeans", "random_state": 0} | parameters
+    return EnsembleGenerator(**parameters).fit_transform(X)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
