@@ -25,6 +25,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearope
 
 from conclust._progress import rounds
 from conclust.bipartite import Edges, MatrixEdges, unit_rows
+from conclust.exceptions import InputError
 
 __all__ = [
     "BipartiteSpectrum",
@@ -45,6 +46,8 @@ __all__ = [
 _WHOLE = 1_500
 # The same for sparse matrices.
 _SMALL = 200
+# Matrices up to this size are solved whole where Lanczos does not converge: 72 MB.
+_WHOLE_AT_LAST = 3_000
 # Clusters up to which S'S is made for it.
 _HELD = 4_096
 # Directions with a smaller singular value are rounding errors.
@@ -445,13 +448,19 @@ def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArr
     n = len(E)
     k = min(k, n)
     if n <= _WHOLE or 4 * k > n:
-        values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
-        if len(values) < k:
-            # LAPACK's search for a part of the spectrum can find nothing where many eigenvalues
-            # are equal: a complete graph, blocks that are all but cut apart.
-            values, vectors = (found[..., n - k :] for found in scipy.linalg.eigh(E))
-        return values[::-1], vectors[:, ::-1]
+        return _dense(E, k)
     return _lanczos(E, n, k, np.random.default_rng(n).standard_normal(n))
+
+
+def _dense(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the same by LAPACK."""
+    n = len(E)
+    values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
+    if len(values) < k:
+        # LAPACK's search for a part of the spectrum can find nothing where many eigenvalues
+        # are equal: a complete graph, blocks that are all but cut apart.
+        values, vectors = (found[..., n - k :] for found in scipy.linalg.eigh(E))
+    return values[::-1], vectors[:, ::-1]
 
 
 @dataclass(frozen=True)
@@ -574,10 +583,16 @@ def _lanczos(
             counting, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 30), maxiter=300, tol=1e-6
         )
     except ArpackNoConvergence as error:
+        if n <= _WHOLE_AT_LAST:
+            E = np.column_stack([product(unit) for unit in np.eye(n)])
+            return _dense(0.5 * (E + E.T), k)
         # The eigenvectors that converged are an embedding of fewer dimensions.
         values, vectors = error.eigenvalues, error.eigenvectors
         if len(values) == 0:
-            raise
+            raise InputError(
+                f"No eigenvector of a graph with {n:,} vertices converged, as its leading eigenvalues are too "
+                "close to each other. Use a method without a spectral embedding."
+            ) from error
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
 

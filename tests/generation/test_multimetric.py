@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
@@ -148,7 +149,7 @@ def test_members_are_described_and_know_only_their_points():
     labels = generator.fit_transform(IRIS)
     assert labels.dtype == np.uint8
     assert {member.method for member in generator.members_} == {"multimetric"}
-    assert {len(member.features) for member in generator.members_} == {1}
+    assert {len(member.features) for member in generator.members_} == {2}
     assert {member.n_clusters for member in generator.members_} <= set(range(2, 13))
     np.testing.assert_array_equal(generator.transform(IRIS), labels)
     with pytest.raises(InputError, match=r"new points: 30 of the 30 .*\(multimetric\).*'spectral'"):
@@ -175,3 +176,26 @@ def test_too_many_objects_are_refused_by_name():
         EnsembleGenerator(["kmeans", "multimetric"]).fit(X)
     assert "'kmeans' or 'spectral' where members draw more than 100000" in str(caught.value)
     assert "sample_fraction" in str(caught.value)
+
+
+@pytest.mark.parametrize(("d", "drawn"), [(1, 1), (2, 2), (3, 3), (4, 2), (9, 4)])
+def test_few_features_are_taken_whole(d, drawn):
+    generator = EnsembleGenerator("multimetric", 2, n_clusters=2, random_state=0)
+    generator.fit(rng(0).normal(size=(40, d)))
+    counts = [d if one.features is None else len(one.features) for one in generator.members_]
+    assert counts == [drawn, drawn]
+
+
+def test_a_member_without_an_embedding_names_other_methods(monkeypatch):
+    def not_converged(operator, k, **options):
+        n = operator.shape[0]
+        raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((n, 0)))
+
+    monkeypatch.setattr("conclust.spectral._WHOLE", 10)
+    monkeypatch.setattr("conclust.spectral._WHOLE_AT_LAST", 10)
+    monkeypatch.setattr("conclust.spectral.eigsh", not_converged)
+    generator = EnsembleGenerator("multimetric", 2, n_clusters=3, random_state=0)
+    with pytest.raises(
+        InputError, match=r"method='multimetric' failed.*150 vertices.*method='graph'"
+    ):
+        generator.fit(IRIS)

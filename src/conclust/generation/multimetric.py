@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
+from conclust.exceptions import InputError
 from conclust.generation.embedded import bridges, centers_of_rows, start_seed
 from conclust.generation.members import Found
 from conclust.generation.nearest import nearest_center
@@ -137,5 +138,10 @@ def _cut(
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Cut the graph into k parts; return the part of each object."""
-    rows = graph_embedding(graph, k, rng)
+    try:
+        rows = graph_embedding(graph, k, rng)
+    except InputError as error:
+        raise InputError(
+            f"A member by method='multimetric' failed. {error} method='graph' and method='density' have none."
+        ) from error
     return nearest_center(rows, centers_of_rows(rows, k, start_seed(rng)))

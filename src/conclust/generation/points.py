@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from conclust.exceptions import InputError
 
@@ -38,6 +38,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
     except ValueError as error:
         texts = list(_texts(X))
         if not texts:
+            _refuse_gaps(X, error)
             raise
         names = ", ".join(repr(name) for name, _, _ in texts[:_NAMED])
         more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
@@ -55,6 +56,40 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
             "fit_transform(X[numbers]))]) takes it beside those made of the numbers."
         ) from error
     return points
+
+
+def _refuse_gaps(X: Any, error: ValueError) -> None:
+    """Raise the sentence on NaN or infinite values, if `error` is scikit-learn's on them."""
+    if not str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
+        return
+    points = check_array(
+        X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0
+    )
+    gaps = np.isnan(points).sum(axis=0)
+    if gaps.any():
+        raise InputError(
+            f"Input X contains NaN in {_places(X, gaps)}: fill them before, e.g. with scikit-learn's "
+            "SimpleImputer, or use `conclust cluster --impute median`."
+        ) from error
+    infinite = np.isinf(points).sum(axis=0)
+    if infinite.any():
+        raise InputError(
+            f"Input X contains infinity in {_places(X, infinite)}: replace such values, or leave out their rows."
+        ) from error
+
+
+def _places(X: Any, counts: NDArray[np.int64]) -> str:
+    """Return the columns with a count above 0, and how many rows each count is of."""
+    columns = list(getattr(X, "columns", range(len(counts))))
+    if not all(isinstance(name, str | int) for name in columns):  # Arrow's columns are arrays
+        columns = list(range(len(counts)))
+    places = np.flatnonzero(counts)
+    named = [
+        f"{columns[place]!r} ({counts[place]:,} row{'s' * int(counts[place] > 1)})"
+        for place in places[:_NAMED]
+    ]
+    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+    return f"column{'s' * (len(places) > 1)} {', '.join(named)}{more}"
 
 
 def _texts(X: Any) -> Iterator[tuple[Any, int, str]]:

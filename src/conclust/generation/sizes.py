@@ -15,6 +15,8 @@ from conclust.generation.members import Recipe, Task
 __all__ = ["OWNER", "Plan", "Sizes", "check_choices", "clip", "extent", "label_type", "narrowest"]
 
 OWNER = "EnsembleGenerator"
+# Fewer features are not shared out: a subspace of one or two of them says too little of the others.
+_WHOLE_FEATURES = 4
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,12 @@ class Sizes:
         seed: int,
         subspace: float = 1.0,
     ) -> Task:
-        """Return the task of a run that makes some members."""
-        drawn = max(1, round(subspace * self.n_features))
+        """Return the task of a run that makes some members.
+
+        `subspace` is the share of the features that each member draws, of four or more; fewer are taken whole.
+        """
+        few = self.n_features < _WHOLE_FEATURES
+        drawn = self.n_features if few else max(1, round(subspace * self.n_features))
         return Task(
             recipe,
             tuple(columns),

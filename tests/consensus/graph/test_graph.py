@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2, planted, random_graph
 from tests.naive import graph as naive
@@ -25,7 +26,12 @@ from conclust.exceptions import (
     ParameterError,
 )
 from conclust.similarity import cluster_jaccard
-from conclust.spectral import bipartite_spectrum, graph_embedding, unit_rows
+from conclust.spectral import (
+    bipartite_spectrum,
+    graph_embedding,
+    leading_eigenvectors,
+    unit_rows,
+)
 
 METHODS = (HBGF, MCLA, CSPA, HGPA)
 
@@ -113,6 +119,26 @@ def test_lanczos_finds_what_the_whole_solver_finds(monkeypatch):
     np.testing.assert_allclose(abs(some.objects), abs(whole.objects), atol=1e-4)
     for graph in (W, sp.csr_array(W)):
         np.testing.assert_allclose(abs(graph_embedding(graph, 3, rng)), abs(embedded), atol=1e-4)
+
+
+def not_converged(operator, k, **options):
+    n = operator.shape[0]
+    raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((n, 0)))
+
+
+def test_graphs_on_which_lanczos_does_not_converge_are_solved_whole(monkeypatch):
+    W = random_graph(np.random.default_rng(0), 60)
+    rng = np.random.default_rng(1)
+    whole = graph_embedding(W, 3, rng)
+    values = leading_eigenvectors(lambda v: W @ v, 60, 3)[0]
+    monkeypatch.setattr("conclust.spectral._WHOLE", 10)
+    monkeypatch.setattr("conclust.spectral.eigsh", not_converged)
+    for graph in (W, sp.csr_array(W)):
+        np.testing.assert_allclose(abs(graph_embedding(graph, 3, rng)), abs(whole), atol=1e-10)
+    np.testing.assert_allclose(leading_eigenvectors(lambda v: W @ v, 60, 3)[0], values, atol=1e-9)
+    monkeypatch.setattr("conclust.spectral._WHOLE_AT_LAST", 59)
+    with pytest.raises(InputError, match=r"graph with 60 vertices converged.* without a spectral"):
+        graph_embedding(W, 3, rng)
 
 
 @pytest.mark.parametrize("cls", METHODS)

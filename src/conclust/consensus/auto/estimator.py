@@ -49,7 +49,7 @@ class AutoConsensus(PlacingClusterer):
     clusters of the partitions straddle its borders, and less where the clusters are uneven: a border that
     cuts off a few objects says little of how many clusters the others are. Every fine partition keeps clusters apart that a gap
     separates; in the middle of a crowd each partition draws the border elsewhere. Where no number has
-    support, the answer is one cluster. Both trees are cut at this number, or the given one. The second is
+    support, the answer is one cluster (if partitions have different numbers of clusters). Both trees are cut at this number, or the given one. The second is
     taken, unless the borders of the first are clearly less straddled. Then every object goes to the
     cluster with the highest mean similarity, where clusters count by their certainty. So do objects that
     had no part in the trees, and new ones.
