@@ -38,9 +38,11 @@ def refuse_container(given: Any, name: str) -> None:
             "conclust.sc.tl.consensus(adata, columns) combines columns, and conclust.sc.get.ensemble(adata) "
             "returns the ensemble of a consensus."
         )
-    if not _walked(given) or not len(given):
+    if not _walked(given):
         return
     try:
+        if not len(given):
+            return
         first = given[0]
     except Exception as error:  # whatever a class of the user raises
         raise InputError(f"{name} must be an array of labels. Got {shown(given)}.") from error

@@ -20,7 +20,7 @@ POWER = power(1.5)
 
 def ensemble_of(points, n_clusters, seed):
     generator = EnsembleGenerator(
-        "kmeans", n_partitions=25, n_clusters=n_clusters, random_state=seed
+        "kmeans", n_partitions=25, n_clusters=n_clusters, init="random", random_state=seed
     )
     return generator.fit_transform(points)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._ensemble_input import within_range
 from conclust._equal_rows import EqualRows
 from conclust._kernels import LossSearch
 from conclust._labels import MISSING, NOISE, canonical_labels
@@ -95,7 +96,7 @@ class _Draws:
         first = counted[equal.first]
         summed = np.bincount(equal.inverse, weights[counted], len(equal))
         kept = ensemble.subset(partitions=first)
-        return cls(Ensemble(kept, weights=summed / summed.max()), first)
+        return cls(Ensemble(kept, weights=within_range(summed / summed.max())), first)
 
 
 def least_expected_loss(
