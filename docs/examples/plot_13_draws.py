@@ -3,7 +3,7 @@ How far do the draws of a posterior spread?
 ===========================================
 
 Draws of a partition by MCMC are an ensemble. Here they are of a Dirichlet process mixture of normals, fitted to 82 velocities in
-four groups of which two overlap: the estimate, its credible ball, and the expected loss by the number of clusters. The model is
+four groups of which two overlap: the estimate and its credible ball. The model is
 explained in the tutorial "I have MCMC draws".
 """
 
@@ -14,11 +14,6 @@ import numpy as np
 
 import conclust as cc
 from conclust import confidence, plotting
-
-
-def quantiles(mean, sd, n):
-    """Return the quantiles of a normal distribution at n places."""
-    return [NormalDist(mean, sd).inv_cdf((i + 0.5) / n) for i in range(n)]
 
 
 def gibbs(x, n_draws, alpha=1.0, sd=1.4, spread=8.0, seed=0):
@@ -43,7 +38,8 @@ def gibbs(x, n_draws, alpha=1.0, sd=1.4, spread=8.0, seed=0):
 
 
 groups = [(10, 0.6, 12), (20, 1.6, 40), (24, 1.2, 22), (33, 0.9, 8)]
-x = np.concatenate([quantiles(*group) for group in groups])
+x = [NormalDist(mean, sd).inv_cdf((i + 0.5) / n) for mean, sd, n in groups for i in range(n)]
+x = np.array(x)
 draws = cc.Ensemble.from_draws([gibbs(x, 300, seed=chain) for chain in range(2)], burn=50, thin=2)
 
 # %%
@@ -51,17 +47,14 @@ draws = cc.Ensemble.from_draws([gibbs(x, 300, seed=chain) for chain in range(2)]
 model = cc.BayesEstimate(random_state=0).fit(draws)
 _, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
 plotting.similarity_blocks(draws, model, ax=ax)
+ax.set_title("How often two objects are together")
 plt.show()
 
 # %%
 # The estimate beside the draws at the border of its credible ball.
+# Read next: :doc:`/tutorials/mcmc_draws`.
 ball = confidence.credible_ball(draws, model.labels_)
 _, ax = plt.subplots(figsize=(4.5, 4.6), layout="constrained")
 plotting.ball_columns(ball, ax=ax)
-plt.show()
-
-# %%
-# What fewer clusters would cost.
-_, ax = plt.subplots(figsize=(4.5, 3.2), layout="constrained")
-plotting.expected_loss_curve(draws, ax=ax)
+ax.set_title("The estimate and its credible ball")
 plt.show()
