@@ -15,7 +15,7 @@ from conclust.neighbours import NeighbourGraph
 __all__ = ["Borders", "find_borders"]
 
 # A valley is a border where its density is this share of that of the lower peak; no valley: 1. The evidence is the
-# logarithm of the likelihood ratio of the two. Settled by experiments/default/number_by_borders.py.
+# logarithm of the likelihood ratio of the two. Settled as experiments/default/README.md says.
 _DEPTH = 0.4
 _IN_VALLEY = log(2 * _DEPTH / (1 + _DEPTH))
 _ON_PEAK = log(2 / (1 + _DEPTH))

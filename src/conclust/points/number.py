@@ -22,7 +22,7 @@ _FEWEST_OBJECTS = 50
 _NEIGHBOURS = 10
 _OBJECTS_A_PIECE = 25
 _MAX_PIECES = 60
-# All constants below were settled by experiments/default/number_by_borders.py, on the sets named there.
+# The constants below were settled as experiments/default/README.md says.
 # Pieces whose pooled valley is less than half as dense as the lower peak stay apart.
 _MERGED_ABOVE = 0.5
 # Numbers whose evidence is within this of the largest are equally well supported.

@@ -15,7 +15,7 @@ __all__ = ["Refinement", "objects_to_refine", "refine_by_centers"]
 # More objects are judged, and Lloyd's iterations run, on so many of them.
 _MAX_OBJECTS = 5_000
 _MAX_ITER = 100
-# All settled by experiments/default/refinement.py, on the sets named there.
+# The constants below were settled as experiments/default/README.md says.
 _WIDE, _NARROW = 20, 5
 _SAME_CUT = 1.01
 _ALLOWED_FACTOR, _ALLOWED_SHARE = 1.2, 0.006
