@@ -55,7 +55,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         number of clusters too.
     generator : transformer, default=None
         Makes the label matrix from the points. None: :class:`conclust.EnsembleGenerator` with its
-        defaults: 100 k-means partitions of random size.
+        defaults: 40 partitions of three kinds.
     n_clusters : int or "auto", default=None
         Number of clusters, or upper bound of it, as the consensus takes it; goes before the one
         that an estimator given as `consensus` has. "auto": the number of 2 to 10 that resampling the points
@@ -115,17 +115,15 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     Notes
     -----
     With :class:`conclust.AutoConsensus` and no number, the points choose it: a border between clusters counts
-    where fewer points lie in the valley between them than at the peaks beside it, counted on points that had no part in
-    placing the border. With ``refine=True`` Lloyd's iterations start from the means of the clusters, and their partition is kept
+    where fewer points lie in the valley between them than at the peaks beside it. Half of the points place the valley and the
+    peaks, the other half is counted. With ``refine=True`` Lloyd's iterations start from the means of the clusters, and their partition is kept
     where it does not cut more ties of the points' neighbour graphs: overlapping clusters gain by it, other shapes
     keep the consensus. ``refinement_`` has the centres where it was kept. With further partitions beside the points,
     and fewer than 50 objects, the ensemble alone shows the number.
 
-    None or "auto"? On the sets of `experiments/default` the number that the default consensus reads from its
-    ensemble is right as often or more often, for clouds without clusters most of all, and for shapes the
-    partition is nearer to the classes, at a tenth of the cost. (Clouds that are long in two or three dimensions
-    are often cut.) "auto" is the surer one for round clusters that lie apart, and brings a p-value and a table
-    to look at.
+    None or "auto"? None follows clusters of any shape, and costs little more than the members. "auto" looks for clusters that
+    k-means finds again in resamples, at many times the cost, and brings a p-value and a table of criteria. A square is
+    cut into stable parts by it. `experiments/default` has what both find.
 
     Examples
     --------
