@@ -60,8 +60,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Number of clusters, or upper bound of it, as the consensus takes it; goes before the one
         that an estimator given as `consensus` has. "auto": the number of 2 to 10 that resampling the points
         shows, or one cluster if a p-value says so (:func:`conclust.selection.choose` with its
-        defaults, and the generator's scale, `n_jobs` and `cache_dir`; further partitions are its categories). None: the consensus' own; the default consensus
-        reads it from the ensemble.
+        defaults, and the generator's scale, `n_jobs` and `cache_dir`; further partitions are its categories). None: the consensus' own; for the
+        default consensus the points choose it (see the notes).
     min_clusters : int, default=1
         Smallest number of clusters considered where the points choose it: 2 where it is known that there
         is more than one.
