@@ -14,7 +14,7 @@ __all__ = ["refuse_communities", "refuse_container"]
 
 
 def refuse_container(given: Any, name: str) -> None:
-    """Refuse an object that is no array and no sequence of labels, and that NumPy would walk without an end.
+    """Refuse a container whose items are containers again, which NumPy would traverse without end.
 
     NumPy reads whatever has ``__len__`` and ``__getitem__`` item by item. An item of an AnnData is an AnnData
     again, with a copy of its parts.
@@ -29,7 +29,7 @@ def refuse_container(given: Any, name: str) -> None:
     Raises
     ------
     InputError
-        It holds labels somewhere, and is none.
+        If the object is not an array or a sequence of labels.
     """
     kind = type(given).__name__
     if hasattr(given, "obs") and hasattr(given, "obsm"):
