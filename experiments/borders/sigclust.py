@@ -33,7 +33,7 @@ def sigclust(
     centred = X - X.mean(axis=0)
     noise = np.median(np.abs(centred - np.median(centred))) / _MAD
     eigenvalues = np.maximum(np.linalg.eigvalsh(centred.T @ centred / len(X)), noise**2)
-    # Cluster indices are within / total sums of squares; a draw's total is that of its own points.
+    # The cluster index is the within-cluster sum of squares over the total. Each draw has its own total.
     index = cluster_index(X, labels)
     everything = np.tile(np.arange(len(X), dtype=np.int32), (_STARTS, 1))
     as_good = 0

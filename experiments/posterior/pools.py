@@ -7,7 +7,7 @@ Of each pool of 100 k-means partitions 20 are drawn, and 1,500 of its objects. B
 and by Binder's loss the estimate is compared with every member, with every cut of the average-linkage tree and with
 the methods of conclust: on the first ensembles of a pool (`--everything`) with all of those whose first fit takes no
 more than `--limit` CPU seconds, on the others with MedianPartition, AddRemAdd and EAC. Methods that need a number of
-clusters are told that of the estimate. Known classes are not read.
+clusters get the number that the estimate has. Known classes are not read.
 """
 
 from __future__ import annotations

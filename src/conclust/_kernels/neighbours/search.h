@@ -1,7 +1,7 @@
 // The k nearest points of each query, exact among the points that it is compared with.
 //
-// The order of points around a query is that of the sums of squared differences, added up feature by feature
-// in doubles; of equal sums, that of their names. So the result depends on no thread and on no instruction set.
+// Points are ordered by the sum of squared differences to the query, added up feature by feature in doubles;
+// ties go to the lower index. So the result does not depend on threads or on the instruction set.
 //
 // How it is found: a product in single precision, x'p - |p|^2 / 2 of queries and points moved to the mean of the
 // points, whose error has a bound (kmeans/labelling.cpp has its derivation). A query keeps the points whose
