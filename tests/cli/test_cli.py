@@ -574,7 +574,7 @@ def test_the_default_says_where_there_are_no_clusters(tmp_path, capsys):
     assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
     said = capsys.readouterr().out
     assert "1 cluster of 300 objects" in said
-    assert "One cluster: no border has a valley" in said
+    assert "One cluster: " in said
     assert "confidence" not in said
     assert main(["cluster", str(points), *more, str(tmp_path / "s"), "-k", "3"]) == 0
     assert "the partitions by themselves show" in capsys.readouterr().out

@@ -25,7 +25,7 @@ def test_one_cloud_is_one_cluster(kind):
     X = getattr(np.random.default_rng(5), kind)(size=(400, 3))
     model = fitted(X)
     assert model.n_clusters_ == 1
-    assert "no border has a valley" in model.reason_
+    assert model.reason_.startswith("One cluster: ")
 
 
 def test_moons_are_two_clusters():
@@ -40,7 +40,14 @@ def test_min_clusters_excludes_one_cluster():
     assert fitted(X).n_clusters_ == 1
     model = fitted(X, min_clusters=3)
     assert model.n_clusters_ >= 3
-    assert "no border has a valley" in model.reason_
+    assert "have a valley" in model.reason_ or "has a valley" in model.reason_
+
+
+def test_some_valleys_are_not_denied():
+    X, _ = make_blobs(300, centers=3, random_state=2)
+    noise = np.random.default_rng(2).uniform(-12, 12, size=(60, 2))
+    model = fitted(np.concatenate([X, noise]))
+    assert model.n_clusters_ > 1 or "at no number of clusters does every border" in model.reason_
 
 
 def test_few_points_leave_the_number_to_the_partitions():

@@ -139,19 +139,24 @@ def _by_whole_clusters(
     longest = sorted(range(2, trees.n_numbers + 1), key=lambda K: (-trees.lifetime(K), K))
     candidates = dict.fromkeys([trees.n_clusters_shown, *longest[:_LIFETIMES_TRIED]])
     accepted: dict[int, NDArray[np.float64]] = {}
+    some_valley = False
     for K in candidates:
         if max(2, least) <= K <= min(most, trees.n_objects // 5):
             ratios = borders_of(trees.cut(K)).ratios
+            some_valley |= bool((ratios <= _SHALLOWEST).any())
             if (ratios <= _SHALLOWEST).all():
                 accepted[K] = ratios
     if accepted:
         ordered = sorted(accepted, key=lambda K: (-trees.lifetime(K), K))
         return _explained(ordered[0], accepted[ordered[0]], ordered[1:])
+    why = "no border has a valley"
+    if some_valley:
+        why = "at no number of clusters does every border have a valley"
     if least > 1:
-        return _by_ensemble(trees, least, most, "no border has a valley")
+        return _by_ensemble(trees, least, most, why)
     shown = trees.n_clusters_shown
     lean = f"; the partitions alone lean to {shown}" if shown > 1 else ""
-    return BorderDecision(1, f"One cluster: no border has a valley{lean}.")
+    return BorderDecision(1, f"One cluster: {why}{lean}.")
 
 
 def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDecision:
