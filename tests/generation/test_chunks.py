@@ -17,9 +17,8 @@ X, _ = make_blobs(5000, 4, centers=3, random_state=0)
 )
 def test_labels_are_those_of_points_in_memory(more):
     def made():
-        return EnsembleGenerator(
-            "kmeans", **({"n_partitions": 6, "fit_on": 400, "random_state": 0} | more)
-        )
+        defaults = {"method": "kmeans", "n_partitions": 6, "fit_on": 400, "random_state": 0}
+        return EnsembleGenerator(**(defaults | more))
 
     whole = made()
     labels = whole.fit_transform(X)

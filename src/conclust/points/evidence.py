@@ -60,7 +60,8 @@ class Borders:
         """
         ends = np.sort(groups[self.pairs], axis=1)
         apart = ends[:, 0] != ends[:, 1]
-        pairs, which = np.unique(ends[apart], axis=0, return_inverse=True)
+        pairs, inverse = np.unique(ends[apart], axis=0, return_inverse=True)
+        which = inverse.reshape(-1)  # NumPy 2.0 returns a column
         counts = np.zeros((len(pairs), 3))
         np.add.at(counts[:, 0], which, self.peak[apart])
         np.add.at(counts[:, 1], which, self.valley[apart])
