@@ -22,7 +22,7 @@ from conclust._validation import (
     shown,
 )
 from conclust.agreement import anmi
-from conclust.consensus.auto import AutoConsensus, GrownTrees
+from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble, as_ensemble
@@ -241,7 +241,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         ):
             return self._fitted(consensus)
 
-        def choose(trees: GrownTrees) -> tuple[int, str]:
+        def choose(trees: GrownTrees) -> ChosenNumber:
             decision = number_by_borders(
                 scaled_points(generator, X, trees.objects),
                 trees,
@@ -251,7 +251,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 n_jobs=consensus.n_jobs,
             )
             self.border_depths_ = np.array(decision.depths)
-            return decision.n_clusters, decision.reason
+            by: Literal["points", "partitions"] = "points" if decision.by_points else "partitions"
+            return ChosenNumber(decision.n_clusters, decision.reason, by)
 
         with consensus.number_chosen_by(choose):
             return self._fitted(consensus)

@@ -556,7 +556,7 @@ def test_the_default_finds_number_and_says_why(tmp_path, capsys):
     assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
     said = capsys.readouterr().out
     assert "4 clusters of 200 objects" in said
-    assert "4 clusters that do not touch each other" in said
+    assert "4 clusters: no two of them touch" in said
     assert re.search(r"Mean confidence [01]\.\d+; combining partitions of the same sizes", said)
     written = result(tmp_path / "r")
     assert written["settings"]["method"] == "autoconsensus"

@@ -15,6 +15,7 @@ from conclust import (
     EAC,
     HBGF,
     PCC,
+    AutoConsensus,
     ConsensusClustering,
     Ensemble,
     EnsembleGenerator,
@@ -57,9 +58,9 @@ def test_iris():
     found = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
     why = 'the points were not compared with any that have no clusters (n_clusters="auto" does it)'
     assert found["decision"] == {
-        "sentence": "2 clusters in 150 objects, the number that the clusterings themselves support; no "
+        "sentence": "2 clusters in 150 objects: no two of them touch; 4 and 3 are as well supported; no "
         f"p-value: {why}.",
-        "by": "support",
+        "by": "borders",
         "reason": None,
         "clusters": 2,
         "objects": 150,
@@ -262,8 +263,13 @@ def test_one_cluster_of_clusterings_shows_what_they_say():
     model = ConsensusClustering(random_state=0).fit(cloud)
     assert model.n_clusters_ == 1
     found = account(model, X=cloud)
-    assert "no number of clusters has support" in found["decision"]["sentence"]
-    assert "is too small to speak of clusters" in section(found, "why")["blocks"][0]["text"]
+    assert "no border has a valley" in found["decision"]["sentence"]
+    assert section(found, "why")["blocks"][0]["text"].startswith(
+        "The points chose the number. One cluster"
+    )
+    alone = account(AutoConsensus().fit(model.ensemble_), ensemble=model.ensemble_)
+    assert "the clusterings themselves support" not in found["decision"]["sentence"]
+    assert alone["decision"]["by"] == "support"
     assert [part["id"] for part in found["sections"]] == [
         "run",
         "why",

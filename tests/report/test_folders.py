@@ -62,7 +62,7 @@ def blocks(found, name):
 def test_a_folder_of_cluster(results):
     found = report.account(results / "cluster", pictures=False)
     assert found["decision"]["clusters"] == 3
-    assert found["decision"]["by"] == "support"
+    assert found["decision"]["by"] == "borders"
     assert "(-k auto does it)" in found["decision"]["why_no_p"]
     assert found["source"].endswith("points.csv")
     facts = {fact["name"]: fact["value"] for fact in found["facts"]}

@@ -464,7 +464,7 @@ def _facts(ensemble: Ensemble) -> dict[str, Any]:
 
 def _figures(model: Any) -> dict[str, Any]:
     """Return the method's figures on its own work, where it has any."""
-    names = ("reason", "objective", "kkt_residual", "n_iter", "converged", "solver")
+    names = ("reason", "number_by", "objective", "kkt_residual", "n_iter", "converged", "solver")
     found = {name: getattr(model, f"{name}_", None) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 

@@ -45,11 +45,14 @@ class BorderDecision:
     depths : tuple of float
         For each pair of clusters that touch, how deep the valley between them is: 1 less the density in it as a
         share of the lower peak's, from 0. Empty where no two clusters touch.
+    by_points : bool
+        Whether the points decided; False where the partitions alone did.
     """
 
     n_clusters: int
     reason: str
     depths: tuple[float, ...] = ()
+    by_points: bool = True
 
 
 def number_by_borders(
@@ -163,13 +166,15 @@ def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDe
     number = trees.n_clusters_shown
     if number < least or number > most:
         number = max(range(least, max(least, min(most, trees.n_numbers)) + 1), key=trees.lifetime)
-    return BorderDecision(number, f"{_clusters(number)} by the partitions alone: {why}.")
+    return BorderDecision(
+        number, f"{_clusters(number)} by the partitions alone: {why}.", by_points=False
+    )
 
 
 def _explained(number: int, ratios: NDArray[np.float64], others: list[int]) -> BorderDecision:
     depths = np.clip(1.0 - ratios, 0.0, 1.0)
     if not len(depths):
-        reason = f"{_clusters(number)} that do not touch each other"
+        reason = f"{_clusters(number)}: no two of them touch"
     elif depths.min() > 0:
         share = round(100 * float(depths.min()))
         which = "the border has a valley" if len(depths) == 1 else "every border has a valley"

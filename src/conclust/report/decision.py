@@ -113,6 +113,9 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
         why = f"the points were not compared with any that have no clusters ({ask} does it)"
     if record.method is None:
         return "given", f"{head}, as they were given; no p-value: {why}.", why
+    if record.number_by == "points" and record.reason is not None:
+        explained = record.reason.partition(": ")[2].rstrip(".")
+        return "borders", f"{head}: {explained}; no p-value: {why}.", why
     if record.supports or K == 1:
         how = "the number that the clusterings themselves support"
         if K == 1 and record.method.estimator == "AutoConsensus":

@@ -159,6 +159,8 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         call=f"{model!r}.fit({'X' if inner is not model else 'labels'})",
         settings=_settings_of(model),
         supports=tuple(getattr(inner, "supports_", ())),
+        reason=getattr(inner, "reason_", None),
+        number_by=getattr(inner, "number_by_", None),
         by_chance=None if sure is None else float(sure.by_chance.mean()),
         versions=versions(),
     )

@@ -181,24 +181,33 @@ def _table(
 
 def _by_support(found: Reported) -> list[dict[str, Any]]:
     record, K = found.record, found.n_clusters
-    text = (
-        "The number was read from the clusterings themselves (AutoConsensus): the lifetime of K clusters in "
-        "a tree over how often objects are together (Fred and Jain 2005), less how far fine clusterings "
-        "straddle their borders, relative to chance, and less where clusters are uneven. "
-    )
     best = max(record.supports, key=lambda support: support.support)
-    if record.asked_for is not None:
-        text += (
-            f"Here the number was given; by themselves the clusterings support {best.n_clusters} most "
-            f"({best.support:.2f})."
+    measure = (
+        "the lifetime of K clusters in a tree over how often objects are together (Fred and Jain 2005), less how far "
+        "fine clusterings straddle their borders, relative to chance, and less where clusters are uneven"
+    )
+    if record.number_by == "points" and record.reason is not None:
+        text = (
+            f"The points chose the number. {record.reason} A border has a valley where fewer points lie between two "
+            "clusters than at the peaks beside it: half of the points place valley and peaks, the other half is "
+            f"counted. Below is what the clusterings alone support: {measure}."
+        )
+    elif record.asked_for is not None:
+        text = (
+            f"The number was given. The support of a number by the clusterings alone is {measure}; they support "
+            f"{best.n_clusters} most ({best.support:.2f})."
         )
     elif K == 1:
-        text += (
-            f"The largest, {best.support:.2f} for {best.n_clusters}, is too small to speak of clusters: fine "
-            "clusterings cut through every border."
+        text = (
+            f"The number comes from the clusterings alone (AutoConsensus): {measure}. The largest support, "
+            f"{best.support:.2f} for {best.n_clusters}, is too small to speak of clusters: fine clusterings cut "
+            "through every border."
         )
     else:
-        text += f"{count(K, 'cluster')} have the largest support, {best.support:.2f}."
+        text = (
+            f"The number comes from the clusterings alone (AutoConsensus): {measure}. {count(K, 'cluster')} have "
+            f"the largest support, {best.support:.2f}."
+        )
     supports = sorted(record.supports, key=lambda support: support.n_clusters)
     columns = [
         column("k", "K", "Number of clusters."),

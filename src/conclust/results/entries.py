@@ -133,6 +133,8 @@ _FORMS: dict[str, Form] = {
     "mean_confidence": _or_none(_number),
     "mean_confidence_by_chance": _or_none(_number),
     "supports": _list_of(_SUPPORT),
+    "reason": _or_none(_text),
+    "number_by": _or_none(_text),
     "gaps": _or_none(_object),
     "gaps/dip": _square,
     "gaps/p_value": _square,

@@ -356,6 +356,8 @@ def _record(folder: Folder, command: str, method: Method | None) -> Record:
             Support(int(s["n_clusters"]), *(float(s[name]) for name in _SUPPORT))
             for s in folder.content.get("supports", ())
         ),
+        reason=folder.content.get("reason"),
+        number_by=folder.content.get("number_by"),
         by_chance=folder.content.get("mean_confidence_by_chance"),
         scores=folder.content.get("agreement_with_known_classes"),
         seconds=dict(folder.get("seconds")),

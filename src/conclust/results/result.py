@@ -123,6 +123,10 @@ class Record:
         Every parameter.
     supports : tuple of Support
         What AutoConsensus says of numbers of clusters.
+    reason : str or None
+        Why there are so many clusters, in a sentence.
+    number_by : str or None
+        What AutoConsensus chose the number by: "given", "partitions" or "points".
     by_chance : float or None
         The mean confidence for partitions drawn at random.
     scores : dict or None
@@ -146,6 +150,8 @@ class Record:
     call: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     supports: tuple[Support, ...] = ()
+    reason: str | None = None
+    number_by: str | None = None
     by_chance: float | None = None
     scores: dict[str, float] | None = None
     seconds: dict[str, float] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """The method that needs no choice: the ensemble shows the number of clusters and the tree."""
 
 from conclust.consensus.auto.estimator import AutoConsensus
-from conclust.consensus.auto.trees import GrownTrees, NumberChooser
+from conclust.consensus.auto.trees import ChosenNumber, GrownTrees, NumberChooser
 
-__all__ = ["AutoConsensus", "GrownTrees", "NumberChooser"]
+__all__ = ["AutoConsensus", "ChosenNumber", "GrownTrees", "NumberChooser"]

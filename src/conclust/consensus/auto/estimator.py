@@ -19,7 +19,7 @@ from conclust._threads import thread_count
 from conclust._validation import check_int
 from conclust.consensus.auto.number import Support, best_number, reason_of
 from conclust.consensus.auto.straddling import fine_partitions, straddling
-from conclust.consensus.auto.trees import CutOfTree, GrownTrees, NumberChooser
+from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.linkage.agglomeration import dense_tree, starting_clusters
 from conclust.consensus.linkage.lwea import certain_tree
@@ -99,6 +99,8 @@ class AutoConsensus(PlacingClusterer):
         The number that the ensemble shows, also where another one was given.
     n_clusters_cut_ : int
         The number of clusters that the tree was cut into; fewer are found where objects cannot be told apart.
+    number_by_ : {"given", "partitions", "points"}
+        What the number of clusters was chosen by; "points" in a :class:`conclust.ConsensusClustering`.
     supports_ : list of Support
         The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
         ``straddling``, ``evenness``, ``support``), by falling lifetime as far as they could win.
@@ -141,6 +143,7 @@ class AutoConsensus(PlacingClusterer):
     n_clusters_shown_: int
     supports_: list[Support]
     n_clusters_cut_: int
+    number_by_: str
     _reason: str
     _votes: NDArray[np.float64]
     _offsets: NDArray[np.int64]
@@ -191,25 +194,32 @@ class AutoConsensus(PlacingClusterer):
         self.tree_objects_ = np.flatnonzero(observed)[objects]
         if not len(objects):  # all is noise: no two objects are together
             self.n_clusters_cut_, self._reason = 1, reason_of(None, 1, [])
+            self.number_by_ = "partitions"
             self.linkage_matrix_ = np.empty((0, 4))
             self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
         trees = self._grow(ensemble, objects)
-        shown, number = trees.n_clusters_shown, self.n_clusters
-        chooser: NumberChooser | None = getattr(self, "_number_chooser", None)
-        if number is not None:
-            self._reason = reason_of(number, shown, trees.supports)
-        elif chooser is not None:
-            number, self._reason = chooser(trees)
-        else:
-            number, self._reason = shown, reason_of(None, shown, trees.supports)
-        chosen = trees.cut_at(number)
-        self.n_clusters_cut_ = number
+        number = self._number_of(trees)
+        chosen = trees.cut_at(number.n_clusters)
+        self.n_clusters_cut_, self.number_by_ = number.n_clusters, number.by
+        self._reason = number.reason
         self.linkage_matrix_ = trees.matrices[chosen.evidence]
+        shown = trees.n_clusters_shown
         self._settle(chosen.evidence, chosen.straddling, shown, trees.supports, chosen.votes)
         if ensemble.is_soft:
             return self._shares(ensemble.indicator, self._votes)
         return self._place(ensemble.codes)
+
+    def _number_of(self, trees: GrownTrees) -> ChosenNumber:
+        """Return the number of clusters: the one given, chosen by the points, or shown by the partitions."""
+        shown, supports = trees.n_clusters_shown, trees.supports
+        if self.n_clusters is not None:
+            sentence = reason_of(self.n_clusters, shown, supports)
+            return ChosenNumber(self.n_clusters, sentence, "given")
+        chooser: NumberChooser | None = getattr(self, "_number_chooser", None)
+        if chooser is not None:
+            return chooser(trees)
+        return ChosenNumber(shown, reason_of(None, shown, supports), "partitions")
 
     def _grow(self, ensemble: Ensemble, objects: NDArray[np.int64]) -> GrownTrees:
         """Grow the trees of some objects, and read the number of clusters that they show."""
@@ -247,7 +257,7 @@ class AutoConsensus(PlacingClusterer):
         Parameters
         ----------
         chooser : callable
-            Takes the `GrownTrees`, and returns the number and a sentence that explains it.
+            Takes the `GrownTrees`, and returns a `ChosenNumber`.
 
         Yields
         ------

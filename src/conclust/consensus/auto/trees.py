@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conclust.consensus.auto.number import Support
 from conclust.consensus.linkage.dendrogram import cut, lifetimes
 
-__all__ = ["CutOfTree", "GrownTrees", "NumberChooser"]
+__all__ = ["ChosenNumber", "CutOfTree", "GrownTrees", "NumberChooser"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,5 +88,12 @@ class GrownTrees:
         return np.minimum(lifetimes(next(iter(self.matrices.values()))), 1.0)
 
 
-# Chooses the number of clusters, and explains it in a sentence.
-NumberChooser: TypeAlias = Callable[[GrownTrees], tuple[int, str]]
+class ChosenNumber(NamedTuple):
+    """A number of clusters, a sentence that explains it, and what it was chosen by."""
+
+    n_clusters: int
+    reason: str
+    by: Literal["given", "partitions", "points"]
+
+
+NumberChooser: TypeAlias = Callable[[GrownTrees], ChosenNumber]
