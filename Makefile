@@ -17,6 +17,7 @@
 #   make oldest    the tests with the oldest versions of what conclust needs
 #   make wheel     what is published, in dist/: sdist and wheel, checked and tried without a compiler
 #   make mutants   mutation testing of the Python sources of three floors (MUTANT_ARGS='--only similarity')
+#   make coverage  branches of the Python code and lines of the C++ code that `make test` and `make processes` run
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
 
 PYTHON ?= python3
@@ -37,7 +38,7 @@ STRICT ?= ON
 # What takes long is not in `make test`: what starts processes, and what looks at much.
 PROCESSES := $(addprefix tests/,cli/test_cli_predict.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
-	selection/test_selection_interrupts.py test_experiments.py test_interrupts.py test_mutants.py test_paper_experiments.py \
+	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_mutants.py test_paper_experiments.py \
 	test_reproducibility.py test_results.py)
 LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
 	consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
@@ -47,7 +48,7 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench experiments stale docs oldest wheel mutants sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench experiments stale docs oldest wheel mutants coverage sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -138,6 +139,10 @@ oldest: setup
 wheel: check-tools
 	sh tools/wheel.sh "$(PYTHON)" $(TRY_WITH)
 
+# Its own environment, as for the sanitizers; the C++ code is compiled without optimisation.
+coverage: check-tools
+	sh tools/coverage.sh "$(PYTHON)" $(addprefix --ignore=,$(LONG) tests/browser tests/blocks/cluster tests/sc) $(PYTEST_ARGS)
+
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools
 	sh tools/sanitize.sh "$(PYTHON)"
@@ -168,4 +173,4 @@ $(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-anndata $(VENV)-torch .venv-oldest .venv-sanitize .venv-wheel build dist demo-report
+	rm -rf $(VENV) $(VENV)-anndata $(VENV)-torch .venv-coverage .venv-oldest .venv-sanitize .venv-wheel build dist demo-report

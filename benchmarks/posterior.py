@@ -13,9 +13,10 @@ import sys
 
 SIZES = ((2_000, 1_000), (100_000, 200))
 MODELS = (
-    "BayesEstimate(random_state=0, n_jobs=1)",
-    "BayesEstimate(loss='binder', random_state=0, n_jobs=1)",
-    "BayesEstimate(loss='nid', random_state=0, n_jobs=1)",
+    *(
+        f"BayesEstimate(loss={loss!r}, random_state=0, n_jobs=1)"
+        for loss in ("vi", "binder", "omari", "nvi", "id", "nid")
+    ),
     "MedianPartition(random_state=0)",
 )
 

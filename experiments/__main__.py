@@ -34,6 +34,7 @@ NAMES = (
     "confidence.ranking",
     "borders.level",
     "borders.power",
+    "borders.beside",
     "scale.fitted_on",
     "posterior.pools",
     "ccp2010.examples",

@@ -30,7 +30,6 @@ OLDER = {
     "default.number": "f4ae3b1",
     "default.members": "db5553e",
     "default.weights": "be7d8ce",
-    "selection.number": "62ebe3f",
     "scale.fitted_on": "ce37252",
     "ccp2010.examples": "59da48e",
 }

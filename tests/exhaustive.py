@@ -19,7 +19,8 @@ class Case:
     """An estimator with default settings and, of all partitions of seven objects, what each reaches.
 
     ``values`` takes the label matrix and the fitted model; ``allowed`` says which partitions are
-    sought among; ``least`` whether the objective is to be lowered.
+    sought among; ``least`` whether the objective is to be lowered; ``share`` how many of the ensembles must end
+    at an optimum.
     """
 
     estimator: str
@@ -27,6 +28,7 @@ class Case:
     least: bool = False
     parameters: tuple[tuple[str, object], ...] = ()
     allowed: Any = None
+    share: float = 0.95
 
     def fit(self, labels: Any, seed: int) -> Any:
         parameters = dict(self.parameters)
@@ -71,6 +73,7 @@ CASES = {
             lambda labels, _, loss=loss, a=a: optima.expected_losses(labels, loss, a),
             least=True,
             parameters=(("loss", loss), ("split_cost", a), ("n_jobs", 1)),
+            share=1.0,
         )
         for loss, a in (
             *((loss, 1.0) for loss in ("binder", "vi", "omari", "nvi", "id", "nid")),
@@ -83,6 +86,7 @@ CASES = {
         least=True,
         parameters=(("loss", "binder"), ("max_clusters", 2), ("n_jobs", 1)),
         allowed=optima.CLUSTERS <= 2,
+        share=1.0,
     ),
     "KernelWeightedPartition": Case(
         "KernelWeightedPartition",

@@ -224,6 +224,12 @@ PARTICULAR: dict[tuple[str, str], str] = {
         for form in ("CSPA", "CSPA wide", "CSPA spectral")
     },
     **{
+        (form, "too_large_for_all_pairs_names_a_way_out"): (
+            "its graph is of the nearest pairs then: tests/consensus/graph/test_cspa_nearest.py"
+        )
+        for form in ("CSPA", "CSPA wide", "CSPA spectral")
+    },
+    **{
         (form, test): "under label noise all clusters meet all parts: the criterion is flat"
         for form in ("HGPA", "HGPA wide")
         for test in (

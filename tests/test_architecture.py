@@ -31,10 +31,12 @@ FLOORS = {
     "_storage": (1, 2),
     "_scale": (1, 2),
     "_threads": (1, 2),
+    "_sklearn": (1, 2),
     "_versions": (1, 2),
     "_warnings": (1, 2),
     "_kernels": (1, 2),
     "_containers": (1, 2),
+    "_points": (1, 3),
     "_label_view": (1, 3),
     "_labels": (1, 3),
     "_memberships": (1, 4),
@@ -42,6 +44,7 @@ FLOORS = {
     "_gram": (1, 4),
     "_communities": (1, 4),
     "_draws_input": (1, 4),
+    "_tables_input": (1, 4),
     "_distinct_rows": (1, 6),
     "_equal_rows": (1, 3),
     "_derived": (1, 5),
@@ -69,6 +72,7 @@ FLOORS = {
     # 3 stages
     "blocks": (3, 0),
     "generation": (3, 0),
+    "networks": (3, 0),
     "weighting": (3, 0),
     "consensus": (3, 1),
     # 4 judging
@@ -76,7 +80,9 @@ FLOORS = {
     "confidence": (4, 0),
     "points": (4, 0),
     "pipeline": (4, 1),
+    "topics": (4, 1),
     "frames": (4, 1),
+    "trials": (4, 2),
     "results": (4, 2),
     # 5 edges
     "datasets": (5, 0),

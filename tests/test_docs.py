@@ -29,7 +29,7 @@ from conclust.selection import choose
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 # Pages that run where anndata is: tests/sc/test_examples.py.
-ELSEWHERE = ("how-to/combine_cells.md",)
+ELSEWHERE = ("how-to/combine_cells.md", "how-to/combine_domains.md")
 PAGES = sorted(
     path.relative_to(DOCS).as_posix()
     for path in DOCS.rglob("*.md")
@@ -278,7 +278,8 @@ def wrong(spot: Spot, names: Names, theirs: set[str]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("coming_from_r.md", 300), ("coming_from_python.md", 60)]
+    ("page", "least"),
+    [("coming_from_r.md", 300), ("coming_from_python.md", 60), ("coming_from_salso.md", 60)],
 )
 def test_what_the_page_for_users_of_others_names_is_there(page, least):
     _, given = run(page)

@@ -151,6 +151,47 @@ def test_one_version():
     assert heading()[0] == version()
 
 
+def test_the_conda_recipe_agrees_with_the_project():
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text("utf-8"))
+    assert recipe["context"]["version"] == version()
+    needed = {f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]}
+    assert {text.replace(" ", "") for text in recipe["requirements"]["run"]} == needed
+    built = {
+        text.replace(" ", "") for text in recipe["requirements"]["host"] if isinstance(text, str)
+    }
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["build-system"]
+    assert built >= set(build["requires"])
+    assert recipe["about"]["license"] == PROJECT["license"]
+    for name in recipe["about"]["license_file"]:
+        assert (ROOT / name).is_file(), name
+
+
+def test_the_hosted_site_is_made_as_here():
+    commands = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text("utf-8"))["build"]["commands"]
+    assert commands[0].split()[:2] == ["make", "docs"]
+    assert "build/docs" in commands[-1]
+
+
+@pytest.mark.parametrize("name", ["bug_report", "feature_request"])
+def test_issue_forms_ask_for_what_is_needed(name):
+    form = yaml.safe_load((ROOT / f".github/ISSUE_TEMPLATE/{name}.yml").read_text("utf-8"))
+    assert form.keys() >= {"name", "description", "body"}
+    fields = {field["id"]: field for field in form["body"]}
+    assert all(field["attributes"]["label"] for field in fields.values())
+    required = {
+        key for key, field in fields.items() if field.get("validations", {}).get("required")
+    }
+    assert required == {
+        "bug_report": {"what", "code", "version"},
+        "feature_request": {"need"},
+    }.get(name)
+
+
+def test_the_first_version_is_summarised():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert len(text[text.index("\n## 0.1.0") + 1 :].splitlines()) <= 60
+
+
 @pytest.fixture
 def released(tmp_path):
     (tmp_path / "pyproject.toml").write_bytes(PYPROJECT)
@@ -258,9 +299,8 @@ def test_actions_have_a_version_and_files_are_there(workflow):
         if used is not None and used.startswith("./"):
             assert (ROOT / used).is_file(), used
         elif used is not None:
-            # A commit cannot be moved; a tag where the commit is not known from its own repository.
-            pinned = r"@([0-9a-f]{40}|v\d+\.\d+\.\d+)"
-            assert re.fullmatch(r"[\w-]+/[\w-]+" + pinned, used), used
+            # A commit cannot be moved, as a tag can.
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", used), used
 
 
 def test_jobs_wait_for_jobs_that_are_there(workflow):

@@ -96,7 +96,7 @@ def test_what_is_wrong_with_llms_txt_is_found(site, text, said):
 
 def test_llms_txt_lists_every_page():
     text = llms()
-    assert text.startswith("# conclust\n\n> Consensus clustering in Python")
+    assert text.startswith("# conclust\n\n> Consensus clustering for Python")
     listed = set(re.findall(r"\]\(([^)]+)\.html\)", text))
     written = {
         path.relative_to(PAGE.parent).with_suffix("").as_posix()

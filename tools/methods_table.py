@@ -1,14 +1,21 @@
-"""Write docs/methods.md, the table of the methods, from what the methods say of themselves.
+"""Write docs/methods.md and the table of ``conclust methods`` from what the methods say of themselves.
 
 python -m tools.methods_table
 """
 
 from __future__ import annotations
 
+import inspect
+import json
+import re
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import conclust
 from conclust import methods
+from conclust.cli.choice import settable
+from conclust.cli.listing import TABLE
 from conclust.consensus.base import Method
 from tools.markdown import table
 
@@ -17,9 +24,9 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "methods.md"
 HEAD = """\
 # The consensus methods
 
-Written by `python -m tools.methods_table` from `conclust.methods()`, which the methods fill in
-themselves; the common battery of tests and `--method` of the command line come from the same list
-(`conclust methods NAME` tells the parameters of one).
+Start with `AutoConsensus`, the default; [which method?](how-to/choose_a_method.md) lists when to use another one. The table has what each
+method accepts and returns. `conclust methods NAME` describes one method with its parameters, and `conclust.methods()` has the same
+facts in Python.
 
 """
 
@@ -32,10 +39,14 @@ FOOT = """
   partitions count. **Soft members**: takes partitions that are memberships themselves.
   **In blocks**: reads labels of more objects than fit into the memory (`conclust.blocks.LabelStore`).
   **Predicts**: has `predict` for labels of new objects, and `ConsensusClustering` with it for new points; for the others:
-  `conclust.placing`. What a method does not take it refuses. What is told here is true of its default parameters.
+  `conclust.placing`. Methods refuse input that they do not support. The table describes the default parameters.
 - **Time**: n objects, N partitions, T clusters of all partitions together, K clusters of the consensus.
   Methods of n^2 refuse more objects than their `max_dense`, where they need all pairs at once.
 """
+
+ROLE = re.compile(r":\w+:`~?([^`]*)`|`+([^`]*)`+")
+# The source of the method is told; others are in the docstring.
+REFERENCE = re.compile(r" \[\d+\]_")
 
 CLUSTERS = {"exact": "K", "optional": "K or found", "upper bound": "at most K", "emerges": "found"}
 
@@ -86,5 +97,39 @@ def yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
+def listed() -> str:
+    """Return the table of ``conclust methods``: each method with the parameters that ``--set`` takes."""
+    told = [{**asdict(method), "parameters": parameters(method)} for method in methods()]
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+
+
+def parameters(method: Method) -> dict[str, dict[str, Any]]:
+    """Return the parameters for ``--set``: defaults, allowed values and meanings, from the docstring."""
+    told = documented(inspect.getdoc(getattr(conclust, method.estimator)) or "")
+    found = {}
+    for name, parameter in settable(method).items():
+        takes, meaning = told.get(name, ("", ""))
+        found[name] = {"default": parameter.default, "takes": takes, "meaning": meaning}
+    return found
+
+
+def documented(text: str) -> dict[str, tuple[str, str]]:
+    """Read the parameters of a numpydoc docstring: their types and descriptions."""
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}\n|\Z)", text, re.DOTALL | re.MULTILINE
+    )
+    found: dict[str, tuple[str, str]] = {}
+    if section is None:
+        return found
+    for entry in re.split(r"\n(?=\S)", section[1].strip()):
+        head, _, body = entry.partition("\n")
+        names, _, takes = head.partition(" : ")
+        takes = re.sub(r", default=.*", "", takes)
+        meaning = ROLE.sub(lambda m: m[1] or m[2], REFERENCE.sub("", " ".join(body.split())))
+        found |= {name.strip(): (takes, meaning) for name in names.split(",")}
+    return found
+
+
 if __name__ == "__main__":
     PAGE.write_text(text(), encoding="utf-8")
+    TABLE.write_text(listed(), encoding="utf-8")

@@ -119,6 +119,13 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 ("conclust.consensus.graph", "conclust.consensus.trajectories"),
             ),
             (
+                "Networks",
+                "Communities of a network, and one more run on the edges that they agree on.",
+                "conclust",
+                ("conclust.networks",),
+            ),
+            ("Networks and labels", "Clusters of nodes as sets of them.", "networks", ()),
+            (
                 "Similar clusters",
                 "Evidence is passed on between clusters that resemble.",
                 "conclust",
@@ -166,9 +173,22 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
         "How many, how sure",
         [
             ("Points to consensus", "All in one estimator.", "conclust", ("conclust.pipeline",)),
+            (
+                "Topics",
+                "Embeddings to topics that stay, with noise.",
+                "conclust",
+                ("conclust.topics",),
+            ),
             ("How many clusters", "By resampling, with one p-value.", "selection", ()),
             ("How sure", "Of objects, clusters and partitions.", "confidence", ()),
             ("As a table", "Columns of the frame that you have.", "conclust", ("conclust.frames",)),
+            (
+                "Methods side by side",
+                "Several methods on one ensemble, with their scores.",
+                "conclust",
+                ("conclust.trials",),
+            ),
+            ("What a comparison holds", "A row for each method.", "trials", ()),
         ],
     ),
     "edges": (

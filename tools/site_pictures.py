@@ -1,4 +1,4 @@
-"""Draw the pictures of the site's pages: of twelve points, and what consensus clustering makes of them.
+"""Draw the pictures of the site's pages: wines for the front page, and twelve points for the explanations.
 
 python -m tools.site_pictures
 """
@@ -12,6 +12,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
 
 import conclust as cc
 from conclust.plotting.style import GREY, INK, MARKERS, cluster_colours
@@ -19,8 +23,10 @@ from tools.border_pictures import border_argument, border_one_mode
 from tools.methods_table import PAGE
 
 FOLDER = PAGE.parent / "_static" / "made"
-# The README shows it too: it is kept with the sources.
+# The README shows them too: they are kept with the sources.
 FRONT = PAGE.parent / "_static" / "front.svg"
+FRONT_DARK = FRONT.with_name("front-dark.svg")
+_INK_ON_DARK = "#e6e6e6"
 
 # Three groups of four; the fifth point leans from the second group to the first.
 POINTS = np.array(
@@ -86,14 +92,48 @@ def memberships(n_clusters: int = 3) -> np.ndarray:
     return found
 
 
-def front() -> Figure:
-    """Three clusterings, their consensus, and how sure it is."""
-    figure, panels = axes(5)
-    for u, ax in enumerate(panels[:3]):
-        clustering(ax, LABELS[:, u], f"clustering {u + 1}")
-    clustering(panels[3], memberships().argmax(axis=1), "consensus")
-    bars(panels[4], memberships(), "how sure")
+def front(ink: str = INK) -> Figure:
+    """Draw three runs of k-means on wines that disagree, their consensus, and where it is uncertain."""
+    wines = load_wine().data
+    model = cc.ConsensusClustering(random_state=0).fit(wines)
+    standardised = (wines - wines.mean(axis=0)) / wines.std(axis=0)
+    plane = PCA(2).fit_transform(standardised)
+    runs = [
+        KMeans(4, init="random", n_init=1, random_state=seed).fit_predict(standardised)
+        for seed in (1, 3, 5)
+    ]
+    figure = Figure(figsize=(8.6, 2.35), layout="constrained")
+    panels = list(figure.subplots(1, 4, sharex=True, sharey=True))
+    for at, (ax, labels) in enumerate(zip(panels, runs, strict=False)):
+        scatter(ax, plane, coloured_like(model.labels_, labels), ink)
+        ax.set_title(f"k-means, run {at + 1}", fontsize=9, color=ink)
+    confidence = cc.confidence.confidences(model)
+    scatter(panels[3], plane, model.labels_, ink, uncertain=confidence < 0.9)
+    panels[3].set_title("consensus; rings: uncertain", fontsize=9, color=ink)
     return figure
+
+
+def coloured_like(reference: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Renumber clusters so that each has the number of the reference cluster that it shares most objects with."""
+    table = np.zeros((labels.max() + 1, labels.max() + 1))
+    np.add.at(table, (labels, reference), 1)
+    clusters, numbers = linear_sum_assignment(-table)
+    renumbered: np.ndarray = numbers[np.argsort(clusters)][labels]
+    return renumbered
+
+
+def scatter(
+    ax: Axes, plane: np.ndarray, labels: np.ndarray, ink: str, uncertain: np.ndarray | None = None
+) -> None:
+    """Draw points in a plane by cluster: a colour and a mark each, rings around uncertain ones."""
+    colours = cluster_colours(4)
+    for k in range(labels.max() + 1):
+        ax.scatter(*plane[labels == k].T, s=11, color=colours[k], marker=MARKERS[k], linewidth=0)
+    if uncertain is not None:
+        ax.scatter(*plane[uncertain].T, s=48, facecolor="none", edgecolor=ink, linewidth=0.9)
+    ax.set(xticks=[], yticks=[])
+    ax.patch.set_alpha(0)
+    ax.spines[:].set_color(GREY)
 
 
 def members() -> Figure:
@@ -226,7 +266,8 @@ def main() -> None:
     with mpl.rc_context({"svg.hashsalt": "conclust", "font.family": "DejaVu Sans"}):
         for name, draw in PICTURES.items():
             draw().savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
-        front().savefig(FRONT, metadata={"Date": None})
+        front().savefig(FRONT, metadata={"Date": None}, transparent=True)
+        front(_INK_ON_DARK).savefig(FRONT_DARK, metadata={"Date": None}, transparent=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 How many clusters, and is it more than one?
 ===========================================
 
-Wines and a cloud of the same covariance without clusters are asked the same question. Criteria find several clusters in both;
+The same test is applied to wines and to a cloud of the same covariance without clusters. Criteria find several clusters in both;
 the comparison with rotations of the points finds them in the wines only.
 """
 

@@ -23,14 +23,14 @@ def draw(ax, data, labels, title):
 
 
 # %%
-# k-means, told the number of groups:
+# k-means, given the number of groups:
 _, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
 for ax, (data, k) in zip(axes, sets, strict=True):
     draw(ax, data, KMeans(k, n_init=10, random_state=0).fit_predict(data.X), "k-means")
 plt.show()
 
 # %%
-# A hundred k-means of 15 to 39 pieces each, and the default consensus of them, told the same:
+# A hundred k-means of 15 to 39 pieces each, and their default consensus, given the same number:
 _, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
 for ax, (data, k) in zip(axes, sets, strict=True):
     members = cc.EnsembleGenerator(n_clusters=range(15, 40), random_state=0).fit_transform(data.X)

@@ -19,7 +19,7 @@ left = rng.random(150) < 0.5  # of each roll call: does the first party say aye?
 topic = np.repeat([0, 1], 75)  # economy, then foreign affairs
 lines = np.column_stack([left, ~left, np.where(topic == 0, left, ~left)])
 loyal = rng.uniform(0.75, 0.98, 120)
-loyal[54:60] = 0.5  # six who follow nobody
+loyal[54:60] = 0.5  # six without a party line
 votes = np.where(rng.random((120, 150)) < loyal[:, None], lines[:, party].T, ~lines[:, party].T)
 labels = np.where(rng.random((120, 150)) < 0.1, -1, votes)  # absent
 

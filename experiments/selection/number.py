@@ -5,7 +5,8 @@ python -m experiments.selection.number [--quick] [--parts size power ...] [--out
 - "size": 100 single Gaussians of 150 objects over four covariances; the p-value should be uniform.
 - "power": three Gaussians in 10 dimensions, centres pairwise 2.5 and 3 deviations apart.
 - "number": 2 to 6 Gaussians, centres drawn at random in 5 dimensions, the nearest two 8 apart.
-- "other": single clouds that are no Gaussian. A rejection says "more stable than one Gaussian".
+- "other": single clouds that are no Gaussian. A rejection says "more stable than one Gaussian"; the second question,
+  of borders and of flat and skewed clouds, then says whether they are one cluster.
 - "real": the number by each criterion, beside the known classes, which nothing but this table reads.
 
 The first four try K = 2 to 6 (2 to 8 in "number") with 30 resamples and 39 references, the last one
@@ -70,6 +71,10 @@ def clouds(rng: np.random.Generator) -> dict[str, Callable[[], Points]]:
         "uniform cube, 10 features": lambda: rng.random((N, 10)),
         "exponential, 5 features": lambda: rng.exponential(size=(N, 5)),
         "t with 3 degrees, 5 features": lambda: rng.standard_t(3, size=(N, 5)),
+        "uniform strip, 6 : 1": lambda: rng.random((N, 2)) * [6, 1],
+        "exponential, 2 features": lambda: rng.exponential(size=(N, 2)),
+        "Laplace, 2 features": lambda: rng.laplace(size=(N, 2)),
+        "Laplace, 5 features": lambda: rng.laplace(size=(N, 5)),
     }
 
 
@@ -159,16 +164,16 @@ def _counts(name: str, found: Sequence[Selection], k: int) -> Row:
 
 
 def other(arguments: argparse.Namespace) -> Iterator[Row]:
-    sets = 2 if arguments.quick else 8
+    sets = 2 if arguments.quick else 20
     for name, draw in clouds(np.random.default_rng(arguments.seed)).items():
-        p = np.array(
-            [chosen(draw(), range(2, 7), seed, arguments.jobs).p_value for seed in range(sets)]
-        )
+        found = [chosen(draw(), range(2, 7), seed, arguments.jobs) for seed in range(sets)]
+        p = np.array([one.p_value for one in found])
         yield {
             "one cloud": name,
             "sets": sets,
             "p <= 0.05": int(np.count_nonzero(p <= 0.05)),
             "mean p": float(p.mean()),
+            "one cluster": sum(one.n_clusters == 1 for one in found),
         }
 
 

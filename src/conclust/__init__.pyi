@@ -10,6 +10,7 @@ from conclust import lattice as lattice
 from conclust import membership as membership
 from conclust import metrics as metrics
 from conclust import neighbours as neighbours
+from conclust import networks as networks
 from conclust import placing as placing
 from conclust import plotting as plotting
 from conclust import report as report
@@ -17,6 +18,7 @@ from conclust import results as results
 from conclust import sc as sc
 from conclust import selection as selection
 from conclust import similarity as similarity
+from conclust import trials as trials
 from conclust import weighting as weighting
 from conclust.consensus.auto import AutoConsensus as AutoConsensus
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
@@ -77,8 +79,12 @@ from conclust.evidence import coassociation as coassociation
 from conclust.evidence import copresence as copresence
 from conclust.frames import to_frame as to_frame
 from conclust.generation import EnsembleGenerator as EnsembleGenerator
+from conclust.generation import MultiViewGenerator as MultiViewGenerator
 from conclust.generation import corrupt as corrupt
+from conclust.networks import GraphConsensus as GraphConsensus
 from conclust.pipeline import ConsensusClustering as ConsensusClustering
+from conclust.topics import TopicConsensus as TopicConsensus
+from conclust.trials import compare as compare
 
 _HOMES: dict[str, str]
 __version__: str
@@ -121,14 +127,17 @@ __all__ = [
     "FCAConsensus",
     "FuzzyCommunities",
     "FuzzyRows",
+    "GraphConsensus",
     "InformationTheoreticKMeans",
     "KernelWeightedPartition",
     "LeftStochastic",
     "MedianPartition",
     "MixtureModel",
     "MultiEAC",
+    "MultiViewGenerator",
     "NonparametricBayesianEnsemble",
     "PositionalVoting",
+    "TopicConsensus",
     "Voting",
     "WeightedEAC",
     "WeightedNMF",
@@ -137,6 +146,7 @@ __all__ = [
     "best_by_anmi",
     "blocks",
     "coassociation",
+    "compare",
     "confidence",
     "consensus",
     "copresence",
@@ -151,6 +161,7 @@ __all__ = [
     "methods",
     "metrics",
     "neighbours",
+    "networks",
     "placing",
     "plotting",
     "posterior_coclustering",
@@ -160,5 +171,6 @@ __all__ = [
     "selection",
     "similarity",
     "to_frame",
+    "trials",
     "weighting",
 ]

@@ -1,19 +1,45 @@
-"""Objects that hold labels and are none: refused before NumPy walks them, with the way to what they hold."""
+"""Arrays of what users give; objects that only hold labels or numbers are refused before NumPy walks them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
-__all__ = ["refuse_communities", "refuse_container"]
+__all__ = ["number_array", "plain_array", "refuse_communities", "refuse_container"]
+
+Of = Literal["labels", "numbers"]
+_WAYS: dict[Of, str] = {
+    "labels": "pass a column of its labels, adata.obs[key]; conclust.sc.tl.consensus(adata, columns) combines "
+    "columns, and conclust.sc.get.ensemble(adata) returns the ensemble of a consensus.",
+    "numbers": "pass the matrix that is meant, adata.obsm['X_pca'] or adata.X.",
+}
 
 
-def refuse_container(given: Any, name: str) -> None:
+def number_array(values: Any, what: str) -> NDArray[np.float64]:
+    """Return `values` as an array of floats; `what` names them in the refusal of anything else."""
+    refuse_container(values, what, of="numbers")
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} must be numbers. Got {shown(values)} instead.") from error
+
+
+def plain_array(values: Any, what: str, *, of: Of = "labels") -> NDArray[Any]:
+    """Return `values` as an array of whatever they are; `what` names them where their rows differ in length."""
+    refuse_container(values, what, of=of)
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{what} must form an array. Got {shown(values)} instead.") from error
+
+
+def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
     """Refuse a container whose items are containers again, which NumPy would traverse without end.
 
     NumPy reads whatever has ``__len__`` and ``__getitem__`` item by item. An item of an AnnData is an AnnData
@@ -22,22 +48,20 @@ def refuse_container(given: Any, name: str) -> None:
     Parameters
     ----------
     given : object
-        What the user gave.
+        Value given by the user.
     name : str
         The parameter, or what is expected, for the message.
+    of : {"labels", "numbers"}, default="labels"
+        Expected content of the array.
 
     Raises
     ------
     InputError
-        If the object is not an array or a sequence of labels.
+        If the object is not an array or a sequence.
     """
     kind = type(given).__name__
     if hasattr(given, "obs") and hasattr(given, "obsm"):
-        raise InputError(
-            f"{name} must be an array of labels. Got an {kind}: pass a column of its labels, adata.obs[key]; "
-            "conclust.sc.tl.consensus(adata, columns) combines columns, and conclust.sc.get.ensemble(adata) "
-            "returns the ensemble of a consensus."
-        )
+        raise InputError(f"{name} must be an array of {of}. Got an {kind}: {_WAYS[of]}")
     if not _walked(given):
         return
     try:
@@ -45,11 +69,11 @@ def refuse_container(given: Any, name: str) -> None:
             return
         first = given[0]
     except Exception as error:  # whatever a class of the user raises
-        raise InputError(f"{name} must be an array of labels. Got {shown(given)}.") from error
+        raise InputError(f"{name} must be an array of {of}. Got {shown(given)}.") from error
     if type(first) is type(given) or _walked(first):
         raise InputError(
-            f"{name} must be an array of labels. Got {shown(given)}, whose items are {type(first).__name__}: pass "
-            "numpy.asarray of the labels that it holds."
+            f"{name} must be an array of {of}. Got {shown(given)}, whose items are {type(first).__name__}: pass "
+            f"numpy.asarray of the {of} that it holds."
         )
 
 

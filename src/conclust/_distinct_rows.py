@@ -28,7 +28,7 @@ class DistinctRows(EqualRows):
     inverse : ndarray of int64 of shape (n_objects,)
         The row of each object.
     counts : ndarray of int64 of shape (n_rows,)
-        How many objects have each row.
+        Number of objects with each row.
     whole : Ensemble
         The ensemble that the objects are of.
     """

@@ -45,12 +45,12 @@ class DrawsReader:
             "chain"), in any order; a data set of xarray, or an ``InferenceData`` or ``DataTree`` of ArviZ, of
             which the group ``posterior`` is read; a dict of such arrays.
         variable : str, default=None
-            Which variable of a data set holds the labels. None: the only one that holds whole numbers for
+            Variable of a data set that holds the labels. None: the only one that holds whole numbers for
             several objects.
         burn : int, default=0
             Draws at the beginning of each chain that are left out.
         thin : int, default=1
-            Of the others, every `thin`-th draw of each chain is kept.
+            Step of the others: every `thin`-th draw of each chain is kept.
         weights : array-like of shape (n_draws,) or (n_chains, n_draws), default=None
             Weight of each draw, those that are left out included. None: all count alike.
         missing : {"unobserved", "noise"}, default="unobserved"

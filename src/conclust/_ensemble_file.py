@@ -252,7 +252,7 @@ def _check_rows(
     counts : ndarray of shape (m,)
         Clusters of each partition.
     lengths : ndarray of shape (n,)
-        How many memberships each object has.
+        Number of memberships of each object.
     columns, values : ndarray
         The memberships, one object after the other.
     """

@@ -25,7 +25,7 @@ class EqualRows:
     inverse : ndarray of int64 of shape (n_rows,)
         The group of each row.
     counts : ndarray of int64 of shape (n_groups,)
-        How many rows each group holds.
+        Number of rows in each group.
     """
 
     first: NDArray[np.int64]

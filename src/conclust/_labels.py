@@ -192,7 +192,7 @@ def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
     array = np.asarray(labels)
     if array.dtype.kind not in "biuf":
         return n <= _FEW_ROWS
-    clusters = array >= 0  # missing and noise are none
+    clusters = array >= 0  # missing and noise are not clusters
     if not clusters.any():
         return False
     base = array[clusters].min()
@@ -214,7 +214,7 @@ def runs_in_a_list(labels: Any) -> bool:
 def runs_hint(n: int, m: int) -> str:
     """Return what to say of such a list, read as n objects in m partitions."""
     return (
-        f"A list of {n} vectors of {m} labels is read as {n} objects in {m} partitions: a row an object. If each "
+        f"A list of {n} vectors of {m} labels is read as {n} objects in {m} partitions: one row per object. If each "
         "vector is a clustering, pass numpy.column_stack(labels)."
     )
 
@@ -312,7 +312,7 @@ def encode_labels(
             table.restore(u, np.arange(len(known), dtype=np.int64))
     else:
         for u, known in enumerate(names):
-            # A name that is no whole number cannot occur in a matrix of numbers; its place is
+            # A name that is not a whole number cannot occur in a matrix of numbers; its place is
             # kept by a value that int64 input cannot hold as a label.
             table.restore(
                 u, np.array([_as_number(k, v) for k, v in enumerate(known)], dtype=np.int64)

@@ -2,7 +2,7 @@
 
 A fit that is verbose listens (`listening`). What it calls says which stage begins (`stage`), how far a loop
 is (`tracked`, `advance`), and kernels how far they are (``_kernels/base/interrupt.h``); nothing is handed down
-for it, and where nobody listens, or in another thread, nothing happens.
+for it, and without a listener, or in another thread, nothing happens.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _Work:
     last: float = field(default_factory=lambda: time.monotonic())
 
     def replace_last(self, level: _Level) -> None:
-        """Put a level in the place of one that is over, within the loops that go on."""
+        """Put a level in place of one that is over, within the loops that go on."""
         if self.levels and not self.levels[-1].looped:
             self.levels.pop()
         self.levels.append(level)
@@ -204,11 +204,11 @@ def tracked(
     Parameters
     ----------
     items : iterable
-        What the loop goes over.
+        Items of the loop.
     what : str
-        What they are, in the plural.
+        Name of the items, in the plural.
     total : int, default=None
-        How many. None: their length.
+        Number of items. None: their length.
     at_most : bool, default=False
         Whether the loop may end before all are done.
     """
@@ -233,7 +233,7 @@ def tracked(
 
 
 def rounds(what: str, done: int, at_most: int = 0) -> None:
-    """Say how many rounds an iteration has made, of those that it may make; 0: nobody knows."""
+    """Say how many rounds an iteration has made, of those that it may make; 0: unknown."""
     work = _WORK.get()
     if work is None:
         return

@@ -218,9 +218,9 @@ def open_regular(path: PathLike) -> BinaryIO:
     OSError
         The file is missing or cannot be opened.
     FileFormatError
-        It is no regular file.
+        It is not a regular file.
     """
-    # Without O_NONBLOCK, opening a pipe that nobody writes would wait for ever.
+    # Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -280,7 +280,7 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
     OSError
         The file is missing or cannot be read.
     FileFormatError
-        It is no NPY file, is cut off, holds objects, or is too large.
+        It is not an NPY file, is cut off, holds objects, or is too large.
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -317,7 +317,7 @@ def read_npz(
     path : path-like
         The file.
     expected : mapping of str to Expected, default=None
-        What must be there, and nothing else; "meta" is then required too. None accepts any plain
+        Required entries, with no others allowed; "meta" is then required too. None accepts any plain
         arrays.
     max_bytes : int, default=None
         The largest sum of the arrays' sizes, unpacked; None means half of the machine's memory.
@@ -334,7 +334,7 @@ def read_npz(
     OSError
         The file is missing or cannot be read.
     FileFormatError
-        It is no NPZ file, is cut off or damaged, holds objects, unpacks to more than allowed, or
+        It is not an NPZ file, is cut off or damaged, holds objects, unpacks to more than allowed, or
         lacks expected arrays.
     """
     with open_regular(path) as file:
@@ -347,7 +347,7 @@ def read_npz(
             raise
         except _ZIP_ERRORS as error:
             raise FileFormatError(
-                f"{os.fspath(path)} is damaged ({error}). Write it anew."
+                f"{os.fspath(path)} is damaged ({error}). Write it again."
             ) from error
 
 
@@ -364,7 +364,7 @@ def _read_archive(
         if name == entry.filename or name in entries:
             _refuse(
                 path,
-                f"is no NPZ file: {entry.filename[:80]!r} in it is no array, or is there twice",
+                f"is not an NPZ file: {entry.filename[:80]!r} in it is not an array, or is there twice",
             )
         if entry.header_offset < 0:
             _refuse(path, f"is damaged: {name[:80]!r} would begin before the file")
@@ -413,10 +413,10 @@ def _read_archive(
         elif array.dtype == np.uint8 and array.ndim == 1 and array.size <= _MAX_JSON:
             content = _from_json(array.tobytes(), path)
             if not isinstance(content, dict):
-                _refuse(path, "has a description that is no JSON object")
+                _refuse(path, "has a description that is not a JSON object")
             meta = content
         else:
-            _refuse(path, "has a description that is no text")
+            _refuse(path, "has a description that is not text")
     return arrays, meta
 
 
@@ -444,7 +444,7 @@ def _read_header(stream: Any, path: PathLike, name: str) -> _Header:
                 path,
                 "is a Python pickle, which can run code and is never read. Save with numpy.save",
             )
-        _refuse(path, f"is no NPY file: {what} does not begin as one")
+        _refuse(path, f"is not an NPY file: {what} does not begin as one")
     version = (start[6], start[7])
     if version not in ((1, 0), (2, 0)):
         _refuse(path, f"has NPY version {version[0]}.{version[1]}; only 1.0 and 2.0 are read")
@@ -523,7 +523,7 @@ def _check_directory(file: BinaryIO, path: PathLike) -> None:
             path, "is a Python pickle, which can run code and is never read. Save with numpy.savez"
         )
     if start not in (_ZIP_ENTRY, b"PK\x05\x06"):
-        _refuse(path, "is no NPZ file: it does not begin as one")
+        _refuse(path, "is not an NPZ file: it does not begin as one")
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - 98))
     tail = file.read(
@@ -550,7 +550,7 @@ def _from_json(content: bytes, path: PathLike) -> Any:
         return keys
 
     def no_number(text: str) -> NoReturn:
-        raise ValueError(f"{text} is no JSON")
+        raise ValueError(f"{text} is not JSON")
 
     try:
         return json.loads(content.decode(), object_pairs_hook=unique, parse_constant=no_number)

@@ -57,7 +57,7 @@ def heeding(stopped: Callable[[], bool]) -> Iterator[None]:
 
 
 def stop_if_unwanted() -> None:
-    """Raise `UnwantedError` in a thread of which nobody wants the result. Kernels ask ten times a second."""
+    """Raise `UnwantedError` in a thread whose result is no longer needed. Kernels ask ten times a second."""
     stopped = _STOPPED.get()
     if stopped is not None and stopped():
         raise UnwantedError
@@ -70,7 +70,7 @@ def side_by_side(
     """Yield a ``map`` that works in so many threads, its results in order.
 
     An error, or Ctrl-C, begins nothing more; kernels that are at work end within tenths of a second. They do so as
-    well where ``unwanted()`` says that nobody wants the results, of a thread that works for another one.
+    well where ``unwanted()`` says that the results are no longer needed, in a thread that works for another one.
     """
     stopped = Event()
 

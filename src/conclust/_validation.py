@@ -14,9 +14,6 @@ from difflib import get_close_matches
 from importlib.metadata import requires
 from typing import Any, Literal, NoReturn, get_args, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
 
 __all__ = [
@@ -27,14 +24,30 @@ __all__ = [
     "check_real",
     "is_it",
     "missing_extra",
-    "number_array",
-    "plain_array",
     "refuse",
     "refuse_arguments",
     "shown",
 ]
 
 _LONGEST = 200  # characters of a value in a message
+# Numbers of repetitions: seeds and results of all are held, and a number above the limit is a slip.
+_REPETITIONS = frozenset(
+    f"n_{what}"
+    for what in [
+        "init",
+        "draws",
+        "burn_in",
+        "splits",
+        "resamples",
+        "references",
+        "candidates",
+        "partitions",
+        "steps",
+        "iter",
+    ]
+)
+_MOST_REPETITIONS = 1_000_000
+_MOST_ITERATIONS = 1_000_000_000  # far above any use, and within the kernels' ints
 
 
 def refuse(name: str, owner: str, expected: str, got: object, advice: str = "") -> NoReturn:
@@ -103,11 +116,12 @@ def check_int(
     Parameters
     ----------
     value : object
-        What was given.
+        Value given.
     name, owner : str
         The parameter, and what takes it.
     low, high : int, default=1 and None
-        The range, ends included; no upper end with None.
+        The range, ends included; no upper end with None, but for numbers of repetitions (`n_init`, `n_draws`, ...):
+        at most a million, and for `max_iter` a thousand million.
     none : bool, default=False
         Whether None is allowed.
     advice : str, default=""
@@ -115,6 +129,10 @@ def check_int(
     """
     if none and value is None:
         return None
+    if high is None and name in _REPETITIONS:
+        high = _MOST_REPETITIONS
+    if high is None and name == "max_iter":
+        high = _MOST_ITERATIONS
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         end = "inf)" if high is None else f"{high}]"
@@ -137,13 +155,13 @@ def check_real(
     Parameters
     ----------
     value : object
-        What was given.
+        Value given.
     name, owner : str
         The parameter, and what takes it.
     low, high : float, default=0 and inf
         The interval.
     closed : {"both", "left", "right", "neither"}, default="both"
-        Which ends belong to it.
+        Ends that belong to the interval.
     """
     truth = isinstance(value, bool)
     real = not truth and isinstance(value, numbers.Real) and _is_finite(value)
@@ -189,22 +207,6 @@ def is_it(value: Any, options: Collection[str | None]) -> str:
     words = [option for option in options if option is not None]
     near = get_close_matches(value, words, 1) if isinstance(value, str) else []
     return f"Is it {near[0]!r}?" if near else ""
-
-
-def number_array(values: Any, what: str) -> NDArray[np.float64]:
-    """Return `values` as an array of floats; `what` names them in the refusal of anything else."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{what} must be numbers. Got {shown(values)} instead.") from error
-
-
-def plain_array(values: Any, what: str) -> NDArray[Any]:
-    """Return `values` as an array of whatever they are; `what` names them where their rows differ in length."""
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise InputError(f"{what} must form an array. Got {shown(values)} instead.") from error
 
 
 def check_column_names(X: Any) -> None:

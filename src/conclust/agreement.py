@@ -53,7 +53,7 @@ def anmi(
     Raises
     ------
     InputError
-        If the lengths differ, a label is none, or no member shares an object with `labels`.
+        If the lengths differ, a label is invalid, or no member shares an object with `labels`.
     ParameterError
         If `average` is none of these.
     UnsupportedEnsembleError

@@ -78,7 +78,7 @@ class LabelEdges:
     ensemble : Ensemble
         Hard partitions. Their weights do not enter by themselves.
     weights : ndarray of shape (T,)
-        Of the clusters.
+        Weights of the clusters.
     """
 
     ensemble: Ensemble

@@ -12,13 +12,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 from scipy.special import xlogy
 
 from conclust._validation import check_option
 from conclust.contingency import Contingency, contingency
 from conclust.exceptions import InputError
-from conclust.matching import best_matching
+from conclust.matching import assign, best_matching
 from conclust.membership import check_membership
 
 __all__ = [
@@ -26,6 +25,7 @@ __all__ = [
     "adjusted_rand_index",
     "class_f1",
     "consistency_index",
+    "element_centric_similarity",
     "js_divergence",
     "mirkin_distance",
     "normalized_mutual_info_score",
@@ -407,6 +407,43 @@ def variation_of_information(labels_true: ArrayLike, labels_pred: ArrayLike) -> 
     return max(0.0, -math.fsum((table.counts * inside).tolist()) / table.n_samples)
 
 
+def element_centric_similarity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """Mean over the objects of how alike their clusters in two partitions are.
+
+    For an object whose clusters have a and b objects, m of them in both, it is m / max(a, b): the element-centric
+    similarity of two hard partitions, whatever its parameter alpha.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    float
+        In (0, 1]; 1 for equal partitions.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    References
+    ----------
+    A. J. Gates, I. B. Wood, W. P. Hetrick and Y.-Y. Ahn: Element-centric clustering comparison unifies overlaps and
+    hierarchy. Scientific Reports 9, 2019.
+
+    Examples
+    --------
+    >>> from conclust.metrics import element_centric_similarity
+    >>> round(element_centric_similarity([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.555556
+    """
+    table = contingency(labels_true, labels_pred)
+    larger = np.maximum(table.row_sizes[table.rows], table.column_sizes[table.columns])
+    return float((table.counts.astype(np.float64) ** 2 / larger).sum()) / table.n_samples
+
+
 def normalized_mutual_information(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, average: Average = "geometric"
 ) -> float:
@@ -537,8 +574,7 @@ def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
             middle = (a + b) / 2
             apart = (own_z[k] + own_y[j]) / 2 - xlogy(middle, middle)
             cost[k, j] = bits * max(0.0, float(apart.sum()))
-    rows, matched = linear_sum_assignment(cost)
-    return min(1.0, math.fsum(cost[rows, matched].tolist()) / len(z))
+    return min(1.0, math.fsum(cost[np.arange(size), assign(-cost)].tolist()) / len(z))
 
 
 def _pairs(table: Contingency) -> PairConfusion:

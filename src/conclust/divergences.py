@@ -62,7 +62,7 @@ class Divergence:
         The second derivative with respect to q. None: it is taken from differences of
         `derivative`. It affects the speed of a solver, not its result.
     name : str, default="user"
-        What to call it in messages.
+        Name in messages.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def mahalanobis(A: ArrayLike = ((1.0, 0.0), (0.0, 1.0))) -> Divergence:
     Raises
     ------
     ParameterError
-        If A is no symmetric 2 x 2 matrix of finite numbers, or s is not positive.
+        If A is not a symmetric 2 x 2 matrix of finite numbers, or s is not positive.
 
     Examples
     --------

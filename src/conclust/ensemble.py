@@ -37,6 +37,7 @@ from conclust._labels import (
     runs_in_a_list,
 )
 from conclust._memberships import code_memberships, read_memberships
+from conclust._tables_input import TablesReader
 from conclust._validation import check_option, refuse
 from conclust._warnings import warn
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
@@ -56,7 +57,7 @@ __all__ = [
 Noise: TypeAlias = Literal["equal", "apart"]
 
 
-class Ensemble(DrawsReader, Derived):
+class Ensemble(DrawsReader, TablesReader, Derived):
     """Many partitions of the same objects: a frozen, validated label matrix.
 
     Two facts are kept per cell: whether the partition observed the object, and its label. -1, NaN,
@@ -77,7 +78,7 @@ class Ensemble(DrawsReader, Derived):
     weights : array-like of shape (n_partitions,), default=None
         Weight of each partition, 0 or between 1e-30 and 1e30. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means, as a number or as the text "-1". "noise" reads it as noise, as HDBSCAN and DBSCAN write
+        Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, as HDBSCAN and DBSCAN write
         it; NaN and None stay missing, -2 and "-2" noise.
 
     Attributes
@@ -94,7 +95,7 @@ class Ensemble(DrawsReader, Derived):
     weights : ndarray of shape (n_partitions,) or None
         Weight of each partition.
     missing_counts, noise_counts : ndarray of shape (n_partitions,)
-        How many objects each partition did not observe, and how many it took for noise.
+        Number of objects that each partition did not observe, and number that it took for noise.
 
     Notes
     -----
@@ -400,12 +401,12 @@ class Ensemble(DrawsReader, Derived):
         Parameters
         ----------
         objects : ndarray of int of shape (n_part,)
-            Which, in this order.
+            Objects, in this order.
 
         Returns
         -------
         Ensemble
-            With the same ``offsets``, ``names`` and ``weights``; missing and noise are counted anew.
+            With the same ``offsets``, ``names`` and ``weights``; missing and noise are counted again.
 
         Examples
         --------
@@ -503,20 +504,23 @@ class Ensemble(DrawsReader, Derived):
         labels : array-like of shape (n_new, n_partitions)
             Labels of the new objects from the same partitions.
         missing : {"unobserved", "noise"}, default="unobserved"
-            What -1 means.
+            Meaning of -1.
 
         Returns
         -------
         codes : ndarray of shape (n_new, n_partitions)
             Codes of the type of ``codes``; a label that no object of this ensemble has is noise.
         n_unseen : int
-            How many labels that were.
+            Number of labels that were not seen in ``fit``.
 
         Raises
         ------
         InputError
             If the labels are malformed or of another number of partitions.
+        ParameterError
+            If `missing` is neither.
         """
+        check_option(missing, "missing", "Ensemble.encode", Missing)
         read = read_new_labels(labels, missing=missing)
         return encode_labels(read, self.names, self.codes.dtype, missing=missing)
 
@@ -591,7 +595,7 @@ class Ensemble(DrawsReader, Derived):
         Raises
         ------
         FileFormatError
-            If the file is no ensemble, damaged, or of a later format.
+            If the file is not an ensemble, damaged, or of a later format.
         OSError
             If the file cannot be read.
         """

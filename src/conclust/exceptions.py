@@ -36,7 +36,7 @@ class InputError(ConclustError, ValueError):
 
 
 class ParameterError(ConclustError, ValueError):
-    """A parameter is outside of its range or is no known option."""
+    """A parameter is outside of its range or is not a known option."""
 
 
 class UnsupportedEnsembleError(ConclustError, ValueError):

@@ -6,16 +6,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from conclust._sklearn import check_is_fitted
 from conclust._validation import refuse, shown
 from conclust.confidence import confidences
 from conclust.exceptions import InputError, MissingExtraError
+from conclust.matching import labels_like as lasting_labels
 
 __all__ = ["to_frame"]
 
 
-def to_frame(model: Any, index: Any = None, *, ensemble: Any = None, prefix: str = "") -> Any:
+def to_frame(
+    model: Any,
+    index: Any = None,
+    *,
+    ensemble: Any = None,
+    prefix: str = "",
+    labels_like: Any = None,
+) -> Any:
     """Return labels, confidence and memberships of a fitted consensus as a data frame.
 
     Parameters
@@ -30,7 +38,10 @@ def to_frame(model: Any, index: Any = None, *, ensemble: Any = None, prefix: str
         The partitions, for the confidence of a method without memberships; a `conclust.ConsensusClustering`
         keeps them.
     prefix : str, default=""
-        What the names of the columns begin with.
+        Prefix of the column names.
+    labels_like : array-like of int of shape (n_samples,), default=None
+        Numbers of the clusters before, -1 for new objects: clusters keep them, in the column "label" and in the names
+        of the memberships (:func:`conclust.metrics.labels_like`). None: the numbers of the model.
 
     Returns
     -------
@@ -68,7 +79,8 @@ def to_frame(model: Any, index: Any = None, *, ensemble: Any = None, prefix: str
     check_is_fitted(model)
     if not isinstance(prefix, str):
         refuse("prefix", "to_frame", "a str", prefix)
-    columns = {f"{prefix}{name}": values for name, values in _columns(model, ensemble).items()}
+    found = _columns(model, ensemble, labels_like)
+    columns = {f"{prefix}{name}": values for name, values in found.items()}
     n = len(next(iter(columns.values())))
     if index is not None:
         _check(index, n, columns)
@@ -90,18 +102,29 @@ def to_frame(model: Any, index: Any = None, *, ensemble: Any = None, prefix: str
     return pd.DataFrame(columns, index=index)
 
 
-def _columns(model: Any, ensemble: Any) -> dict[str, NDArray[Any]]:
+def _columns(model: Any, ensemble: Any, previous: Any) -> dict[str, NDArray[Any]]:
     labels = np.asarray(model.labels_)
-    found: dict[str, NDArray[Any]] = {"label": labels}
+    shown_labels = labels if previous is None else lasting_labels(previous, labels)
+    found: dict[str, NDArray[Any]] = {"label": shown_labels}
     membership = getattr(model, "membership_", None)
     if membership is not None:
         rows = np.asarray(membership)
         own = np.take_along_axis(rows, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
         found["confidence"] = np.where(labels >= 0, own, np.nan)
-        return found | {f"cluster_{k}": rows[:, k] for k in range(rows.shape[1])}
+        numbers = _numbers(labels, shown_labels, rows.shape[1])
+        return found | {f"cluster_{k}": rows[:, column] for column, k in enumerate(numbers)}
     if ensemble is not None or hasattr(model, "ensemble_"):
         found["confidence"] = confidences(model, ensemble)
     return found
+
+
+def _numbers(labels: NDArray[Any], shown_labels: NDArray[Any], n_columns: int) -> list[int]:
+    """Return the number of each column of a membership: that of its objects, above all of them if it has none."""
+    numbers = np.full(n_columns, -1, dtype=np.int64)
+    numbers[labels[labels >= 0]] = shown_labels[labels >= 0]
+    empty = numbers < 0
+    numbers[empty] = numbers.max(initial=-1) + 1 + np.arange(int(empty.sum()))
+    return [int(number) for number in numbers]
 
 
 def _check(index: Any, n: int, columns: dict[str, Any]) -> None:

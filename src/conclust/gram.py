@@ -31,7 +31,7 @@ class GramBlock:
     Attributes
     ----------
     partitions : slice
-        Which partitions.
+        Partitions to read.
     rows : slice
         Their clusters: which rows.
     gram : csr_array of shape (rows, T)

@@ -208,7 +208,7 @@ def expected_loss(
     Raises
     ------
     InputError
-        If the lengths differ, a label is none, or no draw shares an object with `labels`.
+        If the lengths differ, a label is invalid, or no draw shares an object with `labels`.
     ParameterError
         If `loss` is none of these, or `split_cost` is out of its range or given for another loss.
     UnsupportedEnsembleError

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
@@ -17,7 +16,15 @@ from conclust._labels import MISSING, NOISE
 from conclust.contingency import Contingency, contingency, read_labels
 from conclust.exceptions import InputError
 
-__all__ = ["ClusterNames", "assign", "best_matching", "match", "names_from", "relabel"]
+__all__ = [
+    "ClusterNames",
+    "assign",
+    "best_matching",
+    "labels_like",
+    "match",
+    "names_from",
+    "relabel",
+]
 
 DENSE_CELLS = 2**22
 
@@ -51,8 +58,7 @@ def best_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int
     (array([0, 1]), array([0, 1]))
     """
     if table.shape[0] * table.shape[1] <= DENSE_CELLS:
-        rows, columns = linear_sum_assignment(table.table, maximize=True)
-        return rows.astype(np.int64), columns.astype(np.int64)
+        return _largest_sum(table.table)
     return _sparse_matching(table)
 
 
@@ -62,7 +68,7 @@ def assign(benefit: ArrayLike) -> NDArray[np.int64]:
     Parameters
     ----------
     benefit : (n_rows, n_columns) array-like of float
-        What it is worth to give row r column c; may be negative.
+        Benefit of giving row r column c; may be negative.
 
     Returns
     -------
@@ -76,10 +82,17 @@ def assign(benefit: ArrayLike) -> NDArray[np.int64]:
     array([ 1,  0, -1])
     """
     table = np.asarray(benefit, dtype=np.float64)
-    rows, columns = linear_sum_assignment(table, maximize=True)
+    rows, columns = _largest_sum(table)
     found = np.full(table.shape[0], -1, dtype=np.int64)
     found[rows] = columns
     return found
+
+
+def _largest_sum(benefit: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    from scipy.optimize import linear_sum_assignment  # imported where clusters are matched only
+
+    rows, columns = linear_sum_assignment(benefit, maximize=True)
+    return rows.astype(np.int64), columns.astype(np.int64)
 
 
 def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -209,6 +222,127 @@ def relabel(reference: ArrayLike, labels: ArrayLike) -> NDArray[Any]:
     lookup[NOISE] = NOISE
     lookup[MISSING] = MISSING if whole else None
     return lookup[codes]
+
+
+def labels_like(
+    previous: ArrayLike,
+    labels: ArrayLike,
+    *,
+    ids: ArrayLike | None = None,
+    previous_ids: ArrayLike | None = None,
+    first_new: int | None = None,
+) -> NDArray[np.int64]:
+    """Give clusters the numbers that they had before; new clusters get new numbers.
+
+    For a clustering that is made again and again, of objects that come and go. A cluster keeps the number of
+    the previous cluster with which it shares most, one to one (the assignment problem); they must share at least
+    half of the smaller of the two. All others are new: a number whose cluster is gone is not used again.
+
+    Parameters
+    ----------
+    previous : (n_samples,) or (n_previous,) array-like of int
+        Numbers of the clusters before, at least 0. -1, NaN, None: the object is new, or was in none.
+    labels : (n_samples,) array-like
+        The clusters now, numbers or names. Objects missing (-1, NaN, None) stay -1, noise stays -2.
+    ids : (n_samples,) array-like of hashable, default=None
+        Identifiers of the objects of `labels`. None: `previous` has the same objects in the same order.
+    previous_ids : (n_previous,) array-like of hashable, default=None
+        Identifiers of the objects of `previous`; together with `ids`.
+    first_new : int, default=None
+        Smallest number for new clusters; larger than all of `previous`. None: the largest of `previous` and 1.
+        Where clusters may have gone in runs before the previous one, give the largest number ever used, and 1.
+
+    Returns
+    -------
+    (n_samples,) ndarray of int64
+        The partition of `labels`, with other numbers. New clusters are numbered by first appearance.
+
+    Raises
+    ------
+    InputError
+        If numbers of `previous` are not whole or negative, lengths differ, identifiers occur twice, or
+        `first_new` is in use.
+
+    See Also
+    --------
+    relabel : The same with names, where each name of the reference is given away.
+    conclust.to_frame : A frame with these numbers, in the names of the memberships too.
+
+    Examples
+    --------
+    >>> from conclust.metrics import labels_like
+    >>> labels_like([4, 4, 4, 7, 7, 7, -1, -1], [1, 1, 1, 0, 0, 0, 2, 2])
+    array([4, 4, 4, 7, 7, 7, 8, 8])
+    >>> labels_like([4, 4, 7], ["x", "y", "x"], ids=["c", "d", "a"], previous_ids=["a", "b", "d"])
+    array([4, 7, 4])
+    """
+    before = _numbers_before(previous, labels, ids, previous_ids)
+    codes, names = read_labels(labels, "labels")
+    used = np.unique(before[before >= 0])
+    fresh = int(used[-1]) + 1 if len(used) else 0
+    if first_new is not None:
+        if not isinstance(first_new, int | np.integer) or first_new < fresh:
+            raise InputError(
+                f"'first_new' must be a whole number from {fresh} on, above all numbers of 'previous'. Got "
+                f"{first_new!r} instead."
+            )
+        fresh = int(first_new)
+    n_clusters = len(names)
+    numbers = np.full(n_clusters, -1, dtype=np.int64)
+    if len(used) and n_clusters:
+        both = (codes >= 0) & (before >= 0)
+        place = np.searchsorted(used, before[both])
+        table = np.zeros((len(used), n_clusters), dtype=np.int64)
+        np.add.at(table, (place, codes[both]), 1)
+        old_sizes = np.bincount(np.searchsorted(used, before[before >= 0]), minlength=len(used))
+        sizes = np.bincount(codes[codes >= 0], minlength=n_clusters)
+        lasting = 2 * table >= np.minimum(old_sizes[:, None], sizes[None, :])
+        rows, columns = _largest_sum(np.where(lasting, table, 0))
+        kept = lasting[rows, columns] & (table[rows, columns] > 0)
+        numbers[columns[kept]] = used[rows[kept]]
+    new = numbers < 0
+    numbers[new] = fresh + np.arange(int(new.sum()))
+    found = codes.copy()
+    found[codes >= 0] = numbers[codes[codes >= 0]]
+    return found
+
+
+def _numbers_before(
+    previous: ArrayLike, labels: ArrayLike, ids: ArrayLike | None, previous_ids: ArrayLike | None
+) -> NDArray[np.int64]:
+    """Return the number that each object of now had before; -1 for one that had none."""
+    codes, names = read_labels(previous, "previous")
+    if not all(isinstance(name, int) for name in names):
+        raise InputError(
+            "'previous' must hold whole numbers. For names use conclust.metrics.relabel, which gives away the names of "
+            "a reference."
+        )
+    numbers = np.where(codes >= 0, np.array([*names, 0, 0], dtype=np.int64)[codes], -1)
+    n = len(read_labels(labels, "labels")[0])
+    if (ids is None) != (previous_ids is None):
+        raise InputError("'ids' and 'previous_ids' go together: give both, or none.")
+    if ids is None or previous_ids is None:
+        if len(numbers) != n:
+            raise InputError(
+                f"'previous' and 'labels' must be of the same objects. Got {len(numbers)} and {n}. Objects that come or "
+                "go are matched by 'ids' and 'previous_ids'."
+            )
+        return numbers
+    now, then = (
+        _identifiers(ids, "ids", n),
+        _identifiers(previous_ids, "previous_ids", len(numbers)),
+    )
+    number_of = dict(zip(then, numbers.tolist(), strict=True))
+    return np.array([number_of.get(one, -1) for one in now], dtype=np.int64)
+
+
+def _identifiers(ids: Any, name: str, n: int) -> list[Any]:
+    found = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    if len(found) != n:
+        raise InputError(f"{name!r} must be one identifier an object, {n}. Got {len(found)}.")
+    if len(set(found)) < n:
+        raise InputError(f"{name!r} must be different. {n - len(set(found))} of them occur again.")
+    return found
 
 
 @dataclass(frozen=True)

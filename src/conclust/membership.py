@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import refuse_container
+from conclust._containers import plain_array, refuse_container
+from conclust._points import point_rows, refuse_gaps
 from conclust._validation import check_real
 from conclust.exceptions import InputError
 
@@ -28,7 +29,7 @@ def check_membership(membership: Any, name: str = "membership") -> NDArray[np.fl
 
     Sums of rows may be off by 1e-6 (the rounding of float32); rows are returned as they came.
     """
-    refuse_container(membership, repr(name))
+    refuse_container(membership, repr(name), of="numbers")
     try:
         array = np.asarray(membership, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -245,15 +246,8 @@ def soft_centroids(membership: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
            [5.]])
     """
     rows = check_membership(membership)
-    points = np.asarray(X)
-    if points.ndim != 2 or len(points) != len(rows) or points.dtype.kind not in "biuf":
-        raise InputError(
-            f"'X' must hold numbers, a row for each of the {len(rows)} objects. Got an array of "
-            f"shape {points.shape} and type {points.dtype}."
-        )
-    points = points.astype(np.float64)
-    if not np.isfinite(points).all():
-        raise InputError("'X' must hold finite numbers. Got NaN or infinity.")
+    points = point_rows(X, len(rows)).astype(np.float64)
+    refuse_gaps(points, X)
     mass = rows.sum(axis=0)
     shares = np.divide(rows, mass, out=np.full_like(rows, np.nan), where=mass > 0)
     return np.asarray(shares.T @ points)
@@ -336,10 +330,7 @@ def _farthest(array: NDArray[Any]) -> int:
 
 
 def _check_dissimilarity(D: ArrayLike) -> NDArray[Any]:
-    try:
-        array = np.asarray(D)
-    except ValueError as error:  # rows of different lengths
-        raise InputError(f"'D' must be a square matrix of dissimilarities. {error}") from error
+    array = plain_array(D, "'D'", of="numbers")
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.size == 0:
         raise InputError(
             f"'D' must be a square matrix of dissimilarities. Got an array of shape {array.shape}."

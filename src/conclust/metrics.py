@@ -12,6 +12,7 @@ from conclust.comparison import (
     adjusted_rand_index,
     class_f1,
     consistency_index,
+    element_centric_similarity,
     js_divergence,
     mirkin_distance,
     normalized_mutual_info_score,
@@ -25,7 +26,7 @@ from conclust.comparison import (
 )
 from conclust.contingency import Contingency, contingency
 from conclust.losses import expected_loss
-from conclust.matching import ClusterNames, match, names_from, relabel
+from conclust.matching import ClusterNames, labels_like, match, names_from, relabel
 from conclust.membership import entropy, vat_order
 
 adjusted_rand_score = adjusted_rand_index
@@ -41,9 +42,11 @@ __all__ = [
     "class_f1",
     "consistency_index",
     "contingency",
+    "element_centric_similarity",
     "entropy",
     "expected_loss",
     "js_divergence",
+    "labels_like",
     "match",
     "mirkin_distance",
     "names_from",

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast
+from typing import Any, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 import conclust
 from conclust._delegation import where_consensus_has
+from conclust._labels import indicator_of
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
+from conclust._sklearn import (
+    BaseEstimator,
+    ClusterMixin,
+    TransformerMixin,
+    check_is_fitted,
+    clone,
+    num_samples,
+    validate_data,
+)
 from conclust._validation import (
-    check_bool,
     check_column_names,
     check_int,
     refuse,
@@ -22,17 +29,20 @@ from conclust._validation import (
     shown,
 )
 from conclust.agreement import anmi
-from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees
+from conclust.consensus.auto import AutoConsensus, evidence_for
 from conclust.consensus.base import ConsensusClusterer
+from conclust.consensus.constraints import given_links
 from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
+from conclust.generation.points import read_points
 from conclust.generation.scaled import scaled_blocks, scaled_points
-from conclust.points import number_by_borders, objects_to_refine, refine_by_centers
-
-if TYPE_CHECKING:
-    from conclust.selection import Selection
+from conclust.points import (
+    ChooserByPoints,
+    objects_to_refine,
+    refine_by_centers,
+)
 
 __all__ = ["ConsensusClustering"]
 
@@ -42,6 +52,7 @@ _NO_WEIGHTS = (
     "AutoConsensus().fit(cc.Ensemble(labels, weights=w))"
 )
 _AUTO = "auto"
+_REFINE = (True, False, _AUTO)
 
 
 class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -59,16 +70,16 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     n_clusters : int or "auto", default=None
         Number of clusters, or upper bound of it, as the consensus takes it; goes before the one
         that an estimator given as `consensus` has. "auto": the number of 2 to 10 that resampling the points
-        shows, or one cluster if a p-value says so (:func:`conclust.selection.choose` with its
-        defaults, and the generator's scale, `n_jobs` and `cache_dir`; further partitions are its categories). None: the consensus' own; for the
-        default consensus the points choose it (see the notes).
+        shows, or one cluster if a p-value says so (:func:`conclust.selection.choose` with 39 references of at most 1,000
+        objects, and the generator's scale, `n_jobs` and `cache_dir`; further partitions are its categories). None: the
+        consensus' own; for the default consensus the points choose it (see the notes).
     min_clusters : int, default=1
         Smallest number of clusters considered where the points choose it: 2 where it is known that there
         is more than one.
-    refine : bool, default=False
-        Whether Lloyd's iterations from the centres of the clusters end the fit, where the neighbour graphs of the
-        points agree with them (see the notes): for clusters that overlap. Memberships are then those of Gaussians of one
-        variance, no shares of the evidence.
+    refine : bool or "auto", default="auto"
+        Whether Lloyd's iterations from the means of the clusters end the fit, where the neighbour graphs of the
+        points agree with their partition (see the notes): for clusters that overlap. "auto": with
+        :class:`conclust.AutoConsensus` (the default), not with another consensus.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         If given, seeds both parts; None leaves their own ``random_state`` alone.
     verbose : int, default=0
@@ -116,14 +127,20 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     -----
     With :class:`conclust.AutoConsensus` and no number, the points choose it: a border between clusters counts
     where fewer points lie in the valley between them than at the peaks beside it. Half of the points place the valley and the
-    peaks, the other half is counted. With ``refine=True`` Lloyd's iterations start from the means of the clusters, and their partition is kept
-    where it does not cut more ties of the points' neighbour graphs: overlapping clusters gain by it, other shapes
-    keep the consensus. ``refinement_`` has the centres where it was kept. With further partitions beside the points,
-    and fewer than 50 objects, the ensemble alone shows the number.
+    peaks, the other half is counted. With further partitions beside the points, and fewer than 50 objects, the
+    ensemble alone shows the number.
+
+    The points are looked at in two more ways. Groups of points without a tie in the graph of the ten nearest
+    neighbours (islands) are not joined while a cluster without a valley is split, whether the number is given or
+    not. And with ``refine`` Lloyd's iterations start from the means of the clusters; their partition is kept where
+    it does not cut more ties of the neighbour graphs: overlapping clusters gain by it, other shapes keep the
+    consensus. ``refinement_`` then has the centres, which ``labels_``, ``membership_`` and ``predict`` follow.
+    The memberships are the evidence of the members for these clusters; where the members are for another cluster
+    than the nearest centre, both have the same share.
 
     None or "auto"? None follows clusters of any shape, and costs little more than the members. "auto" looks for clusters that
-    k-means finds again in resamples, at many times the cost, and brings a p-value and a table of criteria. A square is
-    cut into stable parts by it. `experiments/default` has what both find.
+    k-means finds again in resamples, at five to nine times the cost (1,500 objects), and brings a p-value, tests of borders
+    and a table of criteria. `experiments/default` has what both find.
 
     Examples
     --------
@@ -152,7 +169,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     >>> model = ConsensusClustering(n_clusters="auto", random_state=0).fit(X)
     >>> model.n_clusters_, model.selection_.p_value
-    (4, 0.01)
+    (4, 0.025)
     """
 
     def __init__(
@@ -162,7 +179,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         *,
         n_clusters: int | Literal["auto"] | None = None,
         min_clusters: int = 1,
-        refine: bool = False,
+        refine: bool | str = _AUTO,
         random_state: RandomStateLike = None,
         verbose: int = 0,
     ) -> None:
@@ -174,7 +191,16 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None, *, partitions: Any = None, **unknown: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        partitions: Any = None,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        **unknown: Any,
+    ) -> Self:
         """Make the ensemble of the points and find its consensus.
 
         Parameters
@@ -187,6 +213,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Further partitions of the objects, which are combined with those that are made: columns of categories, or
             clusterings from elsewhere; -1, NaN, None: missing. An Ensemble with weights keeps them. Else each
             column counts as much as a column of X: the number of partitions made over the number of features.
+        must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
+            Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept, with a
+            consensus that takes them: the default, EAC, LWEA.
         **unknown : None
             There are no others: points have no weights.
 
@@ -201,10 +230,14 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             If there is another argument.
         """
         refuse_arguments(unknown, f"{_OWNER}.fit", _NO_WEIGHTS)
+        links = given_links(must_link, cannot_link)
+        if links and self.refine is True:
+            raise ParameterError("refine=True keeps no must_link or cannot_link: leave it out.")
         with fitting(self):
             generator, consensus = self._generator(), self._consensus()
             check_int(self.min_clusters, "min_clusters", _OWNER)
-            check_bool(self.refine, "refine", _OWNER)
+            if not isinstance(self.refine, bool | np.bool_ | str) or self.refine not in _REFINE:
+                refuse("refine", _OWNER, "a bool or 'auto'", self.refine)
             seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 5, bits=32)
             if self.random_state is not None:
                 for part, seed in zip((generator, consensus), seeds, strict=False):
@@ -215,47 +248,43 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             validate_data(self, X, skip_check_array=True)
             if isinstance(consensus, ConsensusClusterer):
                 # Before the members are made, which takes longest.
-                consensus._check_number(_num_samples(X))
+                consensus._check_number(num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
             self._n_made = ensemble.n_partitions
             self.ensemble_ = _with_further(ensemble, partitions, self.n_features_in_)
             self.generator_ = generator
             if self.n_clusters == _AUTO:
+                from conclust.selection.beside import choose_beside
+
                 with step("choose"):
-                    self.selection_ = self._select(X, seeds[3])
+                    self.selection_ = choose_beside(
+                        X,
+                        generator,
+                        self.ensemble_,
+                        self._n_made,
+                        seed=seeds[3],
+                        # Without a seed no later fit could ask for the same references.
+                        cached=self.random_state is not None,
+                        verbose=self.verbose,
+                    )
                 consensus.set_params(n_clusters=self.selection_.n_clusters)
             with step("combine", self.ensemble_):
-                self.consensus_ = self._combined(X, consensus, seeds[4])
+                self.consensus_ = self._combined(X, consensus, seeds[4], links)
             with step("refine"):
-                self._refine(X, seeds[4])
+                self._refine(X, seeds[4], constrained=bool(links))
         return self
 
-    def _combined(self, X: Any, consensus: Any, seed: int) -> Any:
+    def _combined(self, X: Any, consensus: Any, seed: int, links: dict[str, Any]) -> Any:
         """Return the consensus, fitted to the ensemble; the points choose its number where nothing else does."""
-        generator = self.generator_
-        if not (
-            isinstance(consensus, AutoConsensus)
-            and consensus.n_clusters is None
-            and self._in_points
-        ):
-            return self._fitted(consensus)
-
-        def choose(trees: GrownTrees) -> ChosenNumber:
-            decision = number_by_borders(
-                scaled_points(generator, X, trees.objects),
-                trees,
-                seed,
-                min_clusters=self.min_clusters,
-                max_clusters=consensus.max_clusters,
-                n_jobs=consensus.n_jobs,
-            )
-            self.border_depths_ = np.array(decision.depths)
-            by: Literal["points", "partitions"] = "points" if decision.by_points else "partitions"
-            return ChosenNumber(decision.n_clusters, decision.reason, by)
-
-        with consensus.number_chosen_by(choose):
-            return self._fitted(consensus)
+        if not (isinstance(consensus, AutoConsensus) and self._in_points):
+            return self._fitted(consensus, links)
+        chooser = ChooserByPoints(self.generator_, X, consensus, seed, self.min_clusters)
+        with consensus.number_chosen_by(chooser):
+            fitted = self._fitted(consensus, links)
+        if chooser.decision is not None:
+            self.border_depths_ = np.array(chooser.decision.depths)
+        return fitted
 
     @property
     def _in_points(self) -> bool:
@@ -263,61 +292,43 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         alone = self.ensemble_.n_partitions == self._n_made
         return alone and isinstance(self.generator_, EnsembleGenerator)
 
-    def _refine(self, X: Any, seed: int) -> None:
+    def _refine(self, X: Any, seed: int, *, constrained: bool) -> None:
         """Move the clusters to their centres, where the points agree."""
         self.refinement_ = None
-        if not (self.refine and self._in_points):
+        ours = isinstance(self.consensus_, AutoConsensus) and not constrained
+        if not (ours if self.refine == _AUTO else self.refine) or not self._in_points:
             return
         labels = np.asarray(self.consensus_.labels_)
         objects = objects_to_refine(labels, seed)
-        self.refinement_ = refine_by_centers(
+        refinement = refine_by_centers(
             scaled_points(self.generator_, X, objects),
             labels[objects],
             int(self.consensus_.n_clusters_),
+            lambda refined: evidence_for(self.ensemble_, objects, refined),
             n_jobs=self.generator_.n_jobs,
         )
-        if self.refinement_ is not None:
-            self._labels, self._membership = self._by_centers(X)
+        if refinement is None:
+            return
+        self.refinement_ = refinement
+        _, first = np.unique(self._nearest(X), return_index=True)
+        self.refinement_ = refinement.renumbered(np.argsort(first))
+        self._labels = self._nearest(X)
+        self._membership = self.refinement_.membership(self._labels, self.ensemble_.indicator)
 
-    def _by_centers(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the labels and memberships of points by the centres."""
+    def _nearest(self, X: Any) -> NDArray[np.int64]:
+        """Return the nearest centre of each point."""
         assert self.refinement_ is not None
-        blocks = list(scaled_blocks(self.generator_, X))
-        labels = [self.refinement_.labels(block) for block in blocks]
-        memberships = [self.refinement_.membership(block) for block in blocks]
-        return np.concatenate(labels), np.concatenate(memberships)
+        blocks = scaled_blocks(self.generator_, X)
+        return np.concatenate([self.refinement_.labels(block) for block in blocks])
 
-    def _select(self, X: Any, seed: int) -> Selection:
-        """Choose the number of clusters by resamples of the points, in the scale of the generator."""
-        from conclust.selection import choose
-
-        made, ours = self.generator_, isinstance(self.generator_, EnsembleGenerator)
-        categories, weight = None, 1.0
-        if self.ensemble_.n_partitions > self._n_made:
-            further = range(self._n_made, self.ensemble_.n_partitions)
-            part = self.ensemble_.subset(partitions=np.array(further))
-            categories = part.labels
-            weight = float(part.partition_weights.mean()) * self.n_features_in_ / self._n_made
-        return choose(
-            X,
-            categories=categories,
-            category_weight=weight,
-            scale=made.scale_ if ours else None,
-            n_jobs=made.n_jobs if ours else None,
-            # Without a seed no later fit could ask for the same references.
-            cache_dir=made.cache_dir if ours and self.random_state is not None else None,
-            random_state=seed,
-            verbose=self.verbose,
-        )
-
-    def _fitted(self, consensus: Any) -> Any:
-        """Return the consensus, fitted to the ensemble."""
+    def _fitted(self, consensus: Any, links: dict[str, Any]) -> Any:
+        """Return the consensus, fitted to the ensemble with the constraints."""
         # A clusterer of points would take the labels, as an array, for coordinates.
         of_points = type(consensus).__module__.startswith(("sklearn.cluster.", "sklearn.mixture."))
         try:
             if of_points:
                 raise TypeError("labels are no coordinates")
-            return consensus.fit(self.ensemble_)
+            return consensus.fit(self.ensemble_, **links)
         except TypeError:
             if isinstance(consensus, ConsensusClusterer):
                 raise
@@ -345,7 +356,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         k = 1 if isinstance(self.n_clusters, str) and self.n_clusters == _AUTO else self._number()
         part = self.consensus
         if part is None:
-            return _default_consensus(k)
+            return AutoConsensus(k)
         if isinstance(part, str):
             method = method_named(part)
             if method is None:
@@ -428,7 +439,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         """Return the labels of points by every member, and those that further partitions have."""
         # Checked here so that errors name this estimator; passed on as it came, with its names.
         check_column_names(X)
-        validate_data(self, X, reset=False)
+        read_points(self, X, reset=False)
         labels = self.generator_.transform(X)
         # The consensus was fitted to an Ensemble: names of a frame (set_output) would be unknown to it.
         labels = np.asarray(labels) if hasattr(labels, "columns") else labels
@@ -462,7 +473,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
         if self.refinement_ is not None:
-            return self._by_centers(X)[0]
+            return self._nearest(X)
         return cast(NDArray[np.int64], self.consensus_.predict(labels))
 
     @where_consensus_has("predict_proba")
@@ -484,7 +495,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
         if self.refinement_ is not None:
-            return self._by_centers(X)[1]
+            codes, _ = self.ensemble_.encode(labels)
+            indicator = indicator_of(codes, self.ensemble_.offsets)
+            return self.refinement_.membership(self._nearest(X), indicator)
         return cast(NDArray[np.float64], self.consensus_.predict_proba(labels))
 
     def transform(self, X: Any, *, partitions: Any = None) -> NDArray[np.float64]:
@@ -545,7 +558,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     def score(self, X: Any, y: None = None, *, partitions: Any = None) -> float:
         """Agreement of the clusters of X with members held out.
 
-        The generator draws members of X anew, with another seed: the score is their mean normalized
+        The generator draws members of X again, with another seed: the score is their mean normalized
         mutual information (:func:`conclust.metrics.anmi`) with the clusters of X. So it can be
         compared between models that share a generator, and GridSearchCV can choose `n_clusters`.
 
@@ -599,11 +612,6 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 for _name in ("transform", "fit_transform"):
     _needed = where_consensus_has("predict_proba")
     setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
-
-
-def _default_consensus(n_clusters: int | None) -> Any:
-    """Return the consensus that is taken where none is given."""
-    return AutoConsensus(n_clusters)
 
 
 def _with_further(ensemble: Ensemble, partitions: Any, n_features: int) -> Ensemble:

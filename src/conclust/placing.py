@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import indicator_of, missing_code
+from conclust._containers import number_array, plain_array
+from conclust._labels import canonical_labels, indicator_of, missing_code
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import InputError
 
-__all__ = ["shared_clusterings"]
+__all__ = ["shared_clusterings", "warm_start"]
 
 
 def shared_clusterings(
@@ -32,7 +34,7 @@ def shared_clusterings(
         Labels of the new objects in the same partitions. A label that no object of the ensemble
         has is noise: observed, and apart from all others.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 in `new` means.
+        Meaning of -1 in `new`.
 
     Returns
     -------
@@ -54,29 +56,131 @@ def shared_clusterings(
     array([[0.  , 0.75],
            [0.5 , 0.25]])
     """
+    found = _read_consensus(labels, ensemble)
+    codes, _ = ensemble.encode(new, missing=missing)
+    return _shares(ensemble, _held(found), indicator_of(codes, ensemble.offsets), _present(codes))
+
+
+def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
+    """Return a partition or a membership to start from: that of before, and new objects placed beside.
+
+    For methods that improve what they are given, as ``PCC(K, init=warm_start(ensemble, previous))``: where little has
+    changed since, they stay near the consensus of before.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The partitions of the objects of now.
+    previous : array-like of int of shape (n_samples,), or of float of shape (n_samples, n_clusters)
+        The clusters before, -1 for an object that is new or was in none; or the membership before, with rows of NaN for
+        such objects.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_samples,), or of float64 of shape (n_samples, n_clusters)
+        As `previous`. Clusters are consecutive from 0 by first appearance. A new object is in the cluster with which
+        it shares most partitions (:func:`shared_clusterings`), or has these shares as its row, scaled to sum to 1;
+        without any, it is in the largest cluster, or its row is uniform.
+
+    Raises
+    ------
+    InputError
+        If `previous` is neither one whole number an object nor a row each, or puts no object in a cluster.
+
+    Examples
+    --------
+    >>> from conclust import Ensemble
+    >>> from conclust.placing import warm_start
+    >>> ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 2], [1, 1]])
+    >>> warm_start(ensemble, [7, 7, 3, 3, -1])
+    array([0, 0, 1, 1, 1])
+    >>> warm_start(ensemble, [[1, 0], [1, 0], [0, 1], [0.2, 0.8], [float("nan")] * 2]).round(2)
+    array([[1.  , 0.  ],
+           [1.  , 0.  ],
+           [0.  , 1.  ],
+           [0.2 , 0.8 ],
+           [0.06, 0.94]])
+    """
+    _needs_ensemble(ensemble)
+    if plain_array(previous, "'previous'").ndim == 2:
+        return _warm_membership(ensemble, number_array(previous, "'previous'").copy())
+    found = _read_consensus(previous, ensemble)
+    found = canonical_labels(np.where(found < 0, -1, found))
+    new = np.flatnonzero(found < 0)
+    if not len(new):
+        return found
+    held = _held(found)
+    shares = np.nan_to_num(_shares(ensemble, held, ensemble.indicator[new], ensemble.present[new]))
+    largest = int(held.sum(axis=0).argmax())
+    start = found.copy()
+    start[new] = np.where(shares.max(axis=1) > 0, shares.argmax(axis=1), largest)
+    return canonical_labels(start)
+
+
+def _warm_membership(ensemble: Ensemble, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return memberships, of new objects by the shares of partitions."""
+    known: NDArray[np.bool_] = np.logical_not(np.isnan(rows).all(axis=1))
+    if len(rows) != ensemble.n_samples or not known.any() or np.isnan(rows[known]).any():
+        raise InputError(
+            f"A membership of before has a row for each of the {ensemble.n_samples} objects, of numbers, or of NaN for "
+            f"new objects, not for all. Got shape {rows.shape} with {int(np.isnan(rows).sum())} NaN."
+        )
+    new = np.flatnonzero(~known)
+    held = np.where(known[:, np.newaxis], rows, 0.0)
+    shares = np.nan_to_num(_shares(ensemble, held, ensemble.indicator[new], ensemble.present[new]))
+    total = shares.sum(axis=1, keepdims=True)
+    placed = np.full_like(shares, 1.0 / rows.shape[1])
+    np.divide(shares, total, out=placed, where=total > 0)
+    rows[new] = placed
+    return rows
+
+
+def _held(found: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return which object is in which cluster, (n, K)."""
+    placed = np.flatnonzero(found >= 0)
+    held = np.zeros((len(found), int(found.max()) + 1))
+    held[placed, found[placed]] = 1.0
+    return held
+
+
+def _needs_ensemble(ensemble: Any) -> None:
     if not isinstance(ensemble, Ensemble):
         raise InputError(
-            f"shared_clusterings needs an Ensemble. Got {type(ensemble).__name__} instead: Ensemble(labels) "
-            "makes one."
+            f"An Ensemble is needed. Got {type(ensemble).__name__} instead: Ensemble(labels) makes one."
         )
-    found = np.asarray(labels)
+
+
+def _read_consensus(labels: ArrayLike, ensemble: Ensemble) -> NDArray[np.int64]:
+    """Read the cluster of each object of an ensemble; negative: in none."""
+    _needs_ensemble(ensemble)
+    found = plain_array(labels, "'labels'")
     if found.shape != (ensemble.n_samples,) or found.dtype.kind not in "iu":
         raise InputError(
             f"'labels' must be one whole number an object, shape ({ensemble.n_samples},). Got shape "
             f"{found.shape} and dtype {found.dtype} instead."
         )
-    placed = np.flatnonzero(found >= 0)
-    if not placed.size:
+    if not (found >= 0).any():
         raise InputError("'labels' put no object in a cluster: there is nowhere to place others.")
-    codes, _ = ensemble.encode(new, missing=missing)
-    in_cluster = np.zeros((ensemble.n_samples, int(found.max()) + 1))
-    in_cluster[placed, found[placed]] = 1.0
-    together = indicator_of(codes, ensemble.offsets) @ (
-        ensemble.column_weights[:, np.newaxis] * (ensemble.indicator.T @ in_cluster)
-    )
-    present = np.asarray(codes != missing_code(codes.dtype), dtype=np.float64)
-    both = (present * ensemble.partition_weights) @ (
-        ensemble.present.T.astype(np.float64) @ in_cluster
+    return found.astype(np.int64)
+
+
+def _present(codes: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(codes != missing_code(codes.dtype))
+
+
+def _shares(
+    ensemble: Ensemble,
+    held: NDArray[np.float64],
+    indicator: sp.csr_array,
+    present: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return the shares of `shared_clusterings` for objects by their indicator and by who observed them.
+
+    `held` (n, K): how much of each object each cluster has.
+    """
+    together = indicator @ (ensemble.column_weights[:, np.newaxis] * (ensemble.indicator.T @ held))
+    both = (present.astype(np.float64) * ensemble.partition_weights) @ (
+        ensemble.present.T.astype(np.float64) @ held
     )
     shares: NDArray[np.float64] = np.full(together.shape, np.nan)
     np.divide(together, both, out=shares, where=both > 0)

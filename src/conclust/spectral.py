@@ -121,9 +121,9 @@ def bipartite_spectrum(
     B : csr_array of shape (n, T) or Edges
         Non-negative weights of objects and clusters.
     k : int
-        How many triplets; fewer where the rank is lower.
+        Number of triplets; fewer if the rank is lower.
     mixing : csr_array of shape (T, T), default=None
-        W, symmetric and non-negative: the graph is B W in the place of B, and never made where it has
+        W, symmetric and non-negative: the graph is B W in place of B, and never made where it has
         more objects than clusters.
 
     Returns
@@ -152,7 +152,7 @@ def transfer_cut(
     B : csr_array of shape (n, T) or Edges
         Non-negative weights of objects and clusters.
     k : int
-        How many triplets; fewer where the rank is lower.
+        Number of triplets; fewer if the rank is lower.
     mixing : csr_array of shape (T, T), default=None
         W, if the graph is B W.
 
@@ -185,9 +185,9 @@ def transfer_cut_of_products(
         B' D_x^-1 B. A sparse one says that few triplets of many are wanted of a connected graph: Lanczos finds them
         in a fraction of the time.
     degrees : ndarray of shape (T,)
-        Of the clusters: B' 1.
+        Degrees of the clusters: B' 1.
     k : int
-        How many triplets; fewer where the rank is lower.
+        Number of triplets; fewer if the rank is lower.
     components : callable
         Finds the component that each cluster is in, as `components_of` numbers them; called only where
         the graph may fall into several.
@@ -320,7 +320,7 @@ def leading_eigenvectors(
     n : int
         Its size; up to 1,500 the matrix is made.
     k : int
-        How many, at most n.
+        Number of vectors, at most n.
     """
     if n <= _WHOLE:
         E = np.column_stack([product(unit) for unit in np.eye(n)])
@@ -346,9 +346,9 @@ def spectrum_of_products(
     forth, back : callable
         The products A V of V (T, w), and A' U of U (n, w).
     start : ndarray of shape (T, w)
-        What to start from, w >= k: right singular vectors of a graph that resembles A.
+        Start of the iteration, w >= k: right singular vectors of a graph that resembles A.
     k : int
-        How many triplets; fewer where the rank is lower.
+        Number of triplets; fewer if the rank is lower.
 
     Returns
     -------

@@ -74,7 +74,7 @@ def cases():
     late[:, 5] = np.where(np.arange(300) > 290, 7 + truth, 0)
     nowhere = missing.copy()
     nowhere[[0, 17, 18, 299]] = -1
-    # A whole block that nobody observed.
+    # A whole block that no partition observed.
     nowhere[100:140] = -1
     apart, _ = planted(seed=6, n=300, m=6, k=4, flip=0.0)
     apart[apart == 3] = 2  # components of the graph

@@ -1,6 +1,7 @@
 """The laws of every method that reads labels in blocks."""
 
 import itertools
+import pickle
 import warnings
 
 import numpy as np
@@ -12,6 +13,7 @@ import conclust
 from conclust import Ensemble
 from conclust.blocks import LabelStore, checkpoint
 from conclust.blocks.runners import LocalRunner
+from conclust.consensus.probabilistic import weighted
 from conclust.consensus.probabilistic.distances import AllPairs
 from conclust.consensus.probabilistic.solvers import blocked
 from conclust.divergences import Divergence, kl
@@ -33,6 +35,12 @@ SPECIFIC = (
     "distances_",
 )
 OWN = Divergence(kl.value, kl.derivative, kl.curvature, name="own kl")
+
+
+@pytest.fixture(autouse=True)
+def in_blocks(monkeypatch):
+    """Few objects are not read at once: the laws are of what many objects get."""
+    monkeypatch.setattr(weighted, "_READ_ALL", 0)
 
 
 def fitted(form, labels, weights=None, k=3, **how):
@@ -345,3 +353,31 @@ def naive_loss(labels, Y, weights):
             same = labels[i, u] == labels[j, u] and labels[i, u] != -2
             total += weight * (same - products[i, j]) ** 2
     return total
+
+
+def nearly_random(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(5, 60)), int(rng.integers(2, 8))
+    return np.where(rng.random((n, m)) < 0.1, -1, rng.integers(0, 4, (n, m)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_weighted_pcc_of_few_objects_is_that_of_labels_in_memory(monkeypatch, seed):
+    labels = nearly_random(seed)
+    weights = np.random.default_rng(seed).random(labels.shape[1]) if seed % 2 else None
+    monkeypatch.setattr(weighted, "_READ_ALL", len(labels))
+    whole = made("WeightedPCC").fit(Ensemble(labels, weights=weights))
+    parts = fitted("WeightedPCC", labels, weights, block_rows=4)
+    assert type(parts.labels_).__name__ == type(parts.membership_).__name__ == "BlockedArray"
+    assert_same_bits(parts, whole)
+    np.testing.assert_array_equal(parts.predict(labels), whole.predict(labels))
+    store = LabelStore(labels, block_rows=4)
+    np.testing.assert_array_equal(np.asarray(parts.predict(store)), whole.predict(labels))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(parts)).labels_, whole.labels_)
+
+
+def test_weighted_pcc_in_blocks_of_noise_alone_is_that_in_memory(monkeypatch):
+    monkeypatch.setattr(weighted, "_READ_ALL", 5)
+    noise = np.full((5, 1), -2)
+    parts = fitted("WeightedPCC", noise, k=2)
+    np.testing.assert_array_equal(parts.labels_, made("WeightedPCC", 2).fit(noise).labels_)

@@ -50,7 +50,7 @@ def test_many_merges_are_those_of_all_labels_at_once(scheme, kind):
 
 @pytest.mark.parametrize("done", ["votes", "merges"])
 def test_a_second_run_counts_again_what_blocks_kept(done, tmp_path):
-    # What blocks keep is no part of the checkpoint: votes and merges are.
+    # What blocks keep is not part of the checkpoint: votes and merges are.
     labels, weights = split("noise")
     store = LabelStore(labels, weights=weights, block_rows=33)
     plain = CumulativeVoting(3).fit(store)

@@ -234,7 +234,7 @@ def test_objects_without_evidence_are_told(tmp_path, out, capsys):
     (tmp_path / "a.csv").write_text("a,b\n0,1\n0,1\n,\n1,0\n1,0\n")
     assert main(["combine", str(tmp_path / "a.csv"), "--max-clusters", "2", "--out", str(out)]) == 0
     said = capsys.readouterr()
-    assert "1 object in no clustering at all: label -1." in said.out
+    assert "1 object without a clustering: label -1." in said.out
     assert "conclust: warning: " in said.err
     assert "missing in every partition" in said.err
     assert [row["label"] for row in table(out / "labels.csv")] == ["0", "0", "-1", "1", "1"]
@@ -338,7 +338,7 @@ def test_help(command, capsys):
 
 def test_help_of_all(capsys):
     assert main(["help"]) == 0
-    assert "'conclust COMMAND --help' tells the options" in capsys.readouterr().out
+    assert "'conclust COMMAND --help' lists the options" in capsys.readouterr().out
 
 
 def test_version(capsys):
@@ -486,10 +486,40 @@ def test_an_unwritable_folder_is_found_before_the_work(matrix, tmp_path, monkeyp
 # ---- talk
 
 
-def test_quiet_says_nothing(matrix, out, capsys):
-    assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out), "-q"]) == 0
+def test_quiet_prints_the_first_line_of_the_result(matrix, out, capsys):
+    command = ["combine", str(matrix), "--max-clusters", "2", "--force"]
+    assert main([*command, "--out", str(out)]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert main([*command, "--out", str(out), "-q"]) == 0
     said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "")
+    assert (said.out, said.err) == (first + "\n", "")
+    assert main([*command, "--out", "-", "-q"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("object,label,") or said.out.startswith("label,")
+    assert said.err == ""
+
+
+def test_the_figures_of_the_number_are_printed_with_verbose_only(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4), 10)[:, None].repeat(6, axis=1)
+    labels[:, 3:] //= 2
+    labels[rng.random(labels.shape) < 0.05] = 0
+    np.savetxt(tmp_path / "a.csv", labels, fmt="%d", delimiter=",")
+    said = []
+    for more in ([], ["-v"]):
+        command = [
+            "combine",
+            str(tmp_path / "a.csv"),
+            "--force",
+            "--out",
+            str(tmp_path / "o"),
+            *more,
+        ]
+        assert main(command) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0].startswith("2 clusters (next best: 4) of 40 objects, from 6 clusterings.")
+    assert "borders straddled" not in said[0]
+    assert "borders straddled" in said[1]
 
 
 def test_programmers_warnings_are_not_shown(matrix, out, monkeypatch, capsys):
@@ -555,9 +585,11 @@ def test_the_default_finds_number_and_says_why(tmp_path, capsys):
     more = ["--partitions", "40", "--out"]
     assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
     said = capsys.readouterr().out
-    assert "4 clusters of 200 objects" in said
+    assert "4 clusters (next best: 5) of 200 objects" in said
     assert "4 clusters: no two of them touch" in said
-    assert re.search(r"Mean confidence [01]\.\d+; combining partitions of the same sizes", said)
+    assert re.search(
+        r"Mean confidence [01]\.\d\d \([01]\.\d\d expected from random partitions", said
+    )
     written = result(tmp_path / "r")
     assert written["settings"]["method"] == "autoconsensus"
     assert 0 < written["mean_confidence_by_chance"] < 0.6 < written["mean_confidence"]
@@ -589,7 +621,7 @@ def test_confidence_that_is_no_better_than_chance_is_said(tmp_path, capsys):
         more = ["--method", "voting", "-k", "3", "--seed", str(seed), "--force"]
         assert main(["combine", str(labels), *more, "--out", str(tmp_path / "r")]) == 0
         said.append(capsys.readouterr().out)
-    assert any("It is no better than that" in text for text in said)
+    assert any("It is not higher than expected" in text for text in said)
 
 
 def test_too_few_to_tell_agreement_from_chance_is_said(tmp_path, capsys):
@@ -597,5 +629,5 @@ def test_too_few_to_tell_agreement_from_chance_is_said(tmp_path, capsys):
     labels.write_text("name,a,b\nada,1,x\nbob,1,x\ncy,2,y\ndee,2,y\n")
     assert main(["combine", str(labels), "-k", "2", "--out", str(tmp_path / "r")]) == 0
     said = capsys.readouterr().out
-    assert "too few objects or clusterings to tell agreement from chance" in said
+    assert "too few objects or clusterings to distinguish agreement from chance" in said
     assert "do not agree" not in said

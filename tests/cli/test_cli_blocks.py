@@ -82,7 +82,7 @@ def test_what_needs_the_clusterings_says_that_blocks_keep_none(command, file, ca
     words = [command, out] if command == "report" else [command, out, str(file), "--out", "-"]
     assert main(words) == 1
     told = capsys.readouterr().err
-    assert "was made of labels in blocks" in told
+    assert "was made from labels in blocks" in told
     assert "'conclust combine' without --blocks" in told
     assert not (file.parent / "out" / "report.html").exists()
 

@@ -175,6 +175,7 @@ def test_compare_with_the_table_that_was_clustered(customers, tmp_path, capsys):
     more = ["--columns", "income,visits", "--impute", "mean", "--method", "eac", "-k", "2"]
     more += ["--partitions", "10", "-q"]
     assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
+    assert capsys.readouterr().out.startswith("2 clusters of 240 objects")
     labels = tmp_path / "o" / "labels.csv"
     lines = labels.read_text().splitlines()
     labels.write_text("\n".join([lines[0], *lines[:0:-1]]))  # matched by name, so in any order
@@ -340,7 +341,7 @@ def test_objects_with_empty_cells_are_dropped(tmp_path, capsys):
     assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
     said = capsys.readouterr()
     assert "2 objects with empty cells left out (--impute drop)." in said.err
-    assert "2 objects in no clustering at all: label -1." in said.out
+    assert "2 objects without a clustering: label -1." in said.out
     rows = read(tmp_path / "o")
     assert [row["object"] for row in rows] == list("012345")
     assert [row["label"] for row in rows] == ["0", "0", "-1", "1", "1", "-1"]
@@ -378,7 +379,7 @@ def test_decimal_comma(tmp_path):
     write(path, [["1.500,5", "2"], ["3", "4"]], ["x", "y"], ";")
     refused(lambda: read_points(path, Reading(decimal="comma")), "'1.500,5' stands where")
     write(path, [["1.5", "2"], ["3", "4"]], ["x", "y"], ";")
-    refused(lambda: read_points(path, Reading(decimal="comma")), "a point is no part of a number")
+    refused(lambda: read_points(path, Reading(decimal="comma")), "a point is not part of a number")
     path.write_text("1,5\n2,5\n")  # one column: the comma cannot separate
     np.testing.assert_array_equal(read_points(path, Reading(decimal="comma")).X, [[1.5], [2.5]])
 
@@ -497,7 +498,7 @@ def test_wrong_command_lines_are_told_in_one_line(capsys):
         ),
         (["cluster", "x.csv", "--impute", "medain"], "there is no 'medain'. Is it 'median'?"),
         (["combine"], "the following arguments are required: FILE."),
-        (["combine", "x.csv", "--method", "hbgf"], "HBGF must be told how many clusters"),
+        (["combine", "x.csv", "--method", "hbgf"], "HBGF needs the number of clusters: give -k."),
     ):
         with pytest.raises(SystemExit) as ended:
             main(arguments)

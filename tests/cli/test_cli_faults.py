@@ -1,5 +1,6 @@
 """Files that take memory or break readers, inputs that would be replaced, and signals in the first moment."""
 
+import json
 import os
 import signal
 import subprocess
@@ -176,7 +177,7 @@ def test_force_never_replaces_what_is_read(table, tmp_path, capsys):
     for name in ("result.json", "labels.csv", "ensemble.npz"):
         assert main(["report", str(out), "--out", str(out / name), "--force"]) == 1
     assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
-    # What is no input is replaced as before.
+    # What is not an input is replaced as before.
     assert combine(table, "--out", out, "--force") == 0
     assert main(["report", str(out), "--no-pictures", "--force", "-q"]) == 0
     assert main(["report", str(out), "--no-pictures", "--force", "-q"]) == 0
@@ -229,3 +230,17 @@ def test_the_script_begins_where_signals_are_handled():
 
     (script,) = entry_points(group="console_scripts", name="conclust")
     assert script.value == "conclust._entry:process"
+
+
+def test_a_result_told_to_be_of_other_columns_is_refused(tmp_path, table, capsys):
+    out = tmp_path / "out"
+    assert (
+        main(["combine", str(table), "-k", "2", "--method", "voting", "--out", str(out), "-q"]) == 0
+    )
+    about = json.loads((out / "result.json").read_text())
+    about["input"]["columns"] = ["a"]
+    (out / "result.json").write_text(json.dumps(about))
+    assert main(["predict", str(out), str(table), "--out", str(tmp_path / "new.csv")]) == 1
+    said = capsys.readouterr().err
+    assert "internal error" not in said
+    assert "columns" in said

@@ -290,7 +290,11 @@ def test_minus_one_as_noise_leaves_empty_cells_missing(tmp_path, more):
 
 @pytest.mark.parametrize(
     ("cell", "sentence"),
-    [("1.5", "'1.5' is no whole number"), ("-3", "'-3' is negative"), ("inf", "no whole number")],
+    [
+        ("1.5", "'1.5' is not a whole number"),
+        ("-3", "'-3' is negative"),
+        ("inf", "is not a whole number"),
+    ],
 )
 def test_bad_labels_are_refused_with_their_place(tmp_path, cell, sentence):
     content = f"a,b\n1,1\n1,{cell}\n2,2\n"

@@ -108,7 +108,7 @@ def test_linkage_is_a_parameter_of_all_trees(matrix, capsys):
     assert result(matrix)["settings"]["consensus"]["linkage"] == "ward"
     twice = ["--method", "eac", "--linkage", "ward", "--set", "linkage=single"]
     assert "'linkage' is given twice" in usage(capsys, *twice)
-    assert "HBGF builds no tree" in usage(
+    assert "HBGF does not build a tree" in usage(
         capsys, "--method", "hbgf", "-k", "2", "--linkage", "ward"
     )
 
@@ -128,12 +128,15 @@ def test_wrong_choices_are_told_how_to_be_right(capsys):
     for arguments, sentence in (
         (["--method", "hgbf"], "There is no method 'hgbf'. Is it HBGF"),
         (["--method", "xyzzy"], "There is no method 'xyzzy'. 'conclust methods' lists them all."),
-        (["--method", "hbgf"], "HBGF must be told how many clusters to make: give -k."),
+        (["--method", "hbgf"], "HBGF needs the number of clusters: give -k."),
         (["--method", "hbgf", "--max-clusters", "3"], "give -k."),
-        (["-k", "3", "--max-clusters", "3"], "give one of them."),
+        (["-k", "3", "--max-clusters", "3"], "give only one of them"),
         (["--method", "mediod"], "There is no method 'mediod'. Is it CEHM or FuzzyRows"),
-        (["--method", "medianpartition", "-k", "3"], "leave their number out."),
-        (["--method", "fcaconsensus", "--max-clusters", "3"], "leave their number out."),
+        (["--method", "medianpartition", "-k", "3"], "determines the number of clusters itself"),
+        (
+            ["--method", "fcaconsensus", "--max-clusters", "3"],
+            "determines the number of clusters itself",
+        ),
         (["-K", "3"], "there is no option -K. Is it -k?"),
         ([*hbgf, "width=3"], "HBGF has no parameter 'width'. It has: partitioner, joint, balance"),
         ([*hbgf, "width"], "--set takes NAME=VALUE, got 'width'."),

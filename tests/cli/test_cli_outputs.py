@@ -166,7 +166,7 @@ def test_places_that_cannot_be_written_are_found_at_once(tmp_path):
 
 
 def test_only_known_files_are_written(tmp_path):
-    with OutputFolder(tmp_path / "a") as folder, pytest.raises(ValueError, match="no file of"):
+    with OutputFolder(tmp_path / "a") as folder, pytest.raises(ValueError, match="not a file of"):
         folder.file("../evil")
 
 

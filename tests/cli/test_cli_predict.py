@@ -79,7 +79,7 @@ def test_new_points_go_where_the_models_put_them(clustered, tmp_path, capsys):
     said = capsys.readouterr()
     assert "60 new objects placed in" in said.out
     assert "Against the known classes: H = " in said.out
-    assert "Finding the consensus again (PCC, which took" in said.err
+    assert "Computing the consensus again (PCC, which took" in said.err
     generator = EnsembleGenerator("kmeans", n_partitions=20, n_jobs=1)
     columns = np.column_stack([X[:, 0], 100 * X[:, 1], X[:, 2]])
     # What the files hold: repr() of the numbers, read to the bit.
@@ -171,7 +171,7 @@ def test_categories_and_empty_cells_of_new_points(tmp_path, capsys):
         assert (found[20] == -1) == (impute == "drop")
         known = found >= 0
         assert adjusted_rand_score(TRUTH[NEW][known], found[known]) > 0.9
-    assert "1 object of which nothing is known: label -1." in capsys.readouterr().out
+    assert "1 object without any known label: label -1." in capsys.readouterr().out
 
 
 # ---- label matrices
@@ -221,7 +221,7 @@ def test_new_labels_that_are_missing_or_unknown(combined, tmp_path, capsys):
     assert min(sure[0], sure[2]) > 0.8
     written = json.loads((tmp_path / "p/result.json").read_text())
     assert written["mean_confidence"] == pytest.approx(np.mean(sure), abs=1e-6)
-    assert "1 object of which nothing is known" in capsys.readouterr().out
+    assert "1 object without any known label" in capsys.readouterr().out
 
 
 # ---- refusals
@@ -235,15 +235,15 @@ def test_folders_that_are_no_results(clustered, combined, tmp_path, capsys):
         return capsys.readouterr().err
 
     out = ["--out", tmp_path / "p"]
-    assert "is no result folder" in told(tmp_path, new, *out)
+    assert "is not a result folder" in told(tmp_path, new, *out)
     assert "holds the result that is read" in told(result, new, "--out", result, "--force")
-    assert "lacks 'a', 'b', 'c', of which the result was made" in told(result, combined, *out)
+    assert "lacks 'a', 'b', 'c', which the result was made from" in told(result, combined, *out)
     short = points(tmp_path / "short.csv", NEW, ("a", "b"))
     assert "lacks 'c'" in told(result, short, *out)
     changed = tmp_path / "changed"
     shutil.copytree(result, changed)
     (changed / "labels.csv").write_text("id,label\n" + "".join(f"o{i},0\n" for i in range(180)))
-    assert "gives other labels than labels.csv" in told(changed, new, *out)
+    assert "gives labels that differ from labels.csv" in told(changed, new, *out)
     (changed / "labels.csv").write_text("id,label\no0,0\n")
     assert "does not fit ensemble.npz" in told(changed, new, *out)
     (changed / "generator.npz").unlink()

@@ -24,7 +24,7 @@ def test_the_page_is_written_into_the_folder(result, capsys):
     text = (result / "report.html").read_text("utf-8")
     assert "3 clusters in 18 objects" in text
     assert main(["report", str(result), "--no-pictures"]) == 1
-    assert "is there already. Give --force" in capsys.readouterr().err
+    assert "already exists. Give --force" in capsys.readouterr().err
     assert main(["report", str(result), "--no-pictures", "--force", "-q"]) == 0
     assert capsys.readouterr() == ("", "")
     assert (result / "report.html").read_text("utf-8") == text
@@ -38,7 +38,7 @@ def test_the_page_goes_where_it_is_wanted(result, tmp_path, capsys):
     assert main(["report", str(result), "--out", str(tmp_path)]) == 1
     assert "is a folder. Give --out the name of a file" in capsys.readouterr().err
     assert main(["report", str(result), "--out", str(tmp_path / "no" / "x.html")]) == 1
-    assert "There is no folder" in capsys.readouterr().err
+    assert "does not exist. Create it first." in capsys.readouterr().err
 
 
 def test_a_result_that_is_made_again_loses_its_page(result, tmp_path):

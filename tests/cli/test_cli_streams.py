@@ -259,7 +259,7 @@ def test_labels_in_a_file_of_any_name(matrix, suffix, capsysbinary, monkeypatch)
     assert listing(".") == sorted([name, "labels.csv"])
     # Not replaced unasked; the same labels give the same bytes whatever the name and the hour.
     assert main([*words, name]) == 1
-    assert b"is there already. Give --force" in capsysbinary.readouterr().err
+    assert b"already exists. Give --force" in capsysbinary.readouterr().err
     monkeypatch.setattr(time, "time", lambda: 2e9)
     assert main([*words, name, "--force"]) == 0
     assert main([*words, f"other{suffix}"]) == 0
@@ -274,7 +274,9 @@ def test_a_folder_that_is_called_like_a_table(matrix, monkeypatch, capsys):
     assert listing("old.csv") == COMBINED
     capsys.readouterr()
     assert main(["combine", "labels.csv", "-k", "2", "--out", "nowhere/a.csv"]) == 1
-    assert "There is no folder nowhere for a.csv. Make it first." in capsys.readouterr().err
+    assert (
+        "The folder nowhere for a.csv does not exist. Create it first." in capsys.readouterr().err
+    )
     with pytest.raises(SystemExit):
         main(["combine", "l.npy", "--blocks", "--method", "hbgf", "-k", "2", "--out", "a.csv"])
     assert "no stream and no table" in capsys.readouterr().err

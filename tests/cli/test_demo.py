@@ -55,7 +55,7 @@ def test_one_story_from_points_to_a_report(done):
         ).fit(wine.X)
     assert model.n_clusters_ == 3
     assert f"How many clusters? {model.selection_.reason}" in words
-    assert "p = 0.01, 99 rotations" in words
+    assert "p = 0.025, 39 rotations" in words
     sizes = np.bincount(model.labels_)
     assert f"Sizes: {', '.join(map(str, sizes))}." in words
     surest = object_confidence(model).confidence
@@ -208,7 +208,7 @@ def test_what_the_demo_refuses(tmp_path, capsys, monkeypatch):
     ("X", "sentence"),
     [
         (np.array([[1.0, np.nan]] * 3), "missing values"),
-        (np.array([["a"]] * 3), "no table of numbers"),
+        (np.array([["a"]] * 3), "not a table of numbers"),
     ],
 )
 def test_data_sets_that_are_no_complete_tables(X, sentence):

@@ -67,7 +67,7 @@ def test_one_cluster_differs_from_nothing():
     [
         (np.zeros((3, 2)), "a row for each of the 4 labels. Got an array of shape (3, 2)"),
         (np.full((4, 1), "a"), "must hold numbers"),
-        (np.full((4, 1), np.inf), "Got infinity"),
+        (np.full((4, 1), np.inf), "contains infinity in column 0"),
     ],
 )
 def test_points_that_are_none_are_refused(X, said):

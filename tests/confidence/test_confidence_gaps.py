@@ -121,7 +121,7 @@ def test_bad_input_of_gaps():
     labels = [0, 0, 0, 1, 1, 1]
     with pytest.raises(InputError, match="a row for each of the 6 labels"):
         cluster_gaps(X[:5], labels)
-    with pytest.raises(InputError, match="finite numbers"):
+    with pytest.raises(InputError, match="NaN in column"):
         cluster_gaps(X * np.nan, labels)
     for name in ("n_splits", "n_draws", "max_samples"):
         with pytest.raises(ParameterError, match=f"'{name}' parameter of cluster_gaps"):
@@ -199,6 +199,30 @@ def test_objects_that_no_drawn_partition_saw_are_in_no_cluster():
     found = other_members(model, labels, n_draws=30, random_state=0)
     assert found.kept[0] == found.kept[1] < 1
     assert found.kept[2] == found.kept[3] > found.kept[0]
+
+
+def test_gaps_between_clusters_that_are_not_neighbours_are_marked():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2)) * [5, 1]
+    fifths = np.digitize(X[:, 0], np.quantile(X[:, 0], [0.2, 0.4, 0.6, 0.8]))
+    gaps = cluster_gaps(X, fifths, random_state=0, n_draws=199)
+    order = canonical_labels(fifths)
+    place = np.array([fifths[order == k][0] for k in range(5)])
+    side_by_side = np.abs(place[:, None] - place) == 1
+    np.testing.assert_array_equal(gaps.neighbours, side_by_side)
+    assert not (gaps.separated() & gaps.neighbours).any()
+    assert (gaps.separated() & ~gaps.neighbours).any()
+    # The twin: no third centre in the ball over two centres.
+    centres = np.array([X[order == k].mean(axis=0) for k in range(5)])
+    for a in range(5):
+        for b in range(5):
+            middle, radius = (
+                (centres[a] + centres[b]) / 2,
+                np.linalg.norm(centres[a] - centres[b]) / 2,
+            )
+            others = [c for c in range(5) if c not in (a, b)]
+            alone = all(np.linalg.norm(centres[c] - middle) >= radius for c in others)
+            assert gaps.neighbours[a, b] == (a != b and alone)
 
 
 def test_bad_input_of_other_members(blobs):

@@ -1,4 +1,4 @@
-"""The registry tells the truth about the estimators, and docs/methods.md agrees with it."""
+"""The registry tells the truth about the estimators, and docs/methods.md and 'conclust methods' agree with it."""
 
 import inspect
 import re
@@ -21,6 +21,12 @@ def test_the_page_is_what_the_methods_say():
     told = methods_table.PAGE.read_text(encoding="utf-8")
     assert told == methods_table.text(), "run: make docs"
     assert "docs/methods.md" in (methods_table.PAGE.parents[1] / "README.md").read_text("utf-8")
+
+
+def test_the_command_line_tells_what_the_methods_say():
+    assert methods_table.TABLE.read_text(encoding="utf-8") == methods_table.listed(), (
+        "run: make docs"
+    )
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.estimator)

@@ -63,7 +63,7 @@ def test_auto_asks_resamples_of_the_points_for_the_number():
     generator = EnsembleGenerator("kmeans", n_partitions=12, scale="standard")
     model = ConsensusClustering("hbgf", generator, n_clusters="auto", random_state=0).fit(X)
     assert model.selection_.n_clusters == model.n_clusters_ == model.consensus_.n_clusters == 3
-    assert model.selection_.p_value == 0.01
+    assert model.selection_.p_value == 0.025
     assert model.selection_.settings["scale"] == "standard"
     np.testing.assert_array_equal(
         ConsensusClustering("hbgf", generator, n_clusters=3, random_state=0).fit_predict(X),

@@ -111,4 +111,4 @@ def test_clusterings_in_a_list_are_told_how_to_stand():
         warnings.simplefilter("error", OrientationWarning)
         cc.Ensemble(np.column_stack(runs))
         cc.Ensemble([row.tolist() for row in runs])  # written out: rows
-        cc.Ensemble(list(np.column_stack(runs)))  # a row an object
+        cc.Ensemble(list(np.column_stack(runs)))  # one row per object

@@ -242,7 +242,7 @@ HOSTILE = {
     "cut off in the magic": (b"\x93NU", "is cut off"),
     "cut off in the length": (npy()[:9], "is cut off"),
     "empty": (b"", "is cut off"),
-    "text": (b"1,2,3\n4,5,6\n", "is no NPY file"),
+    "text": (b"1,2,3\n4,5,6\n", "is not an NPY file"),
     "trailing": (npy(data=b"\0" * 17), "1 bytes follow the end"),
     "version 3": (npy(version=(3, 0)), "NPY version 3.0"),
     "huge header": (npy(version=(2, 0), length=1 << 31), "header of 2147483648 bytes"),
@@ -259,7 +259,7 @@ HOSTILE = {
     "true as a length": (npy(shape="(True, 2)"), "has the shape"),
     "shape of floats": (npy(shape="(2.0,)"), "has the shape"),
     "many dimensions": (npy(shape="(" + "1," * 33 + ")"), "has the shape"),
-    "order is no bool": (npy(fortran="2"), "cannot be understood"),
+    "order is not a bool": (npy(fortran="2"), "cannot be understood"),
     "code": (npy(shape="__import__('os').system('false')"), "cannot be understood"),
     "nested": (npy(shape="(" * 5000), "cannot be understood"),
     "characters that do not exist": (
@@ -375,7 +375,7 @@ def test_every_flipped_byte_is_noticed_or_harmless(tmp_path, save, flip):
 )
 def test_what_is_no_npz(tmp_path, content):
     (tmp_path / "a.npz").write_bytes(content)
-    with pytest.raises(FileFormatError, match=r"is no NPZ file|is cut off"):
+    with pytest.raises(FileFormatError, match=r"is not an NPZ file|is cut off"):
         read_npz(tmp_path / "a.npz")
 
 
@@ -429,7 +429,7 @@ def test_large_directory_in_a_zip64_record_is_refused(tmp_path):
 
 def test_entries_that_are_no_arrays(tmp_path):
     zipped(tmp_path / "a.npz", [("x.npy", npy()), ("evil.py", b"1")])
-    with pytest.raises(FileFormatError, match=r"'evil.py' in it is no array"):
+    with pytest.raises(FileFormatError, match=r"'evil.py' in it is not an array"):
         read_npz(tmp_path / "a.npz")
     with pytest.warns(UserWarning, match="Duplicate name"):
         zipped(tmp_path / "b.npz", [("x.npy", npy()), ("x.npy", npy())])
@@ -487,9 +487,9 @@ def test_meta_is_required_with_expectations(tmp_path):
 @pytest.mark.parametrize(
     ("meta", "sentence"),
     [
-        (np.frombuffer(b"[1]", np.uint8), "no JSON object"),
+        (np.frombuffer(b"[1]", np.uint8), "not a JSON object"),
         (np.frombuffer(b"{", np.uint8), "no valid JSON"),
-        (np.zeros(3), "no text"),
+        (np.zeros(3), "not text"),
     ],
 )
 def test_bad_meta(tmp_path, meta, sentence):

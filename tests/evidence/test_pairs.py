@@ -210,7 +210,7 @@ def test_evidence_of_all_pairs_and_of_those_of_a_pattern_say_the_same():
         (*dense.matrices(), dense.excess(3)), (*sparse.matrices(), sparse.excess(3)), strict=True
     ):
         np.testing.assert_array_equal(one * apart, other.toarray())
-    # What is no pair has N = 0.
+    # What is not a pair has N = 0.
     totals = [
         np.sum([[c[N > 0].sum(), N.sum()] for c, N in known.entries()], axis=0)
         for known in (dense, sparse)

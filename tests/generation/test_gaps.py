@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conclust import ConsensusClustering, EnsembleGenerator
+from conclust import (
+    ConsensusClustering,
+    EnsembleGenerator,
+    confidence,
+    neighbours,
+    selection,
+    weighting,
+)
 from conclust.exceptions import InputError
 
 POINTS = np.arange(60.0).reshape(10, 6)
@@ -50,6 +57,45 @@ def test_the_pipeline_refuses_them_so_too():
     X[0, 3] = np.nan
     with pytest.raises(ValueError, match=r"NaN in column 3 \(1 row\)"):
         ConsensusClustering().fit(X)
+
+
+POINTS_OF_TWO = np.random.default_rng(0).normal(size=(60, 3)) + 9 * np.arange(2).repeat(30)[:, None]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_new_points_and_points_in_blocks_are_refused_so_too(value):
+    X = POINTS_OF_TWO
+    bad = X.copy()
+    bad[5, 1] = value
+    generator = EnsembleGenerator("kmeans", 3, random_state=0).fit(X)
+    model = ConsensusClustering(generator=generator, random_state=0).fit(X)
+    kind = "NaN" if np.isnan(value) else "infinity"
+    for call in (
+        generator.transform,
+        lambda points: next(generator.transform_blocks(points)),
+        lambda points: next(generator.transform_blocks([points])),
+        EnsembleGenerator("kmeans", 3, fit_on=30).fit,
+        model.predict,
+    ):
+        with pytest.raises(InputError, match=rf"^Input X contains {kind} in column 1 \(1 row\)"):
+            call(bad)
+
+
+def test_functions_of_points_and_labels_name_the_column():
+    labels = np.arange(2).repeat(30)
+    bad = pd.DataFrame(POINTS_OF_TWO, columns=["age", "b", "c"])
+    bad.loc[3, "age"] = np.nan
+    for call in (
+        lambda: confidence.border_tests(bad, labels),
+        lambda: confidence.cluster_gaps(bad, labels),
+        lambda: weighting.validity_weights(labels[:, None].repeat(2, axis=1), bad),
+        lambda: neighbours.find_neighbours(bad, 3),
+        lambda: selection.choose(bad, [2, 3]),
+    ):
+        with pytest.raises(InputError, match=r"NaN in column 'age' \(1 row\): fill"):
+            call()
+    with pytest.raises(InputError, match="'X' must form an array"):
+        confidence.border_tests([[1, 2], [3]], [0, 1])
 
 
 def test_other_refusals_are_as_they_were():

@@ -493,7 +493,7 @@ def test_progress_goes_to_standard_error(capsys):
         ),
         ({"method": [KMeans(), "mixed"]}, "scikit-learn clusterer"),
         ({"method": StandardScaler()}, "scikit-learn clusterer"),
-        ({"n_partitions": 0}, r"'n_partitions' .* int in the range \[1, inf\) or None. Got 0"),
+        ({"n_partitions": 0}, r"'n_partitions' .* int in the range \[1, 1000000\] or None. Got 0"),
         ({"n_partitions": 2.5}, "Got 2.5 instead"),
         ({"n_clusters": 0}, r"'n_clusters' .*non-empty range or list.*Got 0 instead"),
         ({"n_clusters": np.array(3)}, r"Got array\(3\)"),

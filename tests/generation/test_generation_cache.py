@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.cluster import hierarchy
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import load_iris
@@ -20,7 +21,6 @@ from sklearn.pipeline import make_pipeline
 from conclust import EnsembleGenerator
 from conclust.exceptions import CacheWarning, ParameterError
 from conclust.generation import cache as cache_module
-from conclust.generation import mixed
 
 IRIS = load_iris().data
 
@@ -325,7 +325,7 @@ def test_a_partly_kept_tree_gives_the_same_members(tmp_path):
 def test_no_tree_is_grown_when_all_cuts_are_kept(tmp_path, monkeypatch):
     generator = EnsembleGenerator("mixed", n_clusters=[2], random_state=0, cache_dir=tmp_path)
     expected = generator.fit_transform(IRIS)
-    monkeypatch.setattr(mixed, "linkage", None)
+    monkeypatch.setattr(hierarchy, "linkage", None)
     assert np.array_equal(generator.fit_transform(IRIS), expected)
 
 

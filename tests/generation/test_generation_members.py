@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.cluster import hierarchy
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator, ClusterMixin, clone
@@ -46,7 +47,7 @@ def _counted(monkeypatch, module, name):
 
 
 def test_mixed_grows_each_tree_once(monkeypatch):
-    trees = _counted(monkeypatch, mixed, "linkage")
+    trees = _counted(monkeypatch, hierarchy, "linkage")
     embeddings = _counted(monkeypatch, mixed, "_leading_vectors")
     generator = EnsembleGenerator("mixed", n_clusters=range(2, 9), random_state=0)
     labels = generator.fit_transform(IRIS)

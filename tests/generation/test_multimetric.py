@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.naive import multimetric as naive
 
 from conclust import LWEA, ConsensusClustering, EnsembleGenerator
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import EnsembleWarning, InputError, ParameterError
 from conclust.generation import multimetric as module
 from conclust.generation.multimetric import MultimetricRecipe, neighbour_graph
 
@@ -195,7 +195,30 @@ def test_a_member_without_an_embedding_names_other_methods(monkeypatch):
     monkeypatch.setattr("conclust.spectral._WHOLE_AT_LAST", 10)
     monkeypatch.setattr("conclust.spectral.eigsh", not_converged)
     generator = EnsembleGenerator("multimetric", 2, n_clusters=3, random_state=0)
-    with pytest.raises(
-        InputError, match=r"method='multimetric' failed.*150 vertices.*method='graph'"
+    with (
+        pytest.warns(EnsembleWarning, match="drawn again"),
+        pytest.raises(
+            InputError,
+            match=r"method='multimetric' failed 3 times.*150 vertices.*method='graph'",
+        ),
     ):
         generator.fit(IRIS)
+
+
+def test_a_member_that_cannot_be_made_is_drawn_again(monkeypatch):
+    generator = EnsembleGenerator("multimetric", 3, n_clusters=3, random_state=0, n_jobs=1)
+    expected = generator.fit_transform(IRIS)
+    given, calls = module.graph_embedding, []
+
+    def first_fails(graph, k, rng):
+        calls.append(graph)
+        if len(calls) == 1:
+            raise InputError("No eigenvector converged.")
+        return given(graph, k, rng)
+
+    monkeypatch.setattr(module, "graph_embedding", first_fails)
+    with pytest.warns(EnsembleWarning, match=r"with \d+ neighbours and the width 0\.\d\d could"):
+        found = generator.fit_transform(IRIS)
+    assert len(calls) == 4
+    assert abs(calls[0] - calls[1]).sum() > 0
+    np.testing.assert_array_equal(found[:, 1:], expected[:, 1:])

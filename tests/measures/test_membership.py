@@ -140,7 +140,7 @@ def test_centroids_of_their_definition():
         (np.zeros((3, 2)), "each of the 2 objects"),
         (np.zeros(2), "each of the 2 objects"),
         ([["a"], ["b"]], "must hold numbers"),
-        ([[0.0], [np.nan]], "finite"),
+        ([[0.0], [np.nan]], "NaN in column 0"),
     ],
 )
 def test_bad_points(X, sentence):

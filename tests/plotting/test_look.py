@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from conclust import EAC, ConsensusClustering, Ensemble, WeightedPCC
+from conclust import EAC, ConsensusClustering, Ensemble, WeightedPCC, compare
 from conclust import plotting as P
 from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
@@ -49,6 +49,7 @@ def pictures():
     M = coassociation(ensemble, normalize=True)
     tree = EAC(5).fit(ensemble)
     model = WeightedPCC(5, random_state=0).fit(ensemble)
+    trials = compare(ensemble, ["EAC", "CumulativeVoting", "HBGF"], n_clusters=5, truth=z)
     return {
         "cdf": lambda ax: P.cdf_curves({k: M**k for k in range(2, 9)}, chosen=3, ax=ax),
         "area": lambda ax: P.area_curve(pac, chosen=2, ax=ax),
@@ -62,6 +63,7 @@ def pictures():
         "tree": lambda ax: P.dendrogram(tree, ax=ax),
         "map": lambda ax: P.partition_map(ensemble, ax=ax),
         "weights": lambda ax: P.weight_bars(model, ax=ax),
+        "trials": lambda ax: P.comparison(trials, ax=ax),
         "graph": lambda ax: P.cluster_graph(Y, ax=ax),
         "trace": lambda ax: P.objective_trace(model, ax=ax),
         "embedding": lambda ax: P.embedding(Y, z, Y.max(axis=1), ax=ax),

@@ -528,7 +528,7 @@ def test_unsure_objects_are_faded():
         (lambda: P.dendrogram(HBGF(2).fit(np.eye(4, dtype=int))), "HBGF keeps none"),
         (lambda: P.cluster_graph(EAC(2).fit(np.eye(4, dtype=int))), "labels only"),
         (lambda: P.embedding(np.zeros((3, 2)), [0, 1]), "each of the 2 objects"),
-        (lambda: P.embedding([[0, np.nan]] * 2, [0, 1]), "finite numbers"),
+        (lambda: P.embedding([[0, np.nan]] * 2, [0, 1]), "NaN in column 1"),
         (lambda: P.embedding(np.zeros((2, 2)), [0, 1], [2, 0]), "from 0 to 1"),
         (lambda: P.embedding(np.zeros((2, 2)), [0.5, 1]), "a whole number for each"),
         (lambda: P.embedding(Ensemble(np.eye(3, dtype=int)), [0, 1]), "of the 2 objects"),

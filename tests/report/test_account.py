@@ -56,7 +56,7 @@ def test_iris():
     iris = load_iris(as_frame=True).data
     generator = EnsembleGenerator("kmeans", init="random")
     found = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
-    why = 'the points were not compared with any that have no clusters (n_clusters="auto" does it)'
+    why = 'no test against a single cluster was run (n_clusters="auto" does it)'
     assert found["decision"] == {
         "sentence": "2 clusters in 150 objects: no two of them touch; 4 and 3 are as well supported; no "
         f"p-value: {why}.",
@@ -70,6 +70,7 @@ def test_iris():
         "references": None,
         "null": None,
         "why_no_p": why,
+        "borders": None,
         "alternatives": [],
         "doubts": [],
     }
@@ -85,7 +86,8 @@ def test_iris_with_a_p_value():
     iris = load_iris().data
     found = account(choose(iris, scale="standard", random_state=0))
     assert found["decision"] == {
-        "sentence": "2 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations).",
+        "sentence": "2 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations); 1 of 1 "
+        "border holds (p < .05, Holm).",
         "by": "p-value",
         "reason": found["decision"]["reason"],
         "clusters": 2,
@@ -96,6 +98,7 @@ def test_iris_with_a_p_value():
         "references": 99,
         "null": "rotation",
         "why_no_p": None,
+        "borders": None,
         "alternatives": [],
         "doubts": found["decision"]["doubts"],
     }
@@ -197,7 +200,7 @@ def test_a_selection_says_why(chosen, blobs):
         "scale=None, random_state=0)"
     )
     assert decision["sentence"] == (
-        "3 clusters in 90 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations)."
+        "3 clusters in 90 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations); 3 of 3 borders hold (p < .05, Holm)."
     )
     assert decision["reason"] == chosen.reason
     why = tables(found, "why")[0]
@@ -219,7 +222,7 @@ def test_a_p_value_is_never_zero(chosen):
 
 def test_ensembles_without_points_have_no_p_value(chosen):
     found = account(choose_from(chosen.ensembles))
-    why = "without the points there is nothing to compare with that has no clusters"
+    why = "labels alone give no reference without clusters to compare with"
     assert found["decision"]["sentence"].endswith(f"no p-value: {why}.")
     assert found["decision"]["p_value"] is None
     assert "There are no points here" in section(found, "features")["blocks"][0]["text"]
@@ -235,9 +238,9 @@ def test_one_cluster_has_a_page_of_its_own():
         "same covariance (p = "
     )
     assert [part["id"] for part in found["sections"]] == [
-        "run",
         "why",
         "next",
+        "run",
         "timings",
         "cite",
         "repeat",
@@ -249,7 +252,7 @@ def test_one_cluster_without_a_p_value_is_not_said_to_be_by_a_score():
     decision = found["decision"]
     assert decision["sentence"].startswith(
         "1 cluster in 12 objects: at no number are objects of a cluster together more often than others; "
-        "no p-value: without the points"
+        "no p-value: labels alone"
     )
     assert decision["p_value"] is None
     words = json.dumps(section(found, "why"))
@@ -268,14 +271,14 @@ def test_one_cluster_of_clusterings_shows_what_they_say():
         "The points chose the number. One cluster"
     )
     alone = account(AutoConsensus().fit(model.ensemble_), ensemble=model.ensemble_)
-    assert "the clusterings themselves support" not in found["decision"]["sentence"]
+    assert "chosen by agreement" not in found["decision"]["sentence"]
     assert alone["decision"]["by"] == "support"
     assert [part["id"] for part in found["sections"]] == [
-        "run",
         "why",
         "next",
         "evidence",
         "partitions",
+        "run",
         "timings",
         "cite",
         "repeat",
@@ -287,14 +290,14 @@ def test_one_cluster_of_clusterings_shows_what_they_say():
     [
         (
             EAC(3),
-            "3 clusters in 90 objects, as many as were asked for; no p-value: the number was given",
+            "3 clusters in 90 objects, the number requested; no p-value: the number was given",
         ),
         (
             PCC(5, random_state=0),
             "clusters in 90 objects, of at most 5 that were allowed; no p-value",
         ),
-        (HBGF(2, random_state=0), "2 clusters in 90 objects, as many as were asked for"),
-        (WeightedPCC(3, random_state=0), "clusters in 90 objects, as many as were asked for"),
+        (HBGF(2, random_state=0), "2 clusters in 90 objects, the number requested"),
+        (WeightedPCC(3, random_state=0), "clusters in 90 objects, the number requested"),
     ],
 )
 def test_any_method_is_reported_with_its_ensemble(method, said, model):
@@ -310,7 +313,7 @@ def test_labels_and_clusterers_of_others_are_reported_with_an_ensemble(blobs, mo
     by_model = account(kmeans, ensemble=model.ensemble_, X=blobs)
     by_labels = account(kmeans.labels_, ensemble=model.ensemble_, X=blobs)
     assert tables(by_model, "clusters") == tables(by_labels, "clusters")
-    assert "as they were given" in by_labels["decision"]["sentence"]
+    assert "as given" in by_labels["decision"]["sentence"]
     sizes = np.bincount(confidence.object_confidence(kmeans.labels_, model.ensemble_).labels)
     assert cells(tables(by_labels, "clusters")[0], "size") == sizes.tolist()
 
@@ -318,7 +321,7 @@ def test_labels_and_clusterers_of_others_are_reported_with_an_ensemble(blobs, mo
 def test_a_selection_that_says_otherwise_is_a_doubt(model, chosen, blobs):
     two = ConsensusClustering(n_clusters=2, random_state=0).fit(blobs)
     found = account(two, X=blobs, selection=chosen)
-    assert "as many as were asked for; of one cluster p = 0.05" in found["decision"]["sentence"]
+    assert "the number requested; of one cluster p = 0.05" in found["decision"]["sentence"]
     assert found["decision"]["doubts"][0] == (
         "The selection says 3 clusters, and this result has 2."
     )
@@ -381,7 +384,7 @@ def test_objects_in_no_cluster_are_counted():
         model = EAC(2).fit(labels)
     found = account(model, ensemble=labels)
     assert found["decision"]["objects_in_no_cluster"] == 2
-    assert "2 objects in no clustering at all" in section(found, "run")["blocks"][1]["text"]
+    assert "2 objects without a clustering" in section(found, "run")["blocks"][1]["text"]
     assert len(tables(found, "objects")[0]["rows"]) == 16
 
 

@@ -91,7 +91,7 @@ def test_a_number_that_resamples_chose_is_tested(results, tmp_path):
     assert main(["cluster", str(results / "points.csv"), *more]) == 0
     found = report.account(out, pictures=False)
     assert found["decision"]["sentence"].startswith(
-        "3 clusters in 60 objects: one Gaussian cloud is rejected (p = 0.01, "
+        "3 clusters in 60 objects: one Gaussian cloud is rejected (p = 0.025, "
     )
     assert found["decision"]["asked_for"] is None
     stored = read_result(out).selection
@@ -110,7 +110,7 @@ def test_memberships_come_back_as_they_were(results):
 def test_a_folder_of_select(results):
     found = report.account(results / "select", pictures=False)
     assert found["decision"]["sentence"] == (
-        "3 clusters in 60 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations)."
+        "3 clusters in 60 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations); 3 of 3 borders hold (p < .05, Holm)."
     )
     record = json.loads((results / "select" / "result.json").read_text())
     assert found["decision"]["reason"] == record["reason"]
@@ -123,7 +123,7 @@ def test_a_folder_of_select(results):
 def test_a_folder_of_combine_has_no_points(results):
     found = report.account(results / "combine", pictures=False)
     assert found["decision"]["sentence"].startswith(
-        "3 clusters in 60 objects, as many as were asked"
+        "3 clusters in 60 objects, the number requested"
     )
     assert "made of clusterings" in blocks(found, "features")[0]["text"]
     assert any("HBGF" in item for item in blocks(found, "cite")[1]["items"])
@@ -187,7 +187,7 @@ def test_another_version_is_one_clear_sentence(copied):
 @pytest.mark.parametrize("command", ["predict", "demo", None, 3])
 def test_folders_of_other_commands_are_refused(copied, command):
     folder = respelled(copied("cluster"), lambda content: content.update(command=command))
-    with pytest.raises(InputError, match="no result that can be reported"):
+    with pytest.raises(InputError, match="not a result that can be reported"):
         report.account(folder)
 
 

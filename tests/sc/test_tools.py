@@ -53,10 +53,15 @@ def test_the_consensus_is_that_of_the_estimator(adata, columns, method, estimato
         np.testing.assert_allclose(held, direct.membership_, atol=1e-7)
     told = adata.uns["consensus"]
     assert told["n_clusters"] == direct.n_clusters_
-    np.testing.assert_array_equal(told["sizes"], np.bincount(direct.labels_))
+    clusters = told["clusters"]
+    assert clusters.index.tolist() == written.cat.categories.tolist()
+    np.testing.assert_array_equal(clusters["cells"], np.bincount(direct.labels_))
+    sure = pd.Series(confidences(direct, labels)).groupby(direct.labels_).mean()
+    np.testing.assert_allclose(clusters["confidence"], sure)
     compared = partition_confidence(direct, labels)
-    np.testing.assert_array_equal(told["agreement"], compared.nmi)
-    np.testing.assert_array_equal(told["weights"], compared.weight)
+    assert told["columns"].index.tolist() == list(columns)
+    np.testing.assert_array_equal(told["columns"]["agreement"], compared.nmi)
+    np.testing.assert_array_equal(told["columns"]["weight"], compared.weight)
     assert ("objective" in told) == hasattr(direct, "objective_")
     assert told["params"]["method"] == type(direct).__name__
     assert told["params"]["keys"].tolist() == list(columns)
@@ -126,7 +131,7 @@ def test_a_cell_without_labels_has_no_cluster(adata, columns):
         ccs.tl.consensus(adata, keys)
     assert adata.obs["consensus"].isna().to_numpy().nonzero()[0].tolist() == [3]
     assert np.isnan(adata.obs["consensus_confidence"].iloc[3])
-    assert adata.uns["consensus"]["sizes"].sum() == len(adata) - 1
+    assert adata.uns["consensus"]["clusters"]["cells"].sum() == len(adata) - 1
     adata.obs.loc[adata.obs.index[3], keys] = "0"
     adata.obs.loc[adata.obs.index[7], keys[0]] = np.nan
     with pytest.raises(UnsupportedEnsembleError, match="takes no missing labels"):
@@ -136,7 +141,7 @@ def test_a_cell_without_labels_has_no_cluster(adata, columns):
 def test_weights_count(adata, columns):
     ccs.tl.consensus(adata, list(columns), weights=[0, 0, 0, 0, 0, 1], method="EAC", n_clusters=40)
     assert adjusted_rand_score(columns["leiden_10"], adata.obs["consensus"]) == 1.0
-    assert adata.uns["consensus"]["weights"].tolist() == [0, 0, 0, 0, 0, 1]
+    assert adata.uns["consensus"]["columns"]["weight"].tolist() == [0, 0, 0, 0, 0, 1]
 
 
 def test_a_copy_leaves_the_original(adata):
@@ -153,7 +158,8 @@ def test_a_copy_leaves_the_original(adata):
 def test_a_second_consensus_leaves_nothing_of_the_first(adata):
     ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=6)
     assert "objective" in adata.uns["consensus"]
-    ccs.tl.consensus(adata, prefix="leiden_", method="EAC", n_clusters=3)
+    with pytest.warns(EvidenceWarning, match="cluster 1 is split in two by 4 of 6 columns"):
+        ccs.tl.consensus(adata, prefix="leiden_", method="EAC", n_clusters=3)
     assert "consensus_membership" not in adata.obsm
     assert "objective" not in adata.uns["consensus"]
     assert adata.obs["consensus"].cat.categories.tolist() == ["0", "1", "2"]
@@ -366,8 +372,8 @@ def test_refusals_say_what_was_wrong(adata, call, error, said):
 
 def test_numbers_that_are_no_labels_are_refused(adata):
     adata.obs["share"] = np.linspace(0, 1, len(adata))
-    with pytest.raises(InputError, match=r"obs\['share'\] holds .* which is no label"):
+    with pytest.raises(InputError, match=r"obs\['share'\] holds .* which is not a label"):
         ccs.tl.consensus(adata, ["leiden_1", "share"])
     adata.obs["below"] = -3
-    with pytest.raises(InputError, match="holds -3, which is no label"):
+    with pytest.raises(InputError, match="holds -3, which is not a label"):
         ccs.tl.consensus(adata, ["leiden_1", "below"])

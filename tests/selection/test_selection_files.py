@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 
 from conclust import Ensemble, report
 from conclust._storage import read_npz, write_npz
+from conclust.confidence import BorderTests
 from conclust.exceptions import FileFormatError, InputError
 from conclust.selection import Selection, choose, choose_from
 
@@ -44,6 +45,8 @@ def alike(one, other):
         return one.dtype == other.dtype and np.array_equal(
             one, other, equal_nan=one.dtype.kind == "f"
         )
+    if isinstance(one, BorderTests):
+        return all(alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
     if hasattr(one, "table"):
         return alike(one.table, other.table) and one.sampled == other.sampled
     return one == other or (one != one and other != other)
@@ -104,6 +107,12 @@ DAMAGE = {
     "no words": say("reason", None),
     "number of clusters": say("n_clusters", 2.5),
     "p-value": say("p_value", 1.5),
+    "p-value of clouds": say("p_value_clouds", 2),
+    "borders": say("borders", {"clusters": 3}),
+    "borders of no number": say("borders", 7),
+    "neighbours": lambda arrays, meta: meta["borders"].update(neighbours=[[True]]),
+    "merges": lambda arrays, meta: meta["borders"].update(merges=[[0, 9, 1.0, 1.0]]),
+    "level of borders": lambda arrays, meta: meta["borders"].update(alpha=0),
     "shared": say("shared", True),
     "sampled": say("sampled", [False]),
     "doubts": say("doubts", [1]),

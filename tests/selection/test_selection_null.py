@@ -11,10 +11,12 @@ import scipy.stats
 from conclust.selection.null import (
     critical_bandwidth,
     fixed_test,
+    flat,
     gaussian,
     rotation,
     sequential_p_value,
     sequential_test,
+    skewed,
     unimodal,
 )
 from conclust.selection.pairs import check_window
@@ -253,3 +255,28 @@ def test_the_unimodal_null_has_one_mode_and_the_variance_of_the_points():
     made = unimodal(Z, rng)
     np.testing.assert_allclose(made.var(axis=0), Z.var(axis=0), rtol=0.15)
     assert critical_bandwidth(made[:, 0]) < critical_bandwidth(Z[:, 0])
+
+
+@pytest.mark.parametrize(("draw", "kurtosis", "skewness"), [(flat, -1.2, 0.0), (skewed, 6.0, 2.0)])
+def test_other_clouds_have_the_products_of_the_points_and_their_shape(draw, kurtosis, skewness):
+    rng = np.random.default_rng(0)
+    Z = np.linalg.qr(rng.normal(size=(20_000, 3)) - 0)[0]
+    Z = (Z - Z.mean(axis=0)) * [300, 200, 50]
+    Z = scores_of(Z, None)
+    made = draw(Z, rng)
+    np.testing.assert_allclose(made.T @ made, Z.T @ Z, atol=1e-8 * (Z.T @ Z).max())
+    np.testing.assert_allclose(made.mean(axis=0), 0, atol=1e-12)
+    standard = made / made.std(axis=0)
+    assert np.abs((standard**4).mean(axis=0) - 3 - kurtosis).max() < 0.1 * max(
+        1.2, abs(kurtosis) * 2
+    )
+    assert np.abs(np.abs((standard**3).mean(axis=0)) - skewness).max() < 0.2
+    assert not np.array_equal(made, draw(Z, rng))
+
+
+def test_other_clouds_of_fewer_objects_than_features():
+    Z = scores_of(np.random.default_rng(0).normal(size=(10, 40)), None)
+    for draw in (flat, skewed):
+        made = draw(Z, np.random.default_rng(1))
+        assert made.shape == Z.shape
+        assert np.isfinite(made).all()

@@ -265,8 +265,8 @@ def test_silhouettes_of_a_sample():
     [
         (np.zeros((3, 2)), r"X must be of shape \(80, n_features\)"),
         (np.zeros(80), r"X must be of shape \(80, n_features\)"),
-        (np.full((80, 2), np.nan), "X must be finite"),
-        ([["a"]] * 80, "X must be an array of numbers"),
+        (np.full((80, 2), np.nan), "'X' contains NaN in columns 0"),
+        ([["a"]] * 80, "'X' must be numbers"),
     ],
 )
 def test_data_that_does_not_fit_is_refused(X, message):

@@ -25,7 +25,7 @@ class BlockedArray:
     shape : tuple of int
         The first number counts the objects.
     dtype : dtype-like
-        Of the values.
+        Type of the values.
     block_rows : int
         Rows of a block.
     make : callable
@@ -161,11 +161,21 @@ class BlockedArray:
 
     def __reduce__(self) -> Any:
         # A pickle holds the values: what makes them may be files of this machine.
-        return _of_values, (np.asarray(self), self.block_rows)
+        return BlockedArray.of, (np.asarray(self), self.block_rows)
 
+    @staticmethod
+    def of(values: NDArray[Any], block_rows: int) -> BlockedArray:
+        """Return the blocks of an array that is held.
 
-def _of_values(values: NDArray[Any], block_rows: int) -> BlockedArray:
-    def make(block: int) -> NDArray[Any]:
-        return values[block * block_rows : (block + 1) * block_rows]
+        Parameters
+        ----------
+        values : ndarray
+            The array, a row for each object.
+        block_rows : int
+            Rows of a block.
+        """
 
-    return BlockedArray(values.shape, values.dtype, block_rows, make)
+        def make(block: int) -> NDArray[Any]:
+            return values[block * block_rows : (block + 1) * block_rows]
+
+        return BlockedArray(values.shape, values.dtype, block_rows, make)

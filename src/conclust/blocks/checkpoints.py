@@ -157,8 +157,8 @@ class Stages:
         wanted = {field.name for field in fields(kind)}  # type: ignore[arg-type]
         if arrays.keys() != wanted:
             raise FileFormatError(
-                f"{path} holds {sorted(arrays)}, and {sorted(wanted)} are expected: it is no state of "
-                "this version. Remove the folder to begin anew."
+                f"{path} holds {sorted(arrays)}, and {sorted(wanted)} are expected: it is not a state of "
+                "this version. Remove the folder to begin again."
             )
         values = {
             name: array.item() if array.ndim == 0 else array for name, array in arrays.items()
@@ -166,7 +166,7 @@ class Stages:
         return kind(**values)
 
     def save(self, name: str, state: Any) -> None:
-        """Keep a state, in the place of the one before."""
+        """Keep a state, in place of the one before."""
         if self.folder is not None:
             if self._about is not None:
                 write_json(self.folder / _ABOUT, self._about)

@@ -182,7 +182,7 @@ def _sendable(source: Source) -> Source:
 
 
 def _futures(own: Any) -> list[Any] | None:
-    """Return the futures of a block's own, of one visit or of several; None if it is none."""
+    """Return the futures of the arrays kept by a block, of one visit or of several; None if there are none."""
     several = own if isinstance(own, tuple) else (own,)
     found = [one.future for one in several if isinstance(one, _Own)]
     return found or None

@@ -52,9 +52,9 @@ class Census:
     names : Names
         Its labels, partition by partition, by first appearance.
     missing, noise : ndarray of int64 of shape (n_partitions,)
-        How many labels are.
+        Number of missing labels and of noise labels.
     signatures : ndarray of uint64 of shape (n_partitions,)
-        Of which objects each partition observed.
+        Hash of the objects that each partition observed.
     unobserved : int
         Objects that no partition observed.
     plain : bool
@@ -102,15 +102,15 @@ class Part:
     Attributes
     ----------
     index : int
-        Which block.
+        Number of the block.
     begin : int
         Its first object.
     n_objects : int
-        How many it has.
+        Number of objects.
     ensemble : Ensemble
         Those that a partition observed, one or more, clusters numbered as in the whole.
     observed : ndarray of bool of shape (n_objects,) or None
-        Which these are; None: all.
+        Mask of the observed objects; None: all.
     """
 
     index: int
@@ -129,7 +129,7 @@ class Facts:
     n_samples : int
         Objects, those that no partition observed included.
     n_unobserved : int
-        How many these are.
+        Number of unobserved objects.
     block_rows : int
         Objects of a block.
     names : Names
@@ -137,15 +137,15 @@ class Facts:
     cluster_counts, offsets : ndarray of int64
         As those of an Ensemble.
     weights : ndarray of shape (n_partitions,) or None
-        Of the partitions.
+        Weights of the partitions.
     missing_counts, noise_counts : ndarray of int64 of shape (n_partitions,)
         Labels that are missing (objects that no partition observed are not counted), and noise.
     groups : PresenceGroups
         Partitions that observed the same objects.
     code_type : dtype
-        Of the codes.
+        Type of the codes.
     missing : {"unobserved", "noise"}
-        What -1 means.
+        Meaning of -1.
     plain : bool
         Whether the labels in the source are the codes.
     fingerprint : str

@@ -43,7 +43,7 @@ class Answer:
     shared : tuple
         The same for all blocks.
     kept : Kept or None
-        What blocks have of their own.
+        Arrays kept per block.
     step : int
         The last visit.
     """
@@ -63,7 +63,7 @@ class Numbered:
     labels : BlockedArray of shape (n_samples,)
         -1 where no partition observed the object.
     n_clusters : int
-        How many are some object's.
+        Number of clusters that contain an object.
     columns : ndarray of int64
         The rule's columns (or labels) in the order in which they are numbered now.
     membership : BlockedArray or None
@@ -185,7 +185,7 @@ class _Told:
     Attributes
     ----------
     block : int
-        Which block.
+        Number of the block.
     alike : ndarray of bool of shape (n_sets, K)
         Sets of columns that are the most probable ones of some object.
     first : ndarray of int64 of shape (n_sets,)
@@ -255,7 +255,7 @@ def _through(
 
     def make(block: int) -> NDArray[np.int64]:
         begin, end = facts.span(block)
-        if block not in tables:  # nobody observed any of it
+        if block not in tables:  # no partition observed any of it
             return np.full(end - begin, -1, dtype=np.int64)
         # -1 reads the end of the table.
         return np.asarray(np.append(tables[block], -1)[labels.runner.fetch(given.get(block, 0))])

@@ -42,9 +42,9 @@ class LabelBlocks(Derived):
     source : Source
         Where the labels are.
     facts : Facts
-        What is known of all objects.
+        Facts about all objects.
     runner : Runner
-        Who runs tasks.
+        Runner of the tasks.
     stages : Stages
         Where states are kept.
     report : callable
@@ -147,7 +147,7 @@ class LabelBlocks(Derived):
         width : int
             Bytes for each object.
         name : str
-            Of the files, if it is files.
+            Name of the files, if the source is files.
         in_checkpoint : bool, default=False
             Whether a second run needs it: it is then in the folder of the checkpoint, if there is one.
         """
@@ -203,7 +203,7 @@ class LabelBlocks(Derived):
         shared
             The same for all blocks.
         blocks : iterable of int, default=None
-            Which. None: all.
+            Blocks to read. None: all.
         """
         some = list(range(self.n_blocks) if blocks is None else blocks)
         jobs = self._jobs(some, partial(_reading, task), shared, _owns(kept, steps), None)
@@ -235,7 +235,7 @@ class LabelBlocks(Derived):
         step : int
             Number of the visit.
         blocks : iterable of int, default=None
-            Which. None: all.
+            Blocks to read. None: all.
         steps : tuple of int, default=None
             After which visits the block's own is read, as in `look`. None: the last one before.
         shared : tuple

@@ -38,7 +38,7 @@ class Kept(Protocol):
 
 
 class InMemory:
-    """Arrays, or whatever a runner holds in the place of them."""
+    """Arrays, or whatever a runner holds in place of them."""
 
     def __init__(self) -> None:
         self._found: dict[int, dict[int, Any]] = {}
@@ -112,9 +112,9 @@ def kept_for(n_bytes: int, name: str, folder: Path | None, *, held: bool = False
     Parameters
     ----------
     n_bytes : int
-        Of all arrays together: many are files of a temporary folder.
+        Size of all arrays together: many are files of a temporary folder.
     name : str
-        Of the files.
+        Name of the files.
     folder : path or None
         Where files are to be, whatever their size.
     held : bool, default=False

@@ -34,13 +34,13 @@ class Job:
     source : Source
         Where the labels are.
     facts : Facts
-        What is known of all objects.
+        Facts about all objects.
     block : int
-        Which block.
+        Number of the block.
     task : Visit
-        What is done; it is called with the part, the block's own array, and `shared`.
+        Function to run; it is called with the part, the block's own array, and `shared`.
     shared : tuple
-        What all blocks are given.
+        Arguments shared by all blocks.
     own : array, path or None
         The block's own, as the last visit left it.
     place : path or None
@@ -62,11 +62,11 @@ def work(job: Job, raw: Any = None, own: Any = None) -> tuple[Any, Any]:
     Parameters
     ----------
     job : Job
-        What to do.
+        Job to run.
     raw : array, default=None
         The labels, where the caller has them; else they are read.
     own : array, default=None
-        The block's own, in the place of the job's.
+        The block's own, in place of the job's.
     """
     labels = job.source.rows(*job.facts.span(job.block)) if raw is None else raw
     part = job.facts.part(job.block, labels)
@@ -108,7 +108,7 @@ class LocalRunner:
     Parameters
     ----------
     threads : int
-        How many blocks are in work at a time.
+        Number of blocks processed at a time.
     """
 
     holds = False
@@ -146,7 +146,7 @@ class LocalRunner:
         pool = ThreadPoolExecutor(self.threads)
         try:
             for call in calls:
-                # Results that nobody has taken yet are bounded, as they may be large.
+                # Results that have not been taken yet are bounded, as they may be large.
                 if len(waiting) > self.threads:
                     yield waiting.popleft().result()
                 waiting.append(pool.submit(function, *call))

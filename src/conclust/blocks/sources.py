@@ -43,7 +43,7 @@ def open_source(labels: Any, columns: list[str] | None = None) -> Source:
         An NPY file, a Zarr array, a Parquet file or a folder of them; an array with rows to slice: of
         NumPy, Zarr, HDF5, Dask.
     columns : list of str, default=None
-        Which columns of Parquet files and of data frames. None: all.
+        Columns of Parquet files and of data frames. None: all.
 
     Raises
     ------
@@ -126,7 +126,7 @@ class Reopened:
 
     def rows(self, begin: int, end: int) -> NDArray[Any]:
         """Return the labels of the objects from `begin` to before `end`."""
-        # Opened anew: what was read of a mapped file counts as memory until it is closed.
+        # Opened again: what was read of a mapped file counts as memory until it is closed.
         with _reading(self.path):
             return np.asarray(self.opens(self.path)[begin:end])
 

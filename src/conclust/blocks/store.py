@@ -29,7 +29,7 @@ RunnerName: TypeAlias = Literal["auto", "threads", "dask"]
 class LabelStore:
     """Labels of many objects, read in blocks: a file, a folder, an array larger than the memory.
 
-    Methods that have it in their row of ``conclust.methods()`` (``blocks``) take it in the place of a
+    Methods that have it in their row of ``conclust.methods()`` (``blocks``) take it in place of a
     label matrix, in ``fit`` and in ``predict``; what has a row for every object is then a
     :class:`BlockedArray`, made when it is read.
 
@@ -40,16 +40,16 @@ class LabelStore:
         their names); or an array whose rows can be sliced: of NumPy, Zarr, HDF5, Dask, or a data frame
         of Dask. Numbers or names, -1, NaN, None: missing; -2: noise.
     columns : sequence of str, default=None
-        Which columns are the partitions, of Parquet files and data frames. None: all.
+        Columns that are the partitions, of Parquet files and data frames. None: all.
     weights : array-like of shape (n_partitions,), default=None
         Weight of each partition. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means (see :class:`conclust.Ensemble`).
+        Meaning of -1 (see :class:`conclust.Ensemble`).
     block_rows : int, default=None
         Objects of a block. None: an eighth of all, at most 1,048,576. The result depends on it as on
         a seed: methods that visit objects in turn do so within a block.
     runner : {"auto", "threads", "dask"}, default="auto"
-        Who works on the blocks: threads of this process, or the workers of the active Dask client
+        Executor of the blocks: threads of this process, or the workers of the active Dask client
         (extra ``dask``), which read the files themselves. "auto": the client, if there is one, for
         arrays and data frames of Dask; else threads. The result does not depend on it.
     n_jobs : int, default=None
@@ -187,5 +187,5 @@ def is_blocked(labels: Any) -> bool:
 
 
 def stored(labels: Any, missing: Missing) -> LabelStore:
-    """Return labels as a LabelStore; `missing` is for those that are none."""
+    """Return labels as a LabelStore; `missing` applies to those that are not stores."""
     return labels if isinstance(labels, LabelStore) else LabelStore(labels, missing=missing)

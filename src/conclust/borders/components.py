@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.utils.extmath import randomized_svd
 
 from conclust._threads import one_library_thread
 
@@ -69,6 +68,8 @@ def leading_components(
             lengths = np.linalg.norm(axes, axis=0)
             axes = axes[:, lengths > 0] / lengths[lengths > 0]
         else:
+            from sklearn.utils.extmath import randomized_svd
+
             axes = randomized_svd(given, wanted, random_state=0)[2].T
         return np.ascontiguousarray(centred @ axes)
 

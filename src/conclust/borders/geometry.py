@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.covariance import ledoit_wolf_shrinkage
 
 from conclust._kernels import border_places, count_valleys, nearest_centres
 from conclust._threads import one_library_thread
@@ -137,6 +136,8 @@ def border_geometry(
         covariance = rest.T @ rest / len(rest)
         share = _SHRINKAGE
         if estimated:
+            from sklearn.covariance import ledoit_wolf_shrinkage
+
             share = max(share, float(ledoit_wolf_shrinkage(rest, assume_centered=True)))
         directions = _whitened(covariance, centres, share)
         scores = np.ascontiguousarray(X @ directions)

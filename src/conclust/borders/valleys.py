@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._containers import plain_array
+from conclust._points import point_rows, refuse_gaps
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
@@ -183,9 +185,8 @@ def valley_counts(
 def _read(
     X: ArrayLike, pieces: ArrayLike, pairs: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    points = np.asarray(X)
-    labels = np.asarray(pieces)
-    borders = np.asarray(pairs)
+    labels = plain_array(pieces, "'pieces'")
+    borders = plain_array(pairs, "'pairs'", of="numbers")
     if borders.size == 0:
         borders = np.zeros((0, 2), dtype=np.int64)
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.size == 0 or labels.max() < 0:
@@ -193,14 +194,10 @@ def _read(
             "'pieces' must be a vector of ints, one of them not negative. Got an array of shape "
             f"{labels.shape} and type {labels.dtype}."
         )
-    if points.ndim != 2 or len(points) != len(labels) or points.dtype.kind not in "biuf":
-        raise InputError(
-            f"'X' must hold numbers, a row for each of the {len(labels)} points in 'pieces'. Got an array "
-            f"of shape {points.shape} and type {points.dtype}."
-        )
-    points = np.ascontiguousarray(points, dtype=np.float64)
-    if not np.isfinite(points).all():
-        raise InputError("'X' must hold finite numbers. Got NaN or infinity.")
+    points = np.ascontiguousarray(
+        point_rows(X, len(labels), "points in 'pieces'"), dtype=np.float64
+    )
+    refuse_gaps(points, X)
     labels = labels.astype(np.int64)
     sizes = np.bincount(labels[labels >= 0])
     if not sizes.all():

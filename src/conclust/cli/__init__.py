@@ -3,7 +3,7 @@
 Exit codes: 0 done; 1 the input, the data or the disk does not allow it; 2 the command line is
 wrong; 70 an error in conclust itself; 130 interrupted. Errors are one sentence on standard error;
 ``--debug`` adds the traceback. Results are written before they are summed up on standard output: a
-pipe that nobody reads is no error.
+pipe without a reader is not an error.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
         arguments = build_parser().parse_args(argv)
         arguments.words = list(sys.argv[1:] if argv is None else argv)
         inputs = [value for name, value in vars(arguments).items() if name != "out"]
+        inputs += getattr(arguments, "files", [])
         if inputs.count(STREAM) > 1:
             arguments.usage_error("standard input (-) can be read once only.")
         with _terminable(ending=ending):

@@ -76,9 +76,9 @@ def run_blocks(arguments: argparse.Namespace) -> None:
         f"{sizes_line(sizes)}"
     ]
     if facts.n_unobserved:
-        lines.append(f"{count(facts.n_unobserved, 'object')} in no clustering at all: label -1.")
+        lines.append(f"{count(facts.n_unobserved, 'object')} without a clustering: label -1.")
     lines.append(f"Results are in {arguments.out}.")
-    talk.result("\n".join(lines))
+    talk.result("\n".join(lines), lines[0])
 
 
 def _check(arguments: argparse.Namespace, method: Any) -> None:

@@ -60,6 +60,10 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     from conclust.consensus.registry import method_named, near_names
 
     method = method_named(name)
+    if name.strip().lower() == "all":
+        refuse(
+            "One method makes a result. All of them: 'conclust compare-methods FILE --methods all'."
+        )
     if method is None:
         near = near_names(name)
         hint = f" Is it {' or '.join(near)}?" if near else ""
@@ -86,7 +90,7 @@ def choose(arguments: argparse.Namespace) -> Choice:
     can = settable(method)
     if arguments.linkage is not None:
         if "linkage" not in can:
-            refuse(f"--linkage: {method.estimator} builds no tree.")
+            refuse(f"--linkage: {method.estimator} does not build a tree.")
         parameters["linkage"] = arguments.linkage
     for name, text in _split(arguments.set, refuse):
         if name in _SAID_ELSEWHERE:
@@ -109,16 +113,16 @@ def _number_of_clusters(
     name = method.estimator
     number, bound = arguments.clusters, arguments.max_clusters
     if number is not None and bound is not None:
-        refuse("-k and --max-clusters are one number of clusters: give one of them.")
+        refuse("-k and --max-clusters both set the number of clusters: give only one of them.")
     if method.n_clusters == "emerges":
         if number is not None or bound is not None:
-            refuse(f"{name} finds by itself how many clusters there are: leave their number out.")
+            refuse(f"{name} determines the number of clusters itself: omit -k and --max-clusters.")
         return {}
     if number == AUTO:
         if arguments.command != "cluster":
             refuse(
-                "-k auto clusters draws of the points, and here are none: leave -k out, and the number is the "
-                "one that the clusterings show."
+                f"-k auto needs points, but {arguments.command!r} reads labels. Omit -k to let the clusterings determine "
+                "the number."
             )
         return {}
     if method.n_clusters == "upper bound":
@@ -131,7 +135,7 @@ def _number_of_clusters(
     if number is not None:
         return {"n_clusters": number}
     if method.n_clusters == "exact":
-        refuse(f"{name} must be told how many clusters to make: give -k.")
+        refuse(f"{name} needs the number of clusters: give -k.")
     return {}
 
 

@@ -41,7 +41,7 @@ class Roles:
     id_texts : list of str or None
         The names, where they have been read.
     notes : list of str
-        What was guessed.
+        Guesses made while reading.
     """
 
     ids: int | None

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     elif len(first) != len(second):
         raise InputError(
             f"{arguments.first} has {len(first)} objects and {arguments.second} has {len(second)}: "
-            "they can only be compared object by object. Name the objects in both files and give "
+            "without names, objects are compared in order. Name the objects in both files and give "
             "--id-column."
         )
     table = metrics.contingency(first, second)
@@ -96,7 +96,7 @@ def _align(
         found = strangers[0] if strangers else next(iter(set(second) - set(first)))
         where = paths[0] if strangers else paths[1]
         raise InputError(
-            f"The two files are not about the same objects: {found!r} is only in {where}."
+            f"The two files do not have the same objects: {found!r} is only in {where}."
         )
     return np.asarray(labels[[place[name] for name in first]])
 

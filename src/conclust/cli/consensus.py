@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from conclust._progress import watching
 from conclust.cli.asked import jobs, scale, scaling
+from conclust.cli.borders import border_lines, tested_borders, write_borders
 from conclust.cli.choice import Choice, choose
 from conclust.cli.draws import read_draws
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_ensemble, read_points
 from conclust.cli.labeller import Labeller
+from conclust.cli.options import LEVEL
 from conclust.cli.points_told import gaps_record, write_features
 from conclust.cli.reading import reading
 from conclust.cli.record import (
@@ -42,6 +44,7 @@ from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling import scaled
 from conclust.pipeline import ConsensusClustering
+from conclust.results.borders import border_record
 from conclust.results.selections import selection_record
 from conclust.results.writing import (
     LabelTable,
@@ -98,7 +101,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
         clock.lap("read")
         work = _clustered(arguments, talk, clock, choice, points, filled)
         said = _finish(arguments, talk, clock, folder, choice, work)
-    talk.result(said)
+    talk.result(said, said.splitlines()[0])
 
 
 def _clustered(
@@ -120,7 +123,7 @@ def _clustered(
     choice : Choice
         The method and its parameters.
     points : Points
-        What was read.
+        Points read from the file.
     filled : Filled
         The points that are clustered.
     """
@@ -193,9 +196,6 @@ def _clustered(
     }
     table = LabelTable(points.ids, points.id_name, None, arguments.raw)
     model = pipeline.consensus_
-    if isinstance(model, AutoConsensus):
-        # What finds the same consensus in the ensemble, without the points that chose its number.
-        settings["cut"] = model.n_clusters_cut_
     if pipeline.refinement_ is not None:
         model = copy(model)
         model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
@@ -286,7 +286,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
         work = _Work(model, ensemble, table, labels.classes, source, settings, told)
         said = _finish(arguments, talk, clock, folder, choice, work)
-    talk.result(said)
+    talk.result(said, said.splitlines()[0])
 
 
 def _of_draws(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -315,10 +315,12 @@ def folder_of(
         return OutputFolder(path, force=arguments.force, **names)
     if path.exists() and not arguments.force:
         raise OutputExistsError(
-            f"{path} is there already. Give --force to replace it, or another name with --out."
+            f"{path} already exists. Give --force to replace it, or another name with --out."
         )
     if not path.parent.is_dir():
-        raise InputError(f"There is no folder {path.parent} for {path.name}. Make it first.")
+        raise InputError(
+            f"The folder {path.parent} for {path.name} does not exist. Create it first."
+        )
     return nullcontext(None)
 
 
@@ -348,14 +350,18 @@ def _finish(
     choice : Choice
         The method and its parameters.
     work : _Work
-        What was found.
+        The consensus and its ensemble.
     """
     model, ensemble, clustered = work.model, work.ensemble, work.clustered
     complete = np.ones(ensemble.n_samples, dtype=np.bool_)
-    found = None
+    found = borders = None
     if clustered is not None:
         complete = clustered.filled.complete
         found = getattr(clustered.pipeline, "selection_", None)
+        level = arguments.alpha or LEVEL
+        borders = tested_borders(arguments, talk, clustered.filled.X, clustered.pipeline, level)
+        if borders is not None:
+            clock.lap("borders")
     own = ensemble if clustered is None else clustered.pipeline.ensemble_
     labels = spread(model.labels_, complete, MISSING)
     # Objects in no clustering belong to no cluster more than to another.
@@ -379,6 +385,7 @@ def _finish(
         gaps = None
         if clustered is not None:
             gaps = _write_points(folder, clustered, model, arguments)
+            write_borders(folder, borders)
         clock.lap("write")
         content = {
             **call_record(arguments),
@@ -399,6 +406,7 @@ def _finish(
             **_figures(model),
             "selection": None if found is None else selection_record(found),
             "gaps": gaps,
+            "borders": None if borders is None else border_record(borders),
             "agreement_with_known_classes": scores,
             "warnings": work.warnings,
             "seconds": clock.seconds(),
@@ -408,6 +416,7 @@ def _finish(
     else:
         send(labels, table, arguments.out)
     chosen = [] if found is None else [found.reason, *found.doubts]
+    chosen += border_lines(borders, more_than_gaussian=found is not None and found.n_clusters > 1)
     n_categories = 0 if clustered is None else len(clustered.points.category_names)
     summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories)
     return "\n".join([*chosen, summary])
@@ -418,6 +427,7 @@ def _write_points(
 ) -> dict[str, Any] | None:
     """Write what labels new points, and what tells the clusters apart; return the gaps between these."""
     points, filled, made = clustered.points, clustered.filled, clustered.pipeline.generator_
+    consensus = clustered.pipeline.consensus_
     labeller = Labeller.of(
         made,
         points.names,
@@ -425,6 +435,7 @@ def _write_points(
         filled.values,
         gaps=arguments.impute is not None,
         refinement=clustered.pipeline.refinement_,
+        votes=consensus.votes if isinstance(consensus, AutoConsensus) else None,
     )
     if labeller is not None:
         labeller.save(folder.file("generator.npz"))
@@ -501,8 +512,10 @@ def _summary(
         Columns of categories among the partitions.
     """
     sizes = sizes_of(labels, model.n_clusters_)
+    next_best = getattr(model, "alternatives_", ())
+    beside = f" (next best: {next_best[0]})" if next_best and not choice.auto else ""
     lines = [
-        f"{count(len(sizes), 'cluster')} of {count(ensemble.n_samples, 'object')}, from "
+        f"{count(len(sizes), 'cluster')}{beside} of {count(ensemble.n_samples, 'object')}, from "
         f"{_members(ensemble, n_categories)}. {sizes_line(sizes)}"
     ]
     bound = choice.parameters.get("n_clusters")
@@ -514,14 +527,16 @@ def _summary(
         )
     reason = getattr(model, "reason_", "")
     if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
-        lines.append(reason)
+        # Five figures of the partitions: with -v only.
+        if arguments.verbose or model.number_by_ == "points" or not next_best:
+            lines.append(reason)
         if model.n_clusters is None and model.n_clusters_ == 1:
-            lines.append("If there are clusters all the same, give their number with -k.")
+            lines.append("To force more clusters, give their number with -k.")
         if arguments.command == "cluster" and model.n_clusters is None:
-            lines.append("No p-value was computed: -k auto does.")
+            lines.append("Not tested against a single cluster; -k auto gives a p-value.")
     unplaced = int(np.count_nonzero(labels < 0))
     if unplaced:
-        lines.append(f"{count(unplaced, 'object')} in no clustering at all: label -1.")
+        lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")
     if sure is not None:
         lines.append(confidence_line(sure))
     if scores is not None:

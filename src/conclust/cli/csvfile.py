@@ -59,7 +59,7 @@ class CsvRows:
     header : bool, default=None
         Whether the first line holds the names of the columns; None looks at it.
     decimal : {"point", "comma"}, default="point"
-        What stands before the decimals of a number.
+        Decimal separator.
 
     Attributes
     ----------
@@ -203,7 +203,9 @@ class CsvRows:
             if len(line) > _MAX_LINE:
                 self._refuse(f"has more than {_MAX_LINE} characters in line {self._n_lines}")
             if "\0" in line:
-                self._refuse(f"holds a NUL character in line {self._n_lines}: it is no text file")
+                self._refuse(
+                    f"holds a NUL character in line {self._n_lines}: it is not a text file"
+                )
             if "_" in line or not line.isascii():
                 self.odd = True
             yield line
@@ -300,7 +302,7 @@ def read_number_columns(
     rows : CsvRows
         The file.
     columns, texts : sequence of int
-        Which columns hold numbers, which are returned as text.
+        Columns with numbers, and columns returned as text.
     gaps : bool, default=False
         Whether cells may be empty, or NA: they are NaN.
 
@@ -379,7 +381,7 @@ def read_label_columns(
     rows : CsvRows
         The file.
     columns, texts : sequence of int
-        Which columns hold labels, which are returned as text.
+        Columns with labels, and columns returned as text.
     noise : bool
         Whether a -1 in the file is noise rather than missing.
 
@@ -444,7 +446,7 @@ def _label_values(
             number = int(text) if _INTEGER.fullmatch(text) else _whole(float(text))
             if number is None or number < -2:
                 place = rows.place(int(np.argmax(codes == code)), column)
-                what = "is no whole number" if number is None else "is negative"
+                what = "is not a whole number" if number is None else "is negative"
                 raise InputError(
                     f"{rows.path}: {place}: the label {text[:60]!r} {what}. Labels are whole numbers "
                     "from 0 on or names; -1 is missing, -2 is noise. If these are points, not "
@@ -462,7 +464,7 @@ def _whole(number: float) -> int | None:
 def _refuse_number(
     rows: CsvRows, start: int, cells: Sequence[str], column: int, gaps: bool
 ) -> NoReturn:
-    """Raise with the first cell that is no number, or is empty where that is not allowed."""
+    """Raise with the first cell that is not a number, or is empty where that is not allowed."""
     for i, cell in enumerate(cells):
         text = cell.strip()
         # Separators like \x1d are spaces for str.strip, and none for float.
@@ -489,7 +491,7 @@ def _refuse_number(
         if _is_number(text.replace(",", ".")) and "," in text:
             hint = "If the comma stands before decimals, give --decimal comma."
         elif rows.to_number is _from_comma and _is_number(text):
-            hint = "With --decimal comma a point is no part of a number."
+            hint = "With --decimal comma a point is not part of a number."
         elif len(rows.names) == 1 and len(text.split()) > 1:
             hint = "Separate the columns by comma, semicolon or tab."
         raise InputError(

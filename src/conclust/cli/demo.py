@@ -181,7 +181,7 @@ def _loaded(name: str) -> tuple[datasets.Dataset, NDArray[np.float64], NDArray[A
 
 def _checked(name: str, data: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
     if not isinstance(data.X, np.ndarray) or data.X.ndim != 2 or data.X.dtype.kind not in "biuf":
-        raise InputError(f"The data set {name!r} is no table of numbers; the demo needs one.")
+        raise InputError(f"The data set {name!r} is not a table of numbers; the demo needs one.")
     X = data.X.astype(np.float64)
     if not np.isfinite(X).all():
         raise InputError(f"The data set {name!r} has missing values; the demo needs complete data.")

@@ -37,9 +37,9 @@ def read_draws(
     path : Path
         A table, or an array (n_draws, n_samples) or (n_chains, n_draws, n_samples).
     how : Reading
-        How to read it.
+        Options for reading.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means.
+        Meaning of -1.
     weights : Path, default=None
         A file of one weight per draw, those that are left out included.
     burn, thin : int, default=0 and 1

@@ -53,6 +53,23 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "conclust compare points.csv result/labels.csv --column class --second-column label",
         ),
     ),
+    "compare-methods": (
+        ("the usual methods", "conclust compare-methods labels.csv -k 5"),
+        (
+            "some, scored against the known classes of a column",
+            "conclust compare-methods labels.csv --methods eac,pcc,hbgf -k 5 --label-column class --out compared",
+        ),
+    ),
+    "join": (
+        (
+            "labels of two places by the column id",
+            "conclust join north.csv south.csv --id-column id --out both.csv",
+        ),
+        (
+            "before a file leaves the place: hashes for its identifiers",
+            "conclust join north.csv --id-column id --hash-ids --salt salt.txt --out north.hashed.csv",
+        ),
+    ),
     "methods": (
         ("all of them", "conclust methods"),
         ("all of one", "conclust methods pcc"),

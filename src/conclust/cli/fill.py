@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.impute import SimpleImputer
 
 from conclust.cli.talk import count
 from conclust.exceptions import InputError
@@ -27,13 +26,13 @@ class Filled:
     X : ndarray of shape (n_complete, n_columns)
         The points that are clustered.
     complete : ndarray of bool of shape (n_samples,)
-        Which objects these are.
+        Mask of the objects in `X`.
     values : ndarray of shape (n_columns,) or None
-        What stands in empty cells.
+        Values that fill empty cells.
     cells : ndarray of bool of shape (n_complete, n_columns)
-        Which cells of `X` were filled.
+        Mask of the cells of `X` that were filled.
     note : str
-        What was done, for people; empty if nothing was.
+        Description of the filling, for the terminal; empty if nothing was filled.
     """
 
     X: NDArray[np.float64]
@@ -75,6 +74,8 @@ def fill(X: NDArray[np.float64], how: str | None, names: Sequence[str]) -> Fille
         note = f"{left_out} with empty cells left out (--impute drop)" if gaps else ""
         left = X[complete] if gaps else X
         return Filled(left, complete, None, np.zeros(left.shape, dtype=np.bool_), note)
+    from sklearn.impute import SimpleImputer
+
     imputer = SimpleImputer(strategy=how).fit(X)
     note = f"{count(gaps, 'empty cell')} filled by the {IMPUTED[how]} of the column ({_by_column(empty, names)})"
     values = np.asarray(imputer.statistics_, dtype=np.float64)

@@ -17,19 +17,19 @@ class Option:
     Attributes
     ----------
     flags : tuple of str
-        How it is spelled; none: a place.
+        Spellings of the option; empty for a positional argument.
     metavar : str
-        What its values are called; empty where it takes none.
+        Name of its values in the help; empty if it takes none.
     takes : {"nothing", "file", "folder", "method", "words", "text"}
-        What its values are.
+        Kind of its values.
     words : tuple of str
         All of them, if there is a list.
     values : int
-        How many it takes.
+        Number of its values.
     again : bool
         Whether it may be given more than once.
     help : str
-        What it does.
+        Its help text.
     """
 
     flags: tuple[str, ...]

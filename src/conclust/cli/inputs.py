@@ -44,17 +44,17 @@ class Points:
     X : ndarray of shape (n_samples, n_columns)
         NaN where a cell is empty, if that is allowed.
     names : tuple of str
-        Of the columns.
+        Names of the columns.
     categories : ndarray of object of shape (n_samples, n_categories) or None
         Text; None where a cell is empty.
     category_names : tuple of str
-        Of their columns.
+        Names of the columns of categories.
     ids, classes : list of str or None
         Names and known classes of the objects.
     id_name : str
-        What the column of names is called.
+        Name of the column of object names.
     notes : tuple of str
-        How the file was read.
+        Remarks on how the file was read.
     """
 
     X: NDArray[np.float64]
@@ -93,7 +93,7 @@ class Labelling:
 
 
 def read_points(path: Path, how: Reading) -> Points:
-    """Read points, one object a row.
+    """Read points, one object per row.
 
     Raises
     ------
@@ -177,9 +177,9 @@ def read_ensemble(
     path : Path
         A table, an array, or a file of `Ensemble.save`.
     how : Reading
-        How to read it.
+        Options for reading.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means.
+        Meaning of -1.
     weights : Path, default=None
         A file of one weight per partition.
 
@@ -213,7 +213,7 @@ def labels_of(
         n, m = matrix.shape
         warn(
             f"{table.name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, "
-            "write it the other way round: a row an object.",
+            "transpose it: one row per object.",
             OrientationWarning,
         )
     try:

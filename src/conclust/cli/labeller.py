@@ -1,7 +1,7 @@
 """The file that labels new points: the models of a generated ensemble's members, as plain arrays.
 
 ``generator.npz`` holds the model of every member (centres of k-means, landmarks and their cut of spectral
-clustering), the columns that it drew, the scaling and what fills empty cells. It is no pickle: reading it
+clustering), the columns that it drew, the scaling and what fills empty cells. It is not a pickle: reading it
 runs nothing.
 """
 
@@ -25,7 +25,7 @@ from conclust.points import Refinement
 __all__ = ["Labeller"]
 
 _FORMAT = "conclust generator"
-_VERSION = 3
+_VERSION = 4
 # The arrays of all members of one kind, one after the other; the shape of each; which of them each member has.
 _MODELS = {
     f"{kind}_{name}{part}": expected
@@ -43,7 +43,8 @@ _EXPECTED = {
     "scaling": Expected("f", 2, optional=True),
     "filling": Expected("f", 1, optional=True),
     "centers": Expected("f", 2, optional=True),
-    "variance": Expected("f", 1, optional=True),
+    "whitening": Expected("f", 2, optional=True),
+    "votes": Expected("f", 2, optional=True),
     **_MODELS,
 }
 
@@ -55,20 +56,24 @@ class Labeller:
     Attributes
     ----------
     models : list of Model
-        How each member labels the scaled points.
+        Model of each member, which labels the scaled points.
     features : list of ndarray of int
         The columns that each member sees.
     scale : {"minmax", "standard"} or None
-        How points are scaled.
+        Scaling of the points.
     scaling : ndarray of shape (2, n_columns) or None
         Offset and factor of each column: of "minmax" to add and multiply by, of "standard" to
         subtract and divide by.
     filling : ndarray of shape (n_columns,) or None
-        What stands in empty cells; None: objects that have some get no label.
+        Values that fill empty cells; None: objects with empty cells get no label.
     gaps : bool
         Whether cells may be empty.
     columns, categories : tuple of str
         Names of the columns of numbers, and of the columns of categories.
+    refinement : Refinement or None
+        The centres that the consensus was refined to.
+    votes : ndarray of shape (n_ensemble_clusters, n_clusters) or None
+        The votes that place objects in an :class:`conclust.AutoConsensus`, or in the refined clusters, by their labels.
     """
 
     models: list[Model]
@@ -80,6 +85,7 @@ class Labeller:
     columns: tuple[str, ...]
     categories: tuple[str, ...]
     refinement: Refinement | None = None
+    votes: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
@@ -91,6 +97,7 @@ class Labeller:
         *,
         gaps: bool,
         refinement: Refinement | None = None,
+        votes: NDArray[np.float64] | None = None,
     ) -> Labeller | None:
         """Return the models of a fitted EnsembleGenerator; None if members cannot label new points.
 
@@ -106,6 +113,9 @@ class Labeller:
             Whether cells may be empty.
         refinement : Refinement or None
             The centres that the consensus was refined to.
+        votes : ndarray of shape (n_ensemble_clusters, n_clusters) or None
+            The votes that place objects in an :class:`conclust.AutoConsensus` by their labels; that of a refinement
+            takes its place.
         """
         models = [member.model for member in generator.members_ if member.model is not None]
         if len(models) < len(generator.members_):
@@ -126,27 +136,23 @@ class Labeller:
             tuple(columns),
             tuple(categories),
             refinement,
+            votes if refinement is None else refinement.votes,
         )
 
-    def by_centers(
-        self, X: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-        """Return labels and memberships of points by the centres that the consensus was refined to, if it was.
+    def nearest_centers(self, X: NDArray[np.float64]) -> NDArray[np.int64] | None:
+        """Return the labels of points by the centres that the consensus was refined to, if it was.
 
-        Points (n_new, n_columns) with an empty cell that is not filled have the label -1 and uniform memberships.
+        Points (n_new, n_columns) with an empty cell that is not filled have the label -1.
         """
         if self.refinement is None:
             return None
         if self.filling is not None:
             X = np.where(np.isnan(X), self.filling, X)
         complete = ~np.isnan(X).any(axis=1)
-        points = np.ascontiguousarray(self._scaled(X[complete]))
-        n_clusters = len(self.refinement.centers)
         labels = np.full(len(X), -1, dtype=np.int64)
-        membership = np.full((len(X), n_clusters), 1.0 / n_clusters)
+        points = np.ascontiguousarray(self._scaled(X[complete]))
         labels[complete] = self.refinement.labels(points)
-        membership[complete] = self.refinement.membership(points)
-        return labels, membership
+        return labels
 
     def label(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         """Label points (n_new, n_columns), NaN where a cell is empty; -1 where that is not filled."""
@@ -181,7 +187,10 @@ class Labeller:
             arrays["filling"] = self.filling
         if self.refinement is not None:
             arrays["centers"] = self.refinement.centers
-            arrays["variance"] = np.array([self.refinement.variance])
+            if self.refinement.whitening is not None:
+                arrays["whitening"] = self.refinement.whitening
+        if self.votes is not None:
+            arrays["votes"] = self.votes
         meta = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -229,11 +238,13 @@ class Labeller:
             and ("scaling" not in arrays or arrays["scaling"].shape == (2, d))
             and ("filling" not in arrays or len(arrays["filling"]) == d)
             and (scale != "standard" or bool((arrays["scaling"][1] != 0).all()))
-            and ("centers" in arrays) == ("variance" in arrays)
             and ("centers" not in arrays or arrays["centers"].shape[1] == d)
             and ("centers" not in arrays or len(arrays["centers"]) > 1)
-            and ("variance" not in arrays or arrays["variance"].shape == (1,))
-            and ("variance" not in arrays or float(arrays["variance"][0]) > 0)
+            and ("whitening" not in arrays or "centers" in arrays)
+            and ("whitening" not in arrays or arrays["whitening"].shape == (d, d))
+            and ("centers" not in arrays or "votes" in arrays)
+            and ("centers" not in arrays or len(arrays["centers"]) == arrays["votes"].shape[1])
+            and ("votes" not in arrays or bool((arrays["votes"] >= 0).all()))
         )
         if not sound:
             _refuse(path)
@@ -250,9 +261,10 @@ class Labeller:
             bool(gaps),
             columns,
             categories,
-            Refinement(arrays["centers"], float(arrays["variance"][0]))
+            Refinement(arrays["centers"], arrays["votes"], arrays.get("whitening"))
             if "centers" in arrays
             else None,
+            arrays.get("votes"),
         )
 
 

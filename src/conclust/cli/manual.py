@@ -111,7 +111,7 @@ def _verbatim(text: str) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return a line of text: a dot or a quote at its beginning is no request of roff."""
+    """Return a line of text: a dot or a quote at its beginning is not a request of roff."""
     escaped = _escaped(text)
     return re.sub(r"^(?=[.'])", r"\\&", escaped)
 

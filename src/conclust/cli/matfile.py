@@ -43,7 +43,7 @@ def read_mat(path: PathLike) -> dict[str, NDArray[Any]]:
     OSError
         The file is missing or cannot be read.
     FileFormatError
-        It is no MAT file, is damaged, of format 7.3, or unpacks to more than is read.
+        It is not a MAT file, is damaged, of format 7.3, or unpacks to more than is read.
     """
     with open_regular(path) as file:
         start = file.read(_HEADER)
@@ -123,7 +123,7 @@ def _numeric(file: BinaryIO, path: PathLike, order: _Order) -> Iterator[tuple[bo
         if kind == _PACKED:
             start = zlib.decompressobj().decompress(content, 24)
             if int.from_bytes(start[:4], order) != _ARRAY:
-                _refuse(path, "what is packed in it is no array")
+                _refuse(path, "what is packed in it is not an array")
             start = start[8:]
         if int.from_bytes(start[8:9] if order == "little" else start[11:12], order) in _NUMBERS:
             yield kind == _PACKED, content
@@ -176,7 +176,7 @@ def _element(rest: memoryview, path: PathLike, order: _Order) -> tuple[int, memo
     if len(rest) < 8:
         _refuse(path, "it is cut off")
     first = int.from_bytes(rest[:4], order)
-    if first >> 16:  # a small one, in the place of the length
+    if first >> 16:  # a small one, in place of the length
         length = first >> 16
         if length > 4:
             _refuse(path, "an element in it has an impossible length")

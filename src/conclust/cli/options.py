@@ -11,9 +11,13 @@ from conclust.cli.choice import AUTO, DEFAULT_METHOD
 
 __all__ = [
     "INPUTS",
+    "LEVEL",
     "SCALES",
     "SCALING",
+    "add_borders",
+    "add_comparison",
     "add_consensus",
+    "add_joining",
     "add_points",
     "add_reading",
     "add_running",
@@ -33,10 +37,13 @@ INPUTS = (
 )
 
 
+LEVEL = 0.05
+"""Level of a test where none is given."""
+
 SCALES = ("auto", "minmax", "standard", "none")
 SCALING = (
-    "bring columns to one scale first: to [0, 1], or to mean 0 and deviation 1; auto: to mean 0 and deviation 1 where "
-    "their spreads differ as those of different units do [%(default)s]"
+    "scale the columns first. minmax: to [0, 1]; standard: to mean 0 and standard deviation 1; auto: as standard if "
+    "their spreads differ as those of different units do, otherwise none [%(default)s]"
 )
 
 
@@ -46,35 +53,101 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--method",
         metavar="NAME",
-        help="the consensus method. auto: number of clusters and evidence by what the clusterings show; or any that "
-        f"'conclust methods' lists: pcc, eac (a tree), hbgf, voting, ... [{DEFAULT_METHOD}]",
+        help="consensus method. auto: chooses the number of clusters and the evidence from the clusterings; or any method "
+        f"listed by 'conclust methods': pcc, eac (a tree), hbgf, voting, ... [{DEFAULT_METHOD}]",
     )
     group.add_argument(
         "-k",
         "--clusters",
         type=whole_or_auto,
         metavar="K",
-        help="number of clusters; for pcc and its kin, which use no more than needed, the most. auto "
-        "(of points): 2 to 10 or one, by resampling and a p-value",
+        help="number of clusters; for pcc and related methods, which may use fewer, the maximum. auto "
+        "(points only): 1 to 10, by resampling and a p-value",
     )
     group.add_argument(
         "--max-clusters",
         type=whole(1),
         metavar="K",
-        help="the same, for methods that find how many are needed [the most that any clustering has]",
+        help="maximum number of clusters, for methods that choose the number [the maximum over the clusterings]",
     )
     group.add_argument(
         "--linkage",
         choices=("single", "average", "complete", "ward"),
-        help="how a tree is built, for eac and its kin [average]",
+        help="linkage of the tree, for eac and related methods [average]",
     )
     group.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter of the method, as 'conclust methods NAME' lists them; as often as needed",
+        help="a parameter of the method (see 'conclust methods NAME'); can be repeated",
     )
+
+
+def add_comparison(parser: argparse.ArgumentParser) -> None:
+    """Add which methods are compared, and where the result goes."""
+    group = parser.add_argument_group("comparison")
+    group.add_argument(
+        "--methods",
+        type=names,
+        metavar="A,B",
+        help="the methods, by the names that 'conclust methods' lists; all: every one [thirteen, at least one of "
+        "each family]",
+    )
+    group.add_argument(
+        "-k",
+        "--clusters",
+        type=whole(1),
+        metavar="K",
+        help="number of clusters, or the largest, as each method takes it [each finds it, or is told what auto "
+        "finds]",
+    )
+    group.add_argument(
+        "--missing",
+        choices=("unobserved", "noise"),
+        default="unobserved",
+        help="what -1 means; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
+    )
+    group.add_argument(
+        "--weights", type=Path, metavar="FILE", help="one weight per clustering (CSV, NPY, NPZ)"
+    )
+    add_reading(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    group.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder for methods.csv and labels.csv [none]"
+    )
+    group.add_argument("--force", action="store_true", help="replace results that are there")
+    group.add_argument("--raw", action="store_true", help="write object names as they are")
+
+
+def add_joining(parser: argparse.ArgumentParser) -> None:
+    """Add which tables are joined, and how."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=INPUTS)
+    group = parser.add_argument_group("identifiers")
+    group.add_argument(
+        "--hash-ids",
+        action="store_true",
+        help="write keyed hashes (HMAC-SHA256, 32 digits) of the identifiers; no promise of privacy",
+    )
+    group.add_argument(
+        "--salt",
+        type=Path,
+        metavar="FILE",
+        help="the key of --hash-ids: a file of 16 bytes or more",
+    )
+    add_reading(parser, classes=False)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--out",
+        type=Path,
+        default=Path("joined.csv"),
+        metavar="FILE",
+        help="CSV file [%(default)s]",
+    )
+    group.add_argument("--force", action="store_true", help="replace a file that is there")
+    group.add_argument("--raw", action="store_true", help="write object names as they are")
+    add_talking(parser)
 
 
 def add_reading(
@@ -85,34 +158,34 @@ def add_reading(
     group.add_argument(
         "--id-column",
         metavar="NAME",
-        help="column that names the objects [one that is called so, like 'id', and has another "
+        help="column of object names [a column with a name like 'id' and a different "
         "value in every row]",
     )
     if classes:
         group.add_argument(
             "--label-column",
             metavar="NAME",
-            help="column of known classes: no part of the data, used to score the result only",
+            help="column of known classes: not part of the data, used only to score the result",
         )
     if selection:
         choice = group.add_mutually_exclusive_group()
         choice.add_argument(
-            "--columns", type=names, metavar="A,B", help="the columns of data, by name or number"
+            "--columns", type=names, metavar="A,B", help="columns to use, by name or number"
         )
-        choice.add_argument("--drop", type=names, metavar="A,B", help="leave these columns out")
+        choice.add_argument("--drop", type=names, metavar="A,B", help="columns to leave out")
     group.add_argument(
         "--header",
         choices=("auto", "yes", "no"),
         default="auto",
-        help="whether CSV begins with names",
+        help="whether the first line of a CSV file has column names [%(default)s]",
     )
     group.add_argument(
         "--delimiter",
         choices=("auto", "comma", "semicolon", "tab"),
         default="auto",
-        help="what separates the columns of CSV",
+        help="separator of the columns of a CSV file [%(default)s]",
     )
-    group.add_argument("--key", metavar="NAME", help="which array of an NPZ or MAT file")
+    group.add_argument("--key", metavar="NAME", help="name of the array in an NPZ or MAT file")
     return group
 
 
@@ -123,26 +196,26 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
         type=_decimal,
         default="point",
         metavar="SIGN",
-        help="point or comma: what stands before the decimals in CSV [%(default)s]",
+        help="decimal separator in CSV files: point or comma [%(default)s]",
     )
     if imputing:
         becomes = (
-            "each becomes one more clustering" if members else "they are clustered with the numbers"
+            "each is added as a clustering" if members else "they are clustered with the numbers"
         )
         group.add_argument(
             "--categories",
             type=names,
             metavar="A,B",
-            help=f"columns of categories: {becomes}; all: every column of text",
+            help=f"columns of categories: {becomes}; all: every text column",
         )
-        each = "how many {} a column of categories counts for [{}]"
+        each = "weight of a column of categories, in {} [{}]"
         group.add_argument(
             "--category-weight",
             type=weight,
             metavar="W",
             help=each.format(
                 "clusterings",
-                "the same as a column of numbers: clusterings made over such columns",
+                "generated clusterings per column of numbers",
             )
             if members
             else each.format("columns of numbers", "1"),
@@ -151,9 +224,19 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
         group.add_argument(
             "--impute",
             choices=("mean", "median", "most_frequent", "drop"),
-            help="fill empty cells by this value of their column, or drop such objects: these get "
-            "label -1 [empty cells are refused]",
+            help="fill empty cells with this statistic of their column, or drop the objects, which then get the "
+            "label -1 [empty cells are an error]",
         )
+
+
+def add_borders(group: Any) -> None:
+    """Add the test of borders between the clusters of points."""
+    group.add_argument(
+        "--borders",
+        action="store_true",
+        help="test whether there is a border between each two neighbouring clusters: parts of the points are "
+        "clustered by themselves, borders.csv has the p-values (Holm)",
+    )
 
 
 def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> None:
@@ -164,15 +247,15 @@ def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> Non
         type=Path,
         default=Path(default),
         metavar="DIR",
-        help=f"folder for {what}; a name that ends in .csv, .csv.gz or .csv.bz2: labels.csv under this name, "
-        "no folder; -: labels.csv on standard output [%(default)s]",
+        help=f"folder for {what}; with a name that ends in .csv, .csv.gz or .csv.bz2, only the labels are written, to that "
+        "file; with -, to standard output [%(default)s]",
     )
-    group.add_argument("--force", action="store_true", help="replace results that are there")
+    group.add_argument("--force", action="store_true", help="replace existing results")
     group.add_argument(
         "--raw",
         action="store_true",
-        help="write object names as they are; without it, a name that a spreadsheet would run as a "
-        "formula gets a leading '",
+        help="write object names unchanged [a name that a spreadsheet would read as a "
+        "formula gets a leading ']",
     )
 
 
@@ -181,10 +264,10 @@ def add_running(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
     group = parser.add_argument_group("running")
     if seed:
         group.add_argument(
-            "--seed", type=whole(0), default=0, metavar="N", help="of all randomness [%(default)s]"
+            "--seed", type=whole(0), default=0, metavar="N", help="random seed [%(default)s]"
         )
     group.add_argument(
-        "--jobs", type=_jobs, metavar="N", help="processors to use; -1: all [all that are free]"
+        "--jobs", type=_jobs, metavar="N", help="number of threads; -1 for all [all available]"
     )
     add_talking(group)
 
@@ -192,9 +275,19 @@ def add_running(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
 def add_talking(parser: Any) -> None:
     """Add how much is said."""
     talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("-q", "--quiet", action="store_true", help="errors only")
-    talk.add_argument("-v", "--verbose", action="store_true", help="every step")
-    parser.add_argument("--debug", action="store_true", help="errors with their traceback")
+    talk.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="print the first line of the result and errors only",
+    )
+    talk.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="print every step, and the figures behind the result",
+    )
+    parser.add_argument("--debug", action="store_true", help="show the traceback of errors")
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -205,9 +298,7 @@ def names(text: str) -> tuple[str, ...]:
         found = []
     columns = tuple(name.strip() for name in found)
     if not columns or not all(columns):
-        raise argparse.ArgumentTypeError(
-            f"takes names of columns, separated by comma, got {text!r}"
-        )
+        raise argparse.ArgumentTypeError(f"must be column names separated by commas, got {text!r}")
     return columns
 
 
@@ -220,7 +311,7 @@ def whole(low: int) -> Any:
         except ValueError:
             number = low - 1
         if number < low:
-            raise argparse.ArgumentTypeError(f"must be a whole number from {low} on, got {text!r}")
+            raise argparse.ArgumentTypeError(f"must be an integer of at least {low}, got {text!r}")
         return number
 
     return whole_number
@@ -234,7 +325,7 @@ def whole_or_auto(text: str) -> int | str:
         return int(whole(1)(text))
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(
-            f"must be a whole number from 1 on or auto, got {text!r}"
+            f"must be an integer of at least 1, or auto, got {text!r}"
         ) from error
 
 
@@ -251,7 +342,7 @@ def numbers(text: str) -> list[int]:
         found = []
     if not found or min(found) < 2:
         raise argparse.ArgumentTypeError(
-            f"takes numbers of clusters from 2 on, like 2:10 or 2,3,5, got {text!r}"
+            f"must be numbers of clusters of at least 2, like 2:10 or 2,3,5, got {text!r}"
         )
     return found
 
@@ -293,7 +384,7 @@ def _float(text: str) -> float:
 def _jobs(text: str) -> int:
     if text.removeprefix("-").isdigit() and int(text) != 0:
         return int(text)
-    raise argparse.ArgumentTypeError(f"must be a whole number other than 0, got {text!r}")
+    raise argparse.ArgumentTypeError(f"must be an integer other than 0, got {text!r}")
 
 
 def _decimal(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,9 +13,13 @@ from conclust.cli.completion import SHELLS
 from conclust.cli.examples import told
 from conclust.cli.options import (
     INPUTS,
+    LEVEL,
     SCALES,
     SCALING,
+    add_borders,
+    add_comparison,
     add_consensus,
+    add_joining,
     add_points,
     add_reading,
     add_running,
@@ -69,7 +75,7 @@ class _Parser(argparse.ArgumentParser):
             close = get_close_matches(str(value), known, n=1)
             hint = f"Is it {close[0]!r}? " if close else ""
             raise argparse.ArgumentError(
-                action, f"there is no {value!r}. {hint}There are: {', '.join(known)}."
+                action, f"there is no {value!r}. {hint}Choose from: {', '.join(known)}."
             )
 
 
@@ -77,14 +83,14 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser; each command sets ``run``, a function of the parsed arguments."""
     parser = _Parser(
         prog="conclust",
-        description="Many clusterings of the same objects into one, with probabilities.",
-        epilog="'conclust COMMAND --help' tells the options of one command.",
+        description="Combine many clusterings of the same objects into one, with probabilities.",
+        epilog="'conclust COMMAND --help' lists the options of a command.",
     )
     parser.add_argument(
         "--version",
         action=_Version,
         nargs=0,
-        help="print the version, those of what it uses, and what the kernels run on",
+        help="print the versions of conclust and its dependencies, and the environment",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_demo(commands)
@@ -94,6 +100,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_report(commands)
     _add_predict(commands)
     _add_compare(commands)
+    _add_compare_methods(commands)
+    _add_join(commands)
     _add_methods(commands)
     _add_completion(commands, parser)
     _add_help(commands, parser)
@@ -101,7 +109,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 _FILES = (
-    "labels.csv, memberships.csv (of methods that give probabilities), ensemble.npz and result.json"
+    "labels.csv, memberships.csv (for methods with probabilities), ensemble.npz and result.json"
 )
 
 
@@ -109,17 +117,17 @@ def _add_demo(commands: Any) -> None:
     parser = _command(
         commands,
         "demo",
-        "consensus clustering of known real data, in a minute",
-        "Cluster real data sets many times, combine, and compare with their known classes. Prints a "
-        "table; writes the figures (CSV, JSON) and pictures into a folder.",
+        "cluster known real data sets, in a minute",
+        "Cluster real data sets many times, combine the clusterings, and compare with the known classes. Prints a "
+        "table; writes the numbers (CSV, JSON) and pictures into a folder.",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("demo-report"), metavar="DIR", help="folder [%(default)s]"
     )
-    parser.add_argument("--force", action="store_true", help="use the folder even if not empty")
     parser.add_argument(
-        "--data", metavar="NAME,...", help="data sets to use [all of the demo's that are here]"
+        "--force", action="store_true", help="use the folder even if it is not empty"
     )
+    parser.add_argument("--data", metavar="NAME,...", help="data sets to use [all available ones]")
     add_running(parser)
     parser.set_defaults(run=_run_demo)
 
@@ -128,10 +136,10 @@ def _add_cluster(commands: Any) -> None:
     parser = _command(
         commands,
         "cluster",
-        "points in, consensus clusters out",
+        "cluster points many times and combine the clusterings",
         "Cluster the points of a file many times and combine the clusterings into one.",
     )
-    parser.add_argument("points", type=Path, metavar="FILE", help=f"one object a row: {INPUTS}")
+    parser.add_argument("points", type=Path, metavar="FILE", help=f"one object per row: {INPUTS}")
     group = parser.add_argument_group("ensemble")
     group.add_argument(
         "--generator",
@@ -149,45 +157,45 @@ def _add_cluster(commands: Any) -> None:
             "kmeans+spectral+multimetric",
         ),
         default="auto",
-        help="how clusterings are made. auto: graph, spectral and density, 17, 17 and 6 of 40 (kmeans for fewer than 50 objects); graph: communities of neighbour graphs; density: clusters of nearby points; kmeans: k-means++ starts, random numbers of clusters; spherical: k-means with the cosine and random starts, for texts; spectral: on landmarks, for groups that are "
+        help="kind of clusterings. auto: graph, spectral and density, 17, 17 and 6 of 40 (kmeans for fewer than 50 objects); graph: communities of neighbour graphs; density: clusters of nearby points; kmeans: k-means++ starts, random numbers of clusters; spherical: k-means with the cosine and random starts, for texts; spectral: on landmarks, for groups that are "
         "not round; multimetric: spectral under metrics drawn at random, for many features, up to 100,000 "
-        "objects; several by +: in turn; mixed: linkages, k-means and spectral clustering, up to 20,000 objects "
+        "objects; several joined by +: in turn; mixed: linkages, k-means and spectral clustering, up to 20,000 objects "
         "[%(default)s]",
     )
     group.add_argument(
         "--partitions",
         type=whole(1),
         metavar="M",
-        help="how many clusterings to make [auto: 40; kmeans, graph, density: 100; spectral: 20; multimetric: 30; several: 20 of each, "
-        "30 without spectral; mixed: all that it has]",
+        help="number of clusterings [auto: 40; kmeans, graph, density: 100; spectral: 20; multimetric: 30; several: 20 of each, "
+        "30 without spectral; mixed: all of its kinds]",
     )
     group.add_argument(
         "--sample-fraction",
         type=share,
         default=1.0,
         metavar="F",
-        help="share of the objects that each clustering sees [%(default)g]",
+        help="share of the objects used by each clustering [%(default)g]",
     )
     group.add_argument(
         "--feature-fraction",
         type=share,
         default=1.0,
         metavar="F",
-        help="share of the columns that each clustering sees [%(default)g]",
+        help="share of the columns used by each clustering [%(default)g]",
     )
     group.add_argument(
         "--fit-on",
         type=whole(2),
         metavar="N",
         help="fit each clustering on N objects, then label all objects for all clusterings (kmeans, spectral) "
-        "[50000 where there are more than 200000 objects, else all]",
+        "[10000, or ten per cluster if that is more; all if there are fewer]",
     )
     group.add_argument(
         "--graphs",
         type=whole(1),
         metavar="G",
-        help="let spectral clusterings share G graphs of landmarks: less time, and clusterings differ less "
-        "[each has its own]",
+        help="number of landmark graphs shared by the spectral clusterings: fewer graphs are faster, but the clusterings "
+        "are more similar [one per clustering]",
     )
     group.add_argument(
         "--scale",
@@ -196,14 +204,26 @@ def _add_cluster(commands: Any) -> None:
         help=SCALING,
     )
     group.add_argument(
-        "--cache", type=Path, metavar="DIR", help="keep finished clusterings here, to go on later"
+        "--cache",
+        type=Path,
+        metavar="DIR",
+        help="folder that keeps finished clusterings, so that an interrupted run can be resumed",
     )
     add_consensus(parser)
+    group = parser.add_argument_group("borders")
+    add_borders(group)
+    group.add_argument(
+        "--alpha",
+        type=share,
+        metavar="P",
+        help=f"p-value up to which a border holds [{LEVEL:g}]",
+    )
     add_points(add_reading(parser))
     add_writing(
         parser,
         "result",
-        _FILES + ", features.csv, generator.npz (of members that label new points)",
+        _FILES
+        + ", features.csv, generator.npz (of members that label new points), borders.csv (--borders)",
     )
     add_running(parser)
     parser.set_defaults(run=_run_cluster)
@@ -213,10 +233,10 @@ def _add_combine(commands: Any) -> None:
     parser = _command(
         commands,
         "combine",
-        "your own clusterings in, consensus clusters out",
+        "combine your own clusterings",
         "Combine the clusterings of a file into one. Columns are clusterings, rows are objects, "
-        "cells are labels: whole numbers or names. Empty, NA or -1: the clustering did not observe the "
-        "object. -2: it observed it and put it apart from all others (noise).",
+        "cells are labels: integers or names. Empty, NA or -1: the clustering did not observe the "
+        "object. -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
         "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
@@ -226,7 +246,7 @@ def _add_combine(commands: Any) -> None:
         "--missing",
         choices=("unobserved", "noise"),
         default="unobserved",
-        help="what -1 means; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
+        help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
     )
     group.add_argument(
         "--weights", type=Path, metavar="FILE", help="one weight per clustering (CSV, NPY, NPZ)"
@@ -235,33 +255,33 @@ def _add_combine(commands: Any) -> None:
         "--rows",
         choices=("objects", "draws"),
         default="objects",
-        help="what a row is: draws for a posterior by MCMC, a clustering a row; an array may have chains "
-        "before it [%(default)s]",
+        help="meaning of a row: an object, or a draw of a posterior by MCMC (one clustering per row; an array may have a "
+        "leading axis of chains) [%(default)s]",
     )
     group.add_argument(
         "--burn",
         type=whole(0),
         metavar="B",
-        help="with --rows draws: draws left out at the beginning of each chain [0]",
+        help="with --rows draws: number of draws to discard at the beginning of each chain [0]",
     )
     group.add_argument(
         "--thin",
         type=whole(1),
         metavar="T",
-        help="with --rows draws: of the others every T-th is kept [1]",
+        help="with --rows draws: keep every T-th of the remaining draws [1]",
     )
     group = parser.add_argument_group("many objects")
     group.add_argument(
         "--blocks",
         action="store_true",
-        help="read NPY, Zarr or Parquet (a file, or a folder of parts) in blocks, of more objects than fit "
-        "into the memory; writes labels.npy and result.json. Which methods: 'conclust methods', column blocks",
+        help="read NPY, Zarr or Parquet (a file, or a folder of parts) in blocks, for more objects than fit "
+        "into memory; writes labels.npy and result.json. 'conclust methods' lists the methods (column blocks)",
     )
     group.add_argument(
         "--checkpoint",
         type=Path,
         metavar="DIR",
-        help="the same, and keep its state there: a second run of an interrupted one goes on",
+        help="as --blocks, and keep the state in this folder: repeat the command to resume an interrupted run",
     )
     add_consensus(parser)
     add_reading(parser)
@@ -274,34 +294,34 @@ def _add_select(commands: Any) -> None:
     parser = _command(
         commands,
         "select",
-        "how many clusters points have, or one",
-        "Cluster draws of the points again and again, for each number of clusters, and compare with random "
-        "rotations of the points: clouds of the same covariance that have no clusters. One p-value says "
+        "estimate the number of clusters",
+        "Repeatedly cluster subsamples of the points for each number of clusters, and compare with random "
+        "rotations of the points: clouds of the same covariance without clusters. One p-value tests "
         "whether there is more than one cluster; the number with the most stable clusters is chosen.",
     )
-    parser.add_argument("points", type=Path, metavar="FILE", help=f"one object a row: {INPUTS}")
+    parser.add_argument("points", type=Path, metavar="FILE", help=f"one object per row: {INPUTS}")
     group = parser.add_argument_group("selection")
     group.add_argument(
         "-k",
         "--k",
         type=numbers,
         metavar="K",
-        help="the numbers to try: 2:10 (maxK = 10 of the R packages), or 2,3,5 [2:10, as far as a draw has "
-        "objects]",
+        help="numbers of clusters to try: 2:10 (maxK = 10 in R packages), or 2,3,5 [2:10, at most the objects of a "
+        "subsample]",
     )
     group.add_argument(
         "--resamples",
         type=whole(2),
         default=50,
         metavar="B",
-        help="draws for each number (reps of the R packages) [%(default)s]",
+        help="subsamples for each number (reps in R packages) [%(default)s]",
     )
     group.add_argument(
         "--sample-fraction",
         type=share,
         default=0.8,
         metavar="F",
-        help="share of the objects in each draw (pItem of the R packages) [%(default)g]",
+        help="share of the objects in each subsample (pItem in R packages) [%(default)g]",
     )
     group.add_argument(
         "--window",
@@ -309,14 +329,14 @@ def _add_select(commands: Any) -> None:
         type=end,
         default=[0.1, 0.9],
         metavar=("LO", "HI"),
-        help="PAC counts the pairs that are together in more than LO of the draws and at most HI (pacx1 "
-        "and pacx2 of M3C) [0.1 0.9]",
+        help="PAC counts the pairs that are together in more than LO and at most HI of the subsamples (pacx1 "
+        "and pacx2 in M3C) [0.1 0.9]",
     )
     group.add_argument(
         "--null",
-        choices=("rotation", "gaussian", "unimodal", "none"),
+        choices=("rotation", "gaussian", "unimodal", "flat", "skewed", "none"),
         default="rotation",
-        help="references without clusters: rotations of the points; M3C's Gaussians; clouds of one mode; "
+        help="references without clusters: rotations of the points; M3C's Gaussians; unimodal clouds; boxes; exponential clouds; "
         "none: no p-value [%(default)s]",
     )
     group.add_argument(
@@ -324,15 +344,16 @@ def _add_select(commands: Any) -> None:
         type=whole(1),
         default=99,
         metavar="R",
-        help="how many of these at most; no p-value is below 1 / (R + 1) [%(default)s]",
+        help="maximum number of references; the smallest possible p-value is 1 / (R + 1) [%(default)s]",
     )
     group.add_argument(
         "--alpha",
         type=share,
-        default=0.05,
+        default=LEVEL,
         metavar="P",
-        help="p-value up to which there is more than one cluster [%(default)g]",
+        help="significance level: more than one cluster if the p-value is at most P; a border holds up to P [%(default)g]",
     )
+    add_borders(group)
     group.add_argument(
         "--scale",
         choices=SCALES,
@@ -340,112 +361,143 @@ def _add_select(commands: Any) -> None:
         help=SCALING,
     )
     group.add_argument(
-        "--cache", type=Path, metavar="DIR", help="keep finished references here, to go on later"
+        "--cache",
+        type=Path,
+        metavar="DIR",
+        help="folder that keeps finished references, so that an interrupted run can be resumed",
     )
     add_points(add_reading(parser), members=False)
     add_writing(
         parser,
         "selection",
-        "labels.csv (of the number chosen), partitions.csv (of each), criteria.csv, ensemble.npz (the "
-        "resamples of the number chosen), features.csv and result.json",
+        "labels.csv (for the chosen number), partitions.csv (for each number), criteria.csv, ensemble.npz (the "
+        "subsamples for the chosen number), features.csv, result.json and borders.csv (--borders)",
     )
     add_running(parser)
-    parser.set_defaults(run=_run_select)
+    parser.set_defaults(run=_run_module("select"))
 
 
 def _add_report(commands: Any) -> None:
     parser = _command(
         commands,
         "report",
-        "a result as one HTML page",
-        "Write a page of what 'conclust cluster', 'combine' or 'select' found: the number of clusters and why, "
-        "how sure each cluster and object is, what tells clusters apart, pictures, how to cite and repeat it. "
-        "One file that loads nothing: it can be opened anywhere and passed on.",
+        "write a result as one HTML page",
+        "Write a page about a result of 'conclust cluster', 'combine' or 'select': the clusters, their number and the "
+        "reason for it, the confidence of each cluster and object, the features that distinguish clusters, pictures, "
+        "citations and settings. The page is a single self-contained HTML file.",
     )
-    parser.add_argument(
-        "result", type=Path, metavar="DIR", help="a folder that conclust has written"
-    )
+    parser.add_argument("result", type=Path, metavar="DIR", help="result folder of conclust")
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
-        help="the page; -: standard output [report.html in the folder]",
+        help="file of the page; - for standard output [report.html in DIR]",
     )
-    group.add_argument("--force", action="store_true", help="replace a page that is there")
+    group.add_argument("--force", action="store_true", help="replace an existing page")
     group.add_argument(
         "--objects",
         type=whole(1),
         default=2000,
         metavar="N",
-        help="objects that are listed at most, the most uncertain ones [%(default)s]",
+        help="maximum number of objects listed, the most uncertain ones [%(default)s]",
     )
-    group.add_argument("--no-pictures", action="store_true", help="draw none")
+    group.add_argument("--no-pictures", action="store_true", help="omit pictures")
     add_talking(parser)
-    parser.set_defaults(run=_run_report)
+    parser.set_defaults(run=_run_module("report"))
 
 
 def _add_predict(commands: Any) -> None:
     parser = _command(
         commands,
         "predict",
-        "new objects into the clusters of an earlier result",
-        "Place new objects in the clusters that 'conclust cluster' (points in FILE) or 'conclust "
-        "combine' (labels in FILE) found. Columns are matched by name where the file names them. "
-        "The result folder holds no pickle: the consensus is found again from ensemble.npz, with the "
-        "same seed and the same result, which takes as long as it took.",
+        "assign new objects to the clusters of an earlier result",
+        "Assign new objects to the clusters found by 'conclust cluster' (points in FILE) or 'conclust "
+        "combine' (labels in FILE). Columns are matched by name if the file names them. "
+        "The result folder contains no pickle: the consensus is computed again from ensemble.npz, with the "
+        "same seed and the same result, in the same time as before.",
     )
-    parser.add_argument(
-        "result", type=Path, metavar="DIR", help="a folder that conclust has written"
-    )
-    parser.add_argument("points", type=Path, metavar="FILE", help=f"the new objects: {INPUTS}")
+    parser.add_argument("result", type=Path, metavar="DIR", help="result folder of conclust")
+    parser.add_argument("points", type=Path, metavar="FILE", help=f"new objects: {INPUTS}")
     add_points(add_reading(parser, selection=False), imputing=False)
     add_writing(parser, "prediction", "labels.csv, memberships.csv (probabilities) and result.json")
     add_running(parser, seed=False)
-    parser.set_defaults(run=_run_predict)
+    parser.set_defaults(run=_run_module("predict"))
 
 
 def _add_compare(commands: Any) -> None:
     parser = _command(
         commands,
         "compare",
-        "how alike two clusterings are",
-        "Compare two clusterings of the same objects, the first being the truth where one is. "
-        "Takes the column 'label', or the only one. Objects are matched by name where both files "
-        "have a column 'object' or --id-column, else by order; those that either left out are not "
-        "compared.",
+        "measure the similarity of two clusterings",
+        "Compare two clusterings of the same objects; if one of them is the ground truth, give it first. "
+        "Reads the column 'label', or the only column. Objects are matched by name if both files "
+        "have a column 'object' or --id-column, otherwise by order; objects without a label in either file are "
+        "left out.",
     )
     parser.add_argument("first", type=Path, metavar="A", help=INPUTS)
     parser.add_argument("second", type=Path, metavar="B", help="the same")
     parser.add_argument("--column", metavar="NAME", help="column of labels, in both files")
-    parser.add_argument("--second-column", metavar="NAME", help="column of B, where it differs")
+    parser.add_argument(
+        "--second-column", metavar="NAME", help="column of B, if it has another name"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_reading(parser, classes=False, selection=False)
     add_talking(parser)
-    parser.set_defaults(run=_run_compare)
+    parser.set_defaults(run=_run_module("compare"))
+
+
+def _add_compare_methods(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "compare-methods",
+        "several consensus methods on the same clusterings",
+        "Combine the clusterings of a file by several methods, and print the results as a table: clusters, "
+        "agreement with known classes (ARI, NMI, H, with --label-column), mean NMI with the clusterings, "
+        "mean certainty of the objects, CPU seconds.",
+    )
+    parser.add_argument(
+        "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
+    )
+    add_comparison(parser)
+    add_running(parser)
+    parser.set_defaults(run=_run_module("trials"))
+
+
+def _add_join(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "join",
+        "labels from several places into one table",
+        "Join tables of labels by the identifiers of their objects; what a table lacks is missing. With --hash-ids "
+        "the identifiers are replaced by keyed hashes: each place does so with its own file and the common salt, and "
+        "passes on the result.",
+    )
+    add_joining(parser)
+    parser.set_defaults(run=_run_module("join"))
 
 
 def _add_methods(commands: Any) -> None:
     parser = _command(
         commands,
         "methods",
-        "the consensus methods that there are",
-        "List the consensus methods: what each needs, takes and gives; or, of one of them, also "
-        "its cost, its source and its parameters.",
+        "list the consensus methods",
+        "List the consensus methods with their input and output, or describe one of them with "
+        "its cost, source and parameters.",
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="tell all of this one")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="describe this method")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     add_talking(parser)
-    parser.set_defaults(run=_run_methods)
+    parser.set_defaults(run=_run_module("listing"))
 
 
 def _add_completion(commands: Any, top: argparse.ArgumentParser) -> None:
     parser = _command(
         commands,
         "completion",
-        "what a shell needs to complete these commands",
-        "Print a script by which a shell completes commands, options, their values and the names of "
-        "methods when the tabulator key is pressed.",
+        "print a completion script for the shell",
+        "Print a script with which the shell completes commands, options, their values and the names of "
+        "methods when Tab is pressed.",
     )
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
 
@@ -456,15 +508,15 @@ def _add_completion(commands: Any, top: argparse.ArgumentParser) -> None:
 
 
 def _add_help(commands: Any, top: argparse.ArgumentParser) -> None:
-    parser = _command(commands, "help", "the same as --help", "Tell how a command is used.")
+    parser = _command(commands, "help", "show the help of a command", "Show the help of a command.")
     parser.add_argument(
         "about",
         nargs="?",
         choices=[*commands.choices],
         metavar="COMMAND",
-        help="the command; none: what commands there are",
+        help="a command [lists all commands]",
     )
-    parser.add_argument("--man", action="store_true", help="print the manual page, of all commands")
+    parser.add_argument("--man", action="store_true", help="print the manual page of all commands")
 
     def run(arguments: argparse.Namespace) -> None:
         if arguments.man:
@@ -490,7 +542,7 @@ def _command(commands: Any, name: str, summary: str, description: str) -> argpar
 
 
 class _Version(argparse.Action):
-    """Print the version and the facts of the build; numpy and the kernels load only when asked."""
+    """Print the version and the facts of the build; numpy and the kernels load only when needed."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         from conclust.cli.facts import lines
@@ -509,6 +561,8 @@ def _run_demo(arguments: argparse.Namespace) -> None:
 
 
 def _run_cluster(arguments: argparse.Namespace) -> None:
+    if arguments.alpha is not None and not arguments.borders:
+        arguments.usage_error("--alpha is the level of --borders: give that as well.")
     from conclust.cli.consensus import run_cluster
 
     run_cluster(arguments)
@@ -531,34 +585,13 @@ def _run_combine(arguments: argparse.Namespace) -> None:
     run_combine(arguments)
 
 
-def _run_select(arguments: argparse.Namespace) -> None:
-    from conclust.cli.select import run
+def _run_module(module: str) -> Callable[[argparse.Namespace], None]:
+    """Return what runs the command of a module, which is imported only then."""
 
-    run(arguments)
+    def run(arguments: argparse.Namespace) -> None:
+        import_module(f"conclust.cli.{module}").run(arguments)
 
-
-def _run_report(arguments: argparse.Namespace) -> None:
-    from conclust.cli.report import run
-
-    run(arguments)
-
-
-def _run_predict(arguments: argparse.Namespace) -> None:
-    from conclust.cli.predict import run
-
-    run(arguments)
-
-
-def _run_compare(arguments: argparse.Namespace) -> None:
-    from conclust.cli.compare import run
-
-    run(arguments)
-
-
-def _run_methods(arguments: argparse.Namespace) -> None:
-    from conclust.cli.listing import run
-
-    run(arguments)
+    return run
 
 
 def _run_completion(arguments: argparse.Namespace, top: argparse.ArgumentParser) -> None:

@@ -25,7 +25,7 @@ def write_features(
 ) -> None:
     """Write, for each cluster and feature or category, how far the cluster is from the other objects.
 
-    Of a feature these are means over the cells that were not filled, of a category shares of the objects
+    For a feature these are means over the cells that were not filled, for a category shares of the objects
     that have one.
 
     Parameters
@@ -86,4 +86,5 @@ def gaps_record(points: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[
         "p_value": [numbers_of(row) for row in found.p_value],
         "splits": found.n_splits,
         "draws": found.n_draws,
+        "neighbours": found.neighbours.tolist(),
     }

@@ -1,7 +1,8 @@
 """``conclust predict``: new objects into the clusters of an earlier result.
 
-A result folder holds no pickle, so that reading it runs nothing: the consensus is found again from
-``ensemble.npz`` with the same seed, which gives the same result to the bit; that is checked.
+A result folder holds no pickle, so that reading it runs nothing: the default consensus of points is kept in
+``generator.npz``; another one is found again from ``ensemble.npz`` with the same seed, which gives the same result to the bit.
+Both are checked by the labels of the objects clustered.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conclust
+from conclust._labels import indicator_of
 from conclust._storage import entry_of, read_json
 from conclust.cli.asked import jobs
 from conclust.cli.choice import find
@@ -30,9 +32,11 @@ from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
 from conclust.cli.tables import Reading, Table, listed, table_of
 from conclust.cli.talk import STREAM, Talk, count, plain
 from conclust.confidence import ChanceConfidence, company
+from conclust.consensus.auto import AutoConsensus
 from conclust.ensemble import Ensemble
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError
 from conclust.placing import shared_clusterings
+from conclust.points import Refinement
 from conclust.results.entries import check_format, checked_entries
 from conclust.results.writing import LabelTable, write_labels, write_memberships, write_result
 
@@ -64,6 +68,7 @@ class _New:
     id_name: str
     classes: list[str] | None
     by_centers: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+    votes: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ def run(arguments: argparse.Namespace) -> None:
             near, shares = new.by_centers
             placed = _Placed(near, shares, shares.max(axis=1), "by the centres of the clusters")
         else:
-            placed = _place(arguments, talk, result, new.labels)
+            placed = _place(arguments, talk, result, new)
         clock.lap("place")
         labels, membership, confidence = placed.labels, placed.membership, placed.confidence
         n_clusters = int(result.labels.max()) + 1
@@ -133,7 +138,7 @@ def run(arguments: argparse.Namespace) -> None:
     ]
     if (labels < 0).any():
         lines.append(
-            f"{count(int(np.count_nonzero(labels < 0)), 'object')} of which nothing is known: label -1."
+            f"{count(int(np.count_nonzero(labels < 0)), 'object')} without any known label: label -1."
         )
     if by_chance is not None:
         sure = ChanceConfidence(float(confidence.mean()), np.array([by_chance]))
@@ -145,24 +150,24 @@ def run(arguments: argparse.Namespace) -> None:
         )
     if arguments.out != STREAM:
         lines.append(f"Results are in {arguments.out}.")
-    talk.result("\n".join(lines))
+    talk.result("\n".join(lines), lines[0])
 
 
 def _read_result(folder: Path) -> _Result:
     if not folder.is_dir() or not (folder / "result.json").exists():
         raise InputError(
-            f"{folder} is no result folder: give one that 'conclust cluster' or 'conclust combine' has "
-            "written."
+            f"{folder} is not a result folder: give a folder written by 'conclust cluster' or 'conclust "
+            "combine'."
         )
     content = checked_entries(read_json(folder / "result.json"), folder / "result.json")
     check_format(content, folder)
     kept = content.get("ensemble")
     if isinstance(kept, dict) and "blocks" in kept:
         raise InputError(
-            f"{folder} was made of labels in blocks: it has labels.npy, and none of the clusterings of which the "
-            "consensus would be found again. In Python fit a conclust.blocks.LabelStore and call predict; "
+            f"{folder} was made from labels in blocks: it has labels.npy, but not the clusterings needed to compute the "
+            "consensus again. In Python, fit a conclust.blocks.LabelStore and call predict; "
             "or run 'conclust combine' without --blocks, on a sample of the objects if all do not fit into "
-            "the memory."
+            "memory."
         )
     found = _Result(folder, content, Ensemble.load(folder / "ensemble.npz"), np.empty(0, np.int64))
     if found.get("command") not in ("cluster", "combine"):
@@ -200,12 +205,33 @@ def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _
         labels[:, : numbers.shape[1]] = numbers
         labels[:, numbers.shape[1] :] = points.categories
         labels[lacking] = None
-    by_centers = labeller.by_centers(points.X)
-    if by_centers is not None and by_centers[1].shape[1] != int(result.labels.max()) + 1:
+    votes = labeller.votes
+    if votes is not None and votes.shape != _shape_of_votes(result):
         raise FileFormatError(
-            f"{result.folder / 'generator.npz'} does not fit labels.csv: it was changed."
+            f"{result.folder / 'generator.npz'} does not fit ensemble.npz: it was changed."
         )
-    return _New(labels, points.ids, points.id_name, points.classes, by_centers)
+    by_centers = None
+    nearest = labeller.nearest_centers(points.X)
+    if nearest is not None and labeller.refinement is not None:
+        by_centers = nearest, _memberships(result, labeller.refinement, nearest, labels)
+    return _New(labels, points.ids, points.id_name, points.classes, by_centers, votes)
+
+
+def _memberships(
+    result: _Result, refinement: Refinement, nearest: NDArray[np.int64], labels: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the memberships in the refined clusters; uniform for points without a label."""
+    n_clusters = len(refinement.centers)
+    membership = np.full((len(labels), n_clusters), 1.0 / n_clusters)
+    known = nearest >= 0
+    codes, _ = result.ensemble.encode(labels[known])
+    indicator = indicator_of(codes, result.ensemble.offsets)
+    membership[known] = refinement.membership(nearest[known], indicator)
+    return membership
+
+
+def _shape_of_votes(result: _Result) -> tuple[int, int]:
+    return int(result.ensemble.offsets[-1]), int(result.labels.max()) + 1
 
 
 def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
@@ -235,7 +261,7 @@ def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
     if all(name.isdigit() for name in columns) and not how.categories:
         return how  # the columns of the result had no names: by order
     raise InputError(
-        f"{table.name} lacks {listed(lacking)}, of which the result was made. Its columns are "
+        f"{table.name} lacks {listed(lacking)}, which the result was made from. Its columns are "
         f"{listed(table.names)}."
     )
 
@@ -243,7 +269,7 @@ def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
 def _check_width(table: Table, found: int, wanted: int) -> None:
     if found != wanted:
         raise InputError(
-            f"{table.name} has {count(found, 'column')} of data; the result was made of {wanted}."
+            f"{table.name} has {count(found, 'column')} of data; the result was made from {wanted}."
         )
 
 
@@ -268,9 +294,8 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
 # ---------------------------------------------------------------------------------------- placing
 
 
-def _place(
-    arguments: argparse.Namespace, talk: Talk, result: _Result, new: NDArray[Any]
-) -> _Placed:
+def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: _New) -> _Placed:
+    new = objects.labels
     method = find(str(result.get("settings", "method")), _refuse_method)
     kind = getattr(conclust, method.estimator)
     if not hasattr(kind, "predict"):
@@ -279,37 +304,44 @@ def _place(
         labels = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
         way = f"by the clusterings shared, as {method.estimator} places no new objects itself"
         return _Placed(labels, None, _company(result, new, labels), way)
+    if new.shape[1] != result.ensemble.n_partitions:
+        raise InputError(
+            f"{result.folder} tells of {new.shape[1]} columns, and its ensemble has {result.ensemble.n_partitions} "
+            "partitions: it was changed. Make it again."
+        )
     parameters = result.get("settings", "consensus")
     if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params()):
         raise InputError(
-            f"{result.folder} was made by another version of conclust: {method.estimator} had other "
-            "parameters there. Make it again."
+            f"{result.folder} was made by another version of conclust, in which {method.estimator} had other "
+            "parameters. Create the result again."
         )
-    cut = result.content.get("settings", {}).get("cut")
-    if isinstance(cut, int) and not isinstance(cut, bool) and "n_clusters" in parameters:
-        # The points chose the number: the partitions alone may show another one.
-        parameters = {**parameters, "n_clusters": cut}
     running = {"n_jobs": jobs(arguments), "verbose": int(talk.verbosity > 1)}
     has = kind().get_params()
     model = kind(**{**parameters, **{k: v for k, v in running.items() if k in has}})
-    took = result.content.get("seconds", {}).get("combine")
-    before = f", which took {took:.1f} s" if isinstance(took, float) else ""
-    talk.step(f"Finding the consensus again ({method.estimator}{before}).")
-    with talk.during(f"finding the consensus again ({method.estimator})"):
-        with warnings.catch_warnings():
+    if isinstance(model, AutoConsensus) and objects.votes is not None:
+        with model.by_votes(objects.votes):
+            model.fit(result.ensemble)
+    else:
+        took = result.content.get("seconds", {}).get("combine")
+        before = f", which took {took:.1f} s" if isinstance(took, float) else ""
+        talk.step(f"Computing the consensus again ({method.estimator}{before}).")
+        with (
+            talk.during(f"computing the consensus again ({method.estimator})"),
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("ignore")  # said when the result was made
             model.fit(result.ensemble)
-        if not np.array_equal(model.labels_, result.labels):
-            raise InputError(
-                f"{result.folder}: fitting {method.estimator} again gives other labels than labels.csv "
-                f"has. It was made by other versions ({_versions(result)}), or changed. Make it again."
-            )
-        labels = model.predict(new)
-        membership = None
-        if hasattr(model, "predict_proba"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the same as of predict
-                membership = model.predict_proba(new)
+    if not np.array_equal(model.labels_, result.labels):
+        raise InputError(
+            f"{result.folder}: fitting {method.estimator} again gives labels that differ from labels.csv. "
+            f"It was made by other versions ({_versions(result)}) or changed. Create the result again."
+        )
+    labels = model.predict(new)
+    membership = None
+    if hasattr(model, "predict_proba"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the same as of predict
+            membership = model.predict_proba(new)
     sure = _company(result, new, labels) if membership is None else membership.max(axis=1)
     return _Placed(labels, membership, sure, f"by {method.estimator}")
 
@@ -317,7 +349,7 @@ def _place(
 def _company(result: _Result, new: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the confidence of labels without probabilities, as `conclust.confidence` has it.
 
-    Of an object of which nothing is known, as everywhere, what all clusters have alike.
+    An object without known labels gets, as everywhere, equal shares of all clusters.
     """
     shares = np.nan_to_num(company(result.labels, result.ensemble, new=new))
     own = np.take_along_axis(shares, np.maximum(labels, 0)[:, None], axis=1)[:, 0]

@@ -21,6 +21,7 @@ _WRITTEN = (
     "generator.npz",
     "features.csv",
     "labels.npy",
+    "methods.csv",
     "report.html",
     "result.json",
 )
@@ -62,7 +63,8 @@ def refuse_own_input(arguments: argparse.Namespace) -> None:
         return
     written = [out / name for name in _WRITTEN] if out.is_dir() else [out]
     result = getattr(arguments, "result", None)
-    inputs = [getattr(arguments, name, None) for name in ("points", "labels", "weights")]
+    inputs = [getattr(arguments, name, None) for name in ("points", "labels", "weights", "salt")]
+    inputs += getattr(arguments, "files", [])
     if result is not None and not _same(result, out):  # the command refuses this one itself
         inputs += [result / name for name in _WRITTEN if name != "report.html"]
     for read in inputs:

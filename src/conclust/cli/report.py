@@ -39,7 +39,9 @@ def _check(path: Path, arguments: argparse.Namespace) -> None:
         raise OutputExistsError(f"{path} is a folder. Give --out the name of a file.")
     if path.exists() and not arguments.force:
         raise OutputExistsError(
-            f"{path} is there already. Give --force to replace it, or another name with --out."
+            f"{path} already exists. Give --force to replace it, or another name with --out."
         )
     if not path.parent.is_dir() and path.parent != arguments.result:
-        raise InputError(f"There is no folder {path.parent} for the report. Make it first.")
+        raise InputError(
+            f"The folder {path.parent} for the report does not exist. Create it first."
+        )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.cli.asked import jobs, scale, scaling
+from conclust.cli.borders import border_lines, tested_borders, write_borders
 from conclust.cli.consensus import folder_of, send
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_points
@@ -28,6 +29,7 @@ from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling import scaled
 from conclust.generation.scaling import scaler_of
+from conclust.results.borders import Borders, border_record, borders_of
 from conclust.results.selections import selection_record
 from conclust.results.writing import (
     LabelTable,
@@ -46,6 +48,7 @@ SELECTION_FILES = (
     "criteria.csv",
     "ensemble.npz",
     "features.csv",
+    "borders.csv",
     "report.html",
     "result.json",
 )
@@ -68,13 +71,16 @@ def run(arguments: argparse.Namespace) -> None:
             talk.step(filled.note[0].upper() + filled.note[1:] + ".")
         clock.lap("read")
         talk.step(
-            f"Clustering {arguments.resamples} draws of the objects for each number, and the same of "
-            f"references."
+            f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters, and the same for "
+            "references without clusters."
         )
         with recorded_warnings() as told, talk.during("choosing"):
             found = _choose(arguments, talk, points, filled)
         clock.lap("choose")
         talk.step(scaling(found.settings["scale_reason"], points.names))
+        borders = _borders(arguments, talk, filled, found)
+        if borders is not None:
+            clock.lap("borders")
         labels = {k: spread(column, filled.complete, MISSING) for k, column in found.labels.items()}
         chosen = spread(found.labels_, filled.complete, MISSING)
         scores = None if points.classes is None else score(points.classes, chosen)
@@ -84,6 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
             write_labels(folder.file("labels.csv"), chosen, table)
             write_partitions(folder.file("partitions.csv"), labels, table)
             write_numbers(folder.file("criteria.csv"), {"k": found.k, **found.table})
+            write_borders(folder, borders)
             gaps = None
             if found.n_clusters > 1:
                 members = found.ensembles[found.n_clusters]
@@ -95,11 +102,21 @@ def run(arguments: argparse.Namespace) -> None:
                 gaps = gaps_record(_scaled(filled.X, found), found.labels_)
             clock.lap("write")
             content = _content(arguments, points, filled, found, chosen, scores, told)
+            content["borders"] = None if borders is None else border_record(borders)
             content |= {"gaps": gaps, "seconds": clock.seconds()}
             write_result(folder.file("result.json"), content)
         else:
             send(chosen, table, arguments.out)
-    talk.result(_summary(arguments, found, chosen, scores))
+    talk.result(_summary(arguments, found, borders, chosen, scores), found.reason)
+
+
+def _borders(
+    arguments: argparse.Namespace, talk: Talk, filled: Filled, found: Selection
+) -> Borders | None:
+    """Return which borders hold: those that the selection asked for, where it did."""
+    if arguments.borders and found.n_clusters > 1 and found.borders is not None:
+        return borders_of(found.borders)
+    return tested_borders(arguments, talk, _scaled(filled.X, found), found.labels_, arguments.alpha)
 
 
 def _scaled(X: NDArray[np.float64], found: Selection) -> NDArray[np.float64]:
@@ -147,9 +164,9 @@ def _content(
     arguments : Namespace
         The command line.
     points : Points
-        What was read.
+        Points read from the file.
     filled : Filled
-        What was clustered.
+        Points that were clustered.
     found : Selection
         The answer.
     chosen : ndarray of shape (n_samples,)
@@ -185,10 +202,12 @@ def _content(
 def _summary(
     arguments: argparse.Namespace,
     found: Selection,
+    borders: Borders | None,
     chosen: NDArray[np.int64],
     scores: dict[str, float] | None,
 ) -> str:
-    lines = [found.reason, *found.doubts, ""]
+    told = border_lines(borders) if found.n_clusters > 1 else []
+    lines = [*told, found.reason, *found.doubts, ""]
     shown = [(title, found.table[name]) for title, name in _SHOWN if name in found.table]
     lines.append("   K" + "".join(f"{title:>10}" for title, _ in shown))
     for at, k in enumerate(found.k):

@@ -22,7 +22,7 @@ __all__ = ["UNPACKING_ERRORS", "Source", "opened"]
 
 
 class _BadBzip2Error(Exception):
-    """What is packed is no BZIP2; the standard library says so by a bare OSError."""
+    """What is packed is not BZIP2; the standard library says so by a bare OSError."""
 
 
 UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile, _BadBzip2Error)
@@ -65,9 +65,9 @@ class Source:
     kind : str
         "csv", "npy", "npz", "mat" or "parquet".
     name : str
-        What to call it.
+        Name in messages.
     packing : str, default=""
-        How the bytes are packed: "gzip", "bzip2" or not at all.
+        Compression of the bytes: "gzip", "bzip2" or "" for none.
     """
 
     path: Path

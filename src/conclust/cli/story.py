@@ -66,7 +66,7 @@ def story(
     )
     classes = np.asarray(data.y)
     lines.append(
-        f"(The {len(np.unique(classes))} known classes, which nobody told: "
+        f"(The {len(np.unique(classes))} known classes were not used: "
         f"{consistency_index(classes, model.labels_):.0%} of the objects are in the cluster of their "
         "class.)"
     )

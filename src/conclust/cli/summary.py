@@ -35,14 +35,14 @@ def confidence_line(sure: ChanceConfidence) -> str:
     """Say how sure the labels are, beside how sure they would be of partitions drawn at random."""
     by_chance = float(sure.by_chance.mean())
     line = (
-        f"Mean confidence {sure.mean:.3f}; combining partitions of the same sizes drawn at random "
-        f"has {by_chance:.3f}."
+        f"Mean confidence {sure.mean:.2f} ({by_chance:.2f} expected from random partitions with the same cluster "
+        "sizes)."
     )
     if not sure.means_something:
         line += (
-            " These are too few objects or clusterings to tell agreement from chance."
+            " There are too few objects or clusterings to distinguish agreement from chance."
             if by_chance > 1 - _PERFECT
-            else " It is no better than that: the clusterings do not agree on these clusters."
+            else " It is not higher than expected: the clusterings do not agree on these clusters."
         )
     return line
 

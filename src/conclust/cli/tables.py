@@ -35,11 +35,11 @@ class Reading:
     Parameters
     ----------
     delimiter : str, default=None
-        Of CSV; None looks.
+        Delimiter of CSV files; None: detected.
     header : bool, default=None
-        Of CSV; None looks.
+        Whether CSV files have a header; None: detected.
     decimal : {"point", "comma"}, default="point"
-        Of CSV.
+        Decimal separator of CSV files.
     id_column, label_column : str, default=None
         Columns that name the objects and their known classes: no part of the data.
     columns : tuple of str, default=None
@@ -51,7 +51,7 @@ class Reading:
     gaps : bool, default=False
         Whether cells of points may be empty.
     key : str, default=None
-        Which array of an NPZ or MAT file.
+        Name of the array of an NPZ or MAT file.
     """
 
     delimiter: str | None = None
@@ -76,13 +76,13 @@ class Table(ABC):
     Attributes
     ----------
     name : str
-        What to call the file.
+        Name of the file in messages.
     names : tuple of str
         Names of the columns; "1", "2", ... where they have none.
     named : bool
         Whether the file names its columns.
     notes : tuple of str
-        How it was read.
+        Remarks on how the file was read.
     """
 
     name: str
@@ -134,7 +134,7 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
     source : Source
         The file.
     how : Reading
-        How to read it.
+        Options for reading.
     labels : bool
         Whether text is data.
     """
@@ -274,7 +274,11 @@ class _ArrayTable(Table):
             array = array[:, np.newaxis]
         if array.ndim != 2 or not (labels or array.dtype.kind in "biuf"):
             what = "labels are" if labels else "points are"
-            of = "labels, one clustering a column" if labels else "real numbers, one object a row"
+            of = (
+                "labels, one clustering per column"
+                if labels
+                else "real numbers, one object per row"
+            )
             raise InputError(
                 f"{source}: {what} a two-dimensional array of {of}. Got shape {array.shape} and dtype "
                 f"{array.dtype} instead."

@@ -1,7 +1,7 @@
 """Messages to the person at the terminal: none of them can lose a result.
 
-`speaking` puts a `Voice` in the place of standard output and of standard error: a pipe that nobody
-reads, a full device, a closed stream or an alphabet too small raise no error, and control
+`speaking` puts a `Voice` in place of standard output and of standard error: a pipe without a
+reader, a full device, a closed stream or an alphabet too small raise no error, and control
 characters of file names are shown, not sent.
 """
 
@@ -84,7 +84,7 @@ class Voice:
             The stream is closed.
         """
         if self._stream is None:
-            raise InputError("Standard output is closed: nobody would get the labels.")
+            raise InputError("Standard output is closed: the labels cannot be written.")
         self._try(lambda stream: _send(stream, content))
 
     def close_quietly(self) -> None:
@@ -128,7 +128,7 @@ def _send(stream: TextIO, content: bytes) -> None:
 
 @contextmanager
 def speaking() -> Iterator[tuple[Voice, Voice]]:
-    """Put voices in the place of standard output and standard error, for the time of a command."""
+    """Put voices in place of standard output and standard error, for the time of a command."""
     before = sys.stdout, sys.stderr
     voices = Voice(before[0]), Voice(before[1])
     sys.stdout, sys.stderr = voices
@@ -171,10 +171,12 @@ class Talk:
         if self.verbosity > 1:
             self.step(text)
 
-    def result(self, text: str) -> None:
-        """Print the result."""
+    def result(self, text: str, line: str = "") -> None:
+        """Print the result; with ``-q`` only `line`, if there is one and standard output does not have the labels."""
         if not self._quiet:
             print(text, file=sys.stderr if self._piped else sys.stdout, flush=True)
+        elif line and not self._piped:
+            print(line, flush=True)
 
     @contextmanager
     def during(self, what: str) -> Iterator[None]:

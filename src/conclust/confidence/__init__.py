@@ -13,6 +13,7 @@ from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, 
 from conclust.confidence.dips import dip
 from conclust.confidence.features import ClusterFeatures, cluster_features
 from conclust.confidence.gaps import ClusterGaps, cluster_gaps
+from conclust.confidence.inconsistency import Inconsistency, inconsistency
 from conclust.confidence.items import company, item_consensus, member_agreement
 from conclust.confidence.objects import ObjectConfidence, confidences, object_confidence
 from conclust.confidence.partitions import PartitionConfidence, partition_confidence
@@ -25,7 +26,9 @@ from conclust.confidence.posterior import (
     credible_ball,
     modes,
 )
+from conclust.confidence.questions import questions
 from conclust.confidence.resampled import OtherMembers, other_members
+from conclust.confidence.splits import ClusterSplits, cluster_splits
 from conclust.confidence.stability import SampleStability, object_ambiguity, sample_stability
 
 __all__ = [
@@ -36,9 +39,11 @@ __all__ = [
     "ClusterConfidence",
     "ClusterFeatures",
     "ClusterGaps",
+    "ClusterSplits",
     "ConsensusTree",
     "CorePartition",
     "CredibleBall",
+    "Inconsistency",
     "Modes",
     "ObjectConfidence",
     "OtherMembers",
@@ -51,12 +56,14 @@ __all__ = [
     "cluster_confidence",
     "cluster_features",
     "cluster_gaps",
+    "cluster_splits",
     "company",
     "confidences",
     "consensus_tree",
     "core_partition",
     "credible_ball",
     "dip",
+    "inconsistency",
     "item_consensus",
     "member_agreement",
     "modes",
@@ -64,6 +71,7 @@ __all__ = [
     "object_confidence",
     "other_members",
     "partition_confidence",
+    "questions",
     "sample_stability",
     "stability_over_k",
 ]

@@ -27,7 +27,7 @@ class ClusterCategories:
     category : tuple of length n_categories
         Its value, in order of first appearance.
     shares : ClusterFeatures
-        Of the indicator of each category, which is 1 where an object has it: `inside` and `outside` are
+        Features of the indicator of each category, which is 1 where an object has it: `inside` and `outside` are
         shares, `difference` is in standard deviations, as of any feature.
     """
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from conclust._labels import MISSING
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._sklearn import check_is_fitted, clone
 from conclust._validation import check_int, refuse
 from conclust.confidence.objects import confidences
 from conclust.consensus.base import ConsensusClusterer
@@ -64,7 +63,7 @@ def chance_confidence(
     model : estimator
         A fitted consensus, or a fitted `ConsensusClustering`.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        What it was fitted to.
+        The ensemble it was fitted to.
     n_draws : int, default=3
         Fits to random partitions.
     max_samples : int, default=2000
@@ -81,10 +80,10 @@ def chance_confidence(
     Raises
     ------
     ParameterError
-        If the model is no fitted consensus, or a parameter is out of its range.
+        If the model is not a fitted consensus, or a parameter is out of its range.
     InputError
         If the ensemble is not the one of the fit, or its partitions are soft: those cannot be drawn
-        anew with the same sizes.
+        again with the same sizes.
 
     Notes
     -----
@@ -118,7 +117,7 @@ def chance_confidence(
         )
     if members.is_soft:
         raise InputError(
-            "The partitions of the ensemble must be hard: soft ones cannot be drawn anew with clusters "
+            "The partitions of the ensemble must be hard: soft ones cannot be drawn again with clusters "
             "of the same sizes."
         )
     seed, *generators = spawn_generators(seed_sequence(random_state, owner), n_draws + 1)

@@ -34,7 +34,7 @@ class ClusterConfidence:
     consensus : ndarray of shape (n_clusters,)
         Cluster consensus: mean of c_ij / N_ij over the pairs of its objects; NaN for a cluster of one.
     jaccard : ndarray of shape (n_clusters,)
-        How well the partitions find it again: mean over them of the largest Jaccard coefficient
+        Recovery by the partitions: mean over them of the largest Jaccard coefficient
         with one of their clusters, on the objects that they observed. Below 0.6 it is not a cluster to
         rely on, from 0.85 on it is very stable [1]_; partitions that are finer than the consensus
         have low values by themselves.

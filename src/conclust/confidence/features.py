@@ -141,7 +141,8 @@ def _moments(
     middle = np.where(known, points, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     centred = np.where(known, points - middle, 0.0)
     mean = _share(np.asarray(Z @ centred), count)
-    own = np.where(codes[:, None] >= 0, mean[np.maximum(codes, 0)], 0.0)
+    own = np.zeros(points.shape)
+    own[codes >= 0] = mean[codes[codes >= 0]]
     within = np.asarray(Z @ np.square(np.where(known, centred - own, 0.0)))
     outside, pooled = np.empty_like(mean), np.empty_like(mean)
     sums = np.nan_to_num(mean) * count

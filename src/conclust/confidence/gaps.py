@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators, s
 from conclust._scale import moderate
 from conclust._threads import thread_count
 from conclust._validation import check_int
+from conclust.confidence.borders.merging import gabriel_neighbours
 from conclust.confidence.dips import dips_of_rows
 from conclust.confidence.reading import read_features
 from conclust.contingency import read_labels
@@ -18,6 +20,7 @@ from conclust.contingency import read_labels
 __all__ = ["ClusterGaps", "cluster_gaps"]
 
 # Numbers of points for which the dips of uniform points are drawn: a sixteenth more each time.
+_MOST_POINTS = 1 << 40  # above any number of points: sizes up to `max_samples` are listed
 _SMALLEST = 4
 _STEP = 17, 16
 
@@ -37,12 +40,16 @@ class ClusterGaps:
         Halvings that the means are over.
     n_draws : int
         Uniform samples for each size.
+    neighbours : ndarray of bool of shape (n_clusters, n_clusters)
+        Whether no other cluster's centre lies in the ball between two centres (Gabriel neighbours). A gap between
+        clusters that are not neighbours says little: other clusters lie in it.
     """
 
     dip: NDArray[np.float64]
     p_value: NDArray[np.float64]
     n_splits: int
     n_draws: int
+    neighbours: NDArray[np.bool_]
 
     def separated(self, alpha: float = 0.05) -> NDArray[np.bool_]:
         """Say between which clusters there is a gap.
@@ -70,7 +77,7 @@ def cluster_gaps(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> ClusterGaps:
-    """Look for a gap between each two clusters.
+    """Look for a gap between each two clusters, neighbours or not.
 
     A stable partition need not be one of clusters: k-means cuts a flat square into four stable
     quarters. Here the centres of two clusters are taken from a random half of their points; the other
@@ -87,7 +94,7 @@ def cluster_gaps(
     n_draws : int, default=999
         Uniform samples that the dips are compared with.
     max_samples : int, default=1000
-        The most points of two clusters that are projected; of more, this number is drawn.
+        Maximum number of points of two clusters that are projected; of more, this number is drawn.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws halves and samples.
     n_jobs : int, default=None
@@ -114,9 +121,9 @@ def cluster_gaps(
     and 400, exponential); between two equal Gaussians of 10 dimensions in 0 of 40 sets where they
     were 3 standard deviations apart, in 5 at 3.5, in 37 at 4 and in 40 at 5. No gap is seen if one of
     two clusters holds four fifths of the points, or if one is a ring around the other, because their
-    centres then coincide. Clusters that are no neighbours have a gap because the points of the
-    clusters between them are left out: a cluster is by itself only if it has a gap to every other
-    one.
+    centres then coincide. Clusters that are not neighbours have a gap because the points of the
+    clusters between them are left out: look at pairs with ``neighbours``. For p-values that are valid for any
+    clusters see :func:`border_tests`.
 
     Examples
     --------
@@ -129,6 +136,13 @@ def cluster_gaps(
     np.False_
     >>> cluster_gaps(square + cut[:, None], cut, random_state=0).separated()[0, 1]
     np.True_
+
+    One cloud in three strips: between the outer two there is a "gap", but they are not neighbours.
+
+    >>> strips = np.digitize(square[:, 0], [1 / 3, 2 / 3])
+    >>> gaps = cluster_gaps(square, strips, random_state=0)
+    >>> (gaps.separated() & gaps.neighbours).any(), (gaps.separated() & ~gaps.neighbours).any()
+    (np.False_, np.True_)
     """
     owner = "cluster_gaps"
     check_int(n_splits, "n_splits", owner)
@@ -141,7 +155,7 @@ def cluster_gaps(
     halving, drawing = spawn_sequences(seed_sequence(random_state, owner), 2)
     groups = [np.flatnonzero(codes == k) for k in range(K)]
     dips, p_values = np.zeros((K, K)), np.ones((K, K))
-    null = _Null(max_samples, n_draws, drawing, threads)
+    null = _Null(min(max_samples, _MOST_POINTS), n_draws, drawing, threads)
     for a, first in enumerate(groups):
         for b, second in enumerate(groups[:a]):
             mean, p = np.nan, np.nan
@@ -153,7 +167,16 @@ def cluster_gaps(
                 mean, p = float(values.mean()), float(null.shares(size, values).mean())
             dips[a, b] = dips[b, a] = mean
             p_values[a, b] = p_values[b, a] = p
-    return ClusterGaps(dips, p_values, n_splits, n_draws)
+    return ClusterGaps(dips, p_values, n_splits, n_draws, _neighbours(points, groups))
+
+
+def _neighbours(
+    points: NDArray[np.float64], groups: Sequence[NDArray[np.int64]]
+) -> NDArray[np.bool_]:
+    """Return which clusters are Gabriel neighbours."""
+    centres = np.array([points[group].mean(axis=0) for group in groups]).reshape(len(groups), -1)
+    centred = centres - centres.mean(axis=0) if len(groups) else centres
+    return gabriel_neighbours(centred @ centred.T)
 
 
 def _projected(

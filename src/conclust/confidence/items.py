@@ -209,14 +209,14 @@ def member_agreement(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. None: those that a `conclust.ConsensusClustering` keeps.
     matching : {"majority", "one_to_one"}, default="majority"
-        Which consensus cluster a cluster of a partition stands for. "majority": the one with most of
+        Consensus cluster that a cluster of a partition stands for. "majority": the one with most of
         its objects (the first of several). "one_to_one": each stands for a different one, so that most
         objects agree; clusters left over stand for none.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        Of the partitions that observed the object, the share by weight that agrees: the object's cluster
+        Share (by weight) of the partitions observing the object that agree: the object's cluster
         there stands for its consensus cluster. Noise agrees with nothing. NaN for objects that no
         partition observed, or that are in no cluster.
 

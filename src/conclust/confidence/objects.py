@@ -38,7 +38,7 @@ class ObjectConfidence:
     entropy : ndarray of shape (n_samples,)
         0 for a membership that is certain, 1 for one that is even over all clusters.
     company : ndarray of shape (n_samples,)
-        Of the objects that partitions put together with this one, the share in its own cluster.
+        Share of the objects put together with this one that are in its own cluster.
     item_consensus : ndarray of shape (n_samples,)
         Mean over the other objects of its cluster of how often they are together.
     silhouette : ndarray of shape (n_samples,)
@@ -100,8 +100,8 @@ def object_confidence(
 
     Notes
     -----
-    Which measure deserves the name was asked of sets with known classes: how well does it rank the objects
-    that a consensus gets wrong (``experiments/confidence``)? No measure was better than the largest
+    The definition was chosen on sets with known classes, by how well each measure ranks the objects
+    that a consensus gets wrong (``experiments/confidence``). No measure was better than the largest
     membership on both kinds of ensembles that were tried. The silhouette is better where partitions have
     many numbers of clusters; agreement, matched one to one, where all have the consensus's number.
 
@@ -189,7 +189,7 @@ def membership_of(judged: Judged, shares: NDArray[np.float64] | None = None) -> 
 def silhouettes(means: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return silhouettes with distances 1 - c / N, from the means of c / N over clusters (n, K).
 
-    Of labels from 0; NaN for negative ones.
+    Confidences of labels from 0; NaN for negative labels.
     """
     K = means.shape[1]
     held = labels >= 0

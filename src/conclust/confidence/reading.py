@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from conclust._containers import refuse_container
+from conclust._points import point_rows, refuse_gaps
+from conclust._sklearn import check_is_fitted
 from conclust.contingency import read_labels
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
@@ -29,9 +29,9 @@ class Judged:
     members : Ensemble
         The partitions.
     membership : ndarray of shape (n_samples, n_held) or None
-        Of a model that has one; the columns of the K clusters come first.
+        Membership of a model that has one; the columns of the K clusters come first.
     weights : ndarray of shape (n_partitions,) or None
-        Of a model that learned them.
+        Weights of a model that learned them.
     """
 
     labels: NDArray[np.int64]
@@ -116,18 +116,6 @@ def read_features(
     InputError
         These are not numbers, not for n objects, or not finite.
     """
-    refuse_container(X, "'X'")
-    points = np.asarray(X)
-    if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
-        raise InputError(
-            f"'X' must hold numbers, a row for each of the {n} {rows}. Got an array of shape "
-            f"{points.shape} and type {points.dtype}."
-        )
-    if points.dtype.kind == "f":
-        if empty_cells and np.isinf(points).any():
-            raise InputError("'X' must hold finite numbers, or NaN for empty cells. Got infinity.")
-        if not empty_cells and not np.isfinite(points).all():
-            raise InputError(
-                "'X' must hold finite numbers. Got NaN or infinity: fill or leave out those rows."
-            )
+    points = point_rows(X, n, rows)
+    refuse_gaps(points, X, empty_cells=empty_cells)
     return points

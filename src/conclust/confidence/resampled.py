@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._sklearn import check_is_fitted, clone
 from conclust._validation import check_int, check_real, refuse
 from conclust.comparison import adjusted_rand_index
 from conclust.confidence.reading import read_consensus
@@ -26,7 +25,7 @@ __all__ = ["OtherMembers", "other_members"]
 
 @dataclass(frozen=True)
 class OtherMembers:
-    """The consensus of partitions drawn anew, beside the one found.
+    """The consensus of partitions drawn again, beside the one found.
 
     Attributes
     ----------
@@ -108,9 +107,9 @@ def other_members(
     Parameters
     ----------
     model : estimator
-        A fitted consensus.
+        A fitted consensus; of a `conclust.ConsensusClustering` its consensus before the refinement by the points.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        What it was fitted to. None: the partitions that a `conclust.ConsensusClustering` keeps.
+        The ensemble it was fitted to. None: the partitions that a `conclust.ConsensusClustering` keeps.
     n_draws : int, default=100
         Draws.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -119,12 +118,12 @@ def other_members(
     Returns
     -------
     OtherMembers
-        How far each draw agrees with the consensus found.
+        Agreement of each draw with the consensus found.
 
     Raises
     ------
     ParameterError
-        If the model is no fitted consensus, or `n_draws` is out of its range.
+        If the model is not a fitted consensus, or `n_draws` is out of its range.
     InputError
         If the ensemble is not the one of the fit.
 
@@ -150,6 +149,9 @@ def other_members(
         refuse("model", owner, "a fitted consensus", model)
     check_is_fitted(model)
     check_int(n_draws, "n_draws", owner)
+    if getattr(model, "refinement_", None) is not None:
+        # Other members give other consensuses; the points' last step is the same for all.
+        ensemble, model = model.ensemble_ if ensemble is None else ensemble, model.consensus_
     judged = read_consensus(model, ensemble, owner)
     members, labels = judged.members, judged.labels
     inner = getattr(model, "consensus_", model)
@@ -191,11 +193,11 @@ def _refitted(
     Parameters
     ----------
     model : fitted estimator
-        What is fitted again.
+        Model to fit again.
     members : Ensemble
         The partitions.
     times : ndarray of shape (n_partitions,)
-        How often each was drawn.
+        Number of times each was drawn.
     n_clusters : int
         For methods that take a number.
     membership : ndarray of shape (n_samples, n_clusters) or None

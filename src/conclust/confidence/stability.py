@@ -57,7 +57,7 @@ def sample_stability(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions. No consensus is needed.
     determinacy : {"linear", "quadratic"}, default="linear"
-        Of a share p of the partitions: its distance from the threshold over the largest one on its side, or
+        Function of the share p of the partitions: its distance from the threshold over the largest one on its side, or
         the square of that.
     n_jobs : int, default=None
         Threads. The result does not depend on it.

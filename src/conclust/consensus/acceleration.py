@@ -53,7 +53,7 @@ def follow(
     done : callable
         From the loss before and after a plain step, and the largest change of an entry, whether to stop.
     max_iter : int
-        The most steps and leaps.
+        Maximum number of steps and leaps.
     accelerate : bool, default=True
         Whether to leap after two plain steps.
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._kernels import largest_of_rows
 from conclust._labels import (
@@ -21,6 +19,7 @@ from conclust._labels import (
     read_new_labels,
 )
 from conclust._progress import fitting, say
+from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, validate_data
 from conclust._validation import (
     check_column_names,
     check_int,
@@ -32,8 +31,14 @@ from conclust._warnings import warn
 from conclust.blocks.finishing import NOTHING
 from conclust.blocks.store import is_blocked
 from conclust.consensus.blockwise import fit_blocks, placed_blocks
+from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.ensemble import Ensemble, Missing, as_ensemble
-from conclust.exceptions import EvidenceWarning, UnseenLabelWarning, UnsupportedEnsembleError
+from conclust.exceptions import (
+    EvidenceWarning,
+    InputError,
+    UnseenLabelWarning,
+    UnsupportedEnsembleError,
+)
 
 __all__ = [
     "ConsensusClusterer",
@@ -58,7 +63,7 @@ class Method:
     Parameters
     ----------
     title : str
-        What the literature calls it.
+        Name in the literature.
     n_clusters : {"exact", "upper bound", "optional", "emerges"}
         Whether the number of clusters must be known: exactly, as a bound, or not.
     membership : bool
@@ -110,6 +115,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     verbose: int = 0  # silent where the method has no such parameter
     labels_: NDArray[np.int64]
     n_clusters_: int
+    _constraints: Constraints | None = None
 
     if not TYPE_CHECKING:
 
@@ -145,7 +151,15 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _finish(self, observed: NDArray[np.bool_]) -> None:
         """Spread attributes that ``_fit`` set for observed objects over all; ``labels_`` is there."""
 
-    def fit(self, X: Any, y: None = None, **unknown: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        **unknown: Any,
+    ) -> Self:
         """Find the consensus of an ensemble.
 
         Parameters
@@ -157,6 +171,9 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             made when they are read.
         y : None
             Ignored; there for scikit-learn's pipelines.
+        must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
+            Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept. Taken by
+            AutoConsensus, EAC and LWEA.
         **unknown : None
             There are no others: ``weights`` of partitions belong to the ensemble.
 
@@ -180,16 +197,21 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         with fitting(self):
             began = time.monotonic()
             self._forget()
+            links = None if must_link is None and cannot_link is None else (must_link, cannot_link)
             if is_blocked(X):
+                if links is not None:
+                    raise UnsupportedEnsembleError(
+                        "Labels that are read in blocks take no must_link or cannot_link: fit to an Ensemble."
+                    )
                 self._fit_stored(X)
             else:
-                self._fit_in_memory(X)
+                self._fit_in_memory(X, links)
             count = self.n_clusters_
             seconds = time.monotonic() - began
             say(f"{count} cluster{'s' * (count != 1)} after {seconds:.1f} s")
         return self
 
-    def _fit_in_memory(self, X: Any) -> None:
+    def _fit_in_memory(self, X: Any, links: tuple[Any, Any] | None = None) -> None:
         """Find the consensus of labels that are there at once."""
         say("reading the labels")
         ensemble = self._read(X)
@@ -200,7 +222,10 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         self._check_number(kept.n_samples)
         self._check_parameters(kept)
         self._names, self._code_type = kept.names, kept.codes.dtype
+        self._constraints = None if links is None else self._constraints_of(links, observed)
         labels = canonical_labels(self._fit(kept, observed))
+        if self._constraints is not None and self._constraints.broken(labels):
+            raise RuntimeError(f"{type(self).__name__} broke a constraint: a fault of conclust.")
         self._review(kept, labels)
         self.n_clusters_ = int(labels.max()) + 1
         self.labels_ = spread(labels, observed, -1)
@@ -213,6 +238,29 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 EvidenceWarning,
             )
 
+    def _constraints_of(
+        self, links: tuple[Any, Any], observed: NDArray[np.bool_]
+    ) -> Constraints | None:
+        """Read the constraints, of the observed objects."""
+        name = type(self).__name__
+        if not self._takes_constraints():
+            raise UnsupportedEnsembleError(
+                f"{name} takes no must_link or cannot_link with these parameters. AutoConsensus, EAC and LWEA do."
+            )
+        found = read_constraints(*links, len(observed))
+        if found is None:
+            return None
+        unseen = np.flatnonzero(found.touched & ~observed)
+        if len(unseen):
+            raise InputError(
+                f"Object {unseen[0]} is in must_link or cannot_link, and missing in every partition. Leave it out."
+            )
+        return found.of(np.flatnonzero(observed))
+
+    def _takes_constraints(self) -> bool:
+        """Tell whether pairs that must, or must not, be together are taken with the parameters given."""
+        return False
+
     def _fit_stored(self, X: Any) -> None:
         """Find the consensus of labels that are read in blocks."""
         if not self.method.blocks:
@@ -222,6 +270,10 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)
         fit_blocks(self, X)
+
+    def _reads_all(self, n_samples: int) -> bool:
+        """Tell whether so few objects in blocks are read at once and solved as in memory."""
+        return False
 
     def _forget(self) -> None:
         """Drop what an earlier fit found: not every fit sets every attribute."""

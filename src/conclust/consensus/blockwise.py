@@ -16,7 +16,7 @@ from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.sources import DaskLabels
-from conclust.blocks.store import is_blocked, stored
+from conclust.blocks.store import LabelStore, is_blocked, stored
 from conclust.ensemble import as_ensemble
 from conclust.exceptions import EvidenceWarning, InputError
 
@@ -53,6 +53,9 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
     estimator._check_support(seen)
     estimator._check_number(labels.n_samples)
     estimator._check_parameters(seen)
+    if estimator._reads_all(labels.n_samples):
+        _fit_all(estimator, store)
+        return
     estimator._names, estimator._code_type = labels.names, labels.facts.code_type
     answer = cast(FitsBlocks, estimator)._fit_blocks(labels, seed)
     if estimator.method.membership:
@@ -75,6 +78,14 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
             "their label is -1 and their membership, if any, uniform.",
             EvidenceWarning,
         )
+
+
+def _fit_all(estimator: ConsensusClusterer, store: LabelStore) -> None:
+    """Fit as in memory; what has a row for every object comes in the store's blocks."""
+    estimator._fit_in_memory(store.ensemble())
+    for name in ("labels_", "membership_"):
+        rows = BlockedArray.of(getattr(estimator, name), store.block_rows)
+        setattr(estimator, name, rows.to_dask() if store.of_dask else rows)
 
 
 def _told(estimator: ConsensusClusterer) -> str:
@@ -111,7 +122,7 @@ def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: An
     width : int or None
         Columns of the result; None: it has one dimension.
     dtype : dtype-like
-        Of the result.
+        Type of the result.
 
     Returns
     -------

@@ -52,7 +52,7 @@ class FCAConsensus(ConsensusClusterer):
         The order in which objects are tried; the result depends on it. "given": as they are given.
         "size": objects with the most frequent rows of labels first.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
         Above 0, a line on standard error for each threshold tried.
 
@@ -63,9 +63,9 @@ class FCAConsensus(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters.
     intents_ : ndarray of bool of shape (n_clusters, n_partitions)
-        Which partitions vouch for each cluster: those that put all objects of its concept together.
+        Partitions that support each cluster: those that put all objects of its concept together.
     covered_ : ndarray of bool of shape (n_samples,)
-        Which objects are in the concept of their cluster. The others were left over; each went to the
+        Mask of the objects in the concept of their cluster. The others were left over; each went to the
         cluster with most of its labels in the intent.
     threshold_ : float
         Votes that a concept needed.

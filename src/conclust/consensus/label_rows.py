@@ -71,9 +71,9 @@ class RowLoss:
     Attributes
     ----------
     spread : {"quadratic", "entropic", "norm", "cut"}
-        How a cluster's rows are measured against their mean.
+        Distance of a cluster's rows from their mean.
     power : float
-        Of the norm: above 1, at most 16.
+        Exponent of the norm: above 1, at most 16.
     """
 
     spread: Spread = "quadratic"
@@ -100,9 +100,9 @@ class RowMoves:
     n_clusters : int
         Clusters.
     criterion : RowLoss
-        What is minimised.
+        Criterion to minimise.
     max_iter : int
-        The most passes over all rows.
+        Maximum number of passes over all rows.
     tol : float
         Stop when a pass lowers the loss by less than this share of it.
     """
@@ -183,13 +183,13 @@ class Centroids:
     shares : ndarray of shape (N, K)
         The share of the cluster among the objects that a partition observed.
     noise : ndarray of shape (N, K)
-        How many objects of the cluster are noise: each counts as a label of its own.
+        Number of noise objects in the cluster: each counts as a label of its own.
     alone : ndarray of shape (N, K)
         The share of each of these labels.
     offsets : ndarray of shape (N + 1,)
         The first row of ``means`` of each partition.
     sums : ndarray of shape (T, K)
-        How many objects of each cluster have each label.
+        Number of objects of each cluster with each label.
     """
 
     means: NDArray[np.float64]
@@ -225,12 +225,12 @@ class Centroids:
         sums : ndarray of shape (T, K)
             That number.
         present, noise : ndarray of shape (N, K)
-            How many objects of each cluster each partition observed, and how many are noise in it.
+            Number of objects of each cluster that each partition observed, and that are noise in it.
         offsets : ndarray of shape (N + 1,)
             The first label of each partition.
         """
         none = present == 0
-        # A partition that observed nobody here (of a part of the objects) tells clusters not apart.
+        # A partition without observations here (of a part of the objects) cannot separate clusters.
         in_all = np.maximum(present.sum(axis=1, keepdims=True), 1)
         filled = sums + over_clusters(none, offsets) * sums.sum(axis=1, keepdims=True)
         noise = noise + none * noise.sum(axis=1, keepdims=True)

@@ -57,7 +57,7 @@ def read_pairs(
     ensemble : Ensemble
         The observed objects.
     observed : ndarray of shape (n_given,), bool
-        Which of the objects that the user gave these are.
+        Mask of these objects among those that the user gave.
     owner : str
         The estimator, for messages.
     random_state, n_jobs

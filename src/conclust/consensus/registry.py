@@ -9,6 +9,7 @@ from importlib import import_module
 
 import conclust
 from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.names import plain_name
 
 __all__ = ["method_named", "methods", "near_names"]
 
@@ -40,13 +41,12 @@ def methods() -> list[Method]:
 def method_named(name: str) -> Method | None:
     """Return the method of a name: "auto", or its class's name in any case, with or without hyphens."""
     known = {method.estimator.lower(): method for method in methods()}
-    plain = _plain(name)
-    return known.get("autoconsensus" if plain == "auto" else plain)
+    return known.get(plain_name(name))
 
 
 def near_names(name: str) -> list[str]:
     """Return the methods that a wrong name may mean: by their names, else by a word of their titles."""
-    plain = _plain(name)
+    plain = plain_name(name)
     known = {method.estimator.lower(): method for method in methods()}
     close = [known[other].estimator for other in get_close_matches(plain, known)]
     if close:
@@ -62,7 +62,3 @@ def near_names(name: str) -> list[str]:
 
 def _words(title: str) -> list[str]:
     return [word.rstrip("s") for word in re.findall(r"[a-z]{4,}", title.lower())]
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")

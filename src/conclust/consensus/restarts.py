@@ -21,10 +21,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
+from conclust._sklearn import ConvergenceWarning
 from conclust._threads import side_by_side
 from conclust._validation import check_int, check_real
 from conclust._warnings import warn
@@ -94,7 +94,7 @@ def best_of_restarts(
 ) -> T:
     """Return the result of the best start, on all rows.
 
-    Of equally good starts (to rounding) it is the first, in whatever order they end.
+    Among equally good starts (to rounding) it is the first, in whatever order they end.
     """
     few, kept = rows, np.arange(0)
     if len(rows) > ON_A_PART:

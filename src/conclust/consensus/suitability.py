@@ -21,7 +21,7 @@ _ONE_CLUSTER = 0.9  # share of its objects in one cluster that makes a partition
 _TOO_MANY = 2.5  # clusters of the partitions (the median) for one asked for
 _VERY_MANY = 20  # clusters of the partitions altogether, for PCC, which is less sensitive
 _SAMPLE = 2_000  # objects looked at for groups
-_SMALL = 0.25  # of the mean size of the clusters asked for: smaller groups are none
+_SMALL = 0.25  # of the mean size of the clusters asked for: smaller groups do not count
 _LEAST = 0.02  # of the objects: nor are smaller ones
 
 
@@ -76,7 +76,7 @@ def warn_of_merged(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int, ow
 def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> tuple[int, int]:
     """Count the groups that fine partitions hold apart, and the clusters that hold several.
 
-    Of the partitions with more clusters than the consensus, the finer half is looked at. Two objects are
+    Among the partitions with more clusters than the consensus, the finer half is examined. Two objects are
     connected if more than half of these partitions put them together; a group is a connected component.
     Groups with less than a quarter of the mean size of `n_clusters` clusters, or with less than 2 % of
     the objects, do not count. At most 2,000 objects are looked at.

@@ -18,9 +18,9 @@ class Published:
         "table": CSV, packed, features and a last column "label". "arrays": NPZ of X and y.
         "counts": NPZ of a CSR matrix of word counts, and y. "pool": NPZ of label columns X, and y.
     n_samples, n_features, n_classes : int
-        What the file must hold.
+        Required shape of the file.
     what : str
-        What it is.
+        Kind of object.
     where : str
         Where it is published.
     text_features : tuple of str

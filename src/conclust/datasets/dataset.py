@@ -31,7 +31,7 @@ class Dataset:
     target_names : tuple of str
         A name per class.
     source : str
-        What it is and where it comes from.
+        Description and origin.
     membership : (n_samples, n_classes) float64 array or None
         The true probabilities of the classes, where the law that made the points is known.
     """

@@ -12,6 +12,8 @@ from conclust.membership import check_membership
 
 __all__ = ["planted_ensemble", "random_ensemble"]
 
+_MOST_OBJECTS = 10**9
+
 
 def planted_ensemble(
     membership: ArrayLike, n_partitions: int = 100, *, random_state: RandomStateLike = None
@@ -111,7 +113,7 @@ def random_ensemble(
     Ensemble(50 objects, 10 partitions of 3 clusters, 20.0% missing)
     """
     owner = "random_ensemble"
-    n = check_int(n_samples, "n_samples", owner, low=2)
+    n = check_int(n_samples, "n_samples", owner, low=2, high=_MOST_OBJECTS)
     m = check_int(n_partitions, "n_partitions", owner)
     k = check_int(n_clusters, "n_clusters", owner)
     absent = check_real(missing, "missing", owner, high=1.0, closed="left")

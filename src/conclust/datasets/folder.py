@@ -110,7 +110,7 @@ def _verified(path: Path, file_name: str, record: dict[str, Any]) -> bytes:
     if found != expected:
         raise FileFormatError(
             f"{path} is not the file that its manifest describes: its SHA-256 is {found}, expected "
-            f"{expected}. Fetch it anew."
+            f"{expected}. Download it again."
         )
     return content
 
@@ -130,7 +130,7 @@ def _unpacked(content: bytes, entry: Published, path: Path) -> str:
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path} is no UTF-8 text ({error}).") from error
+        raise FileFormatError(f"{path} is not UTF-8 text ({error}).") from error
 
 
 def _table(

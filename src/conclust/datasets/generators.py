@@ -86,7 +86,7 @@ def half_rings(
 ) -> Dataset:
     """Make two half rings that reach into each other.
 
-    Of 400 points, in two clusters of unequal size as in the evidence-accumulation papers that use
+    400 points, in two clusters of unequal size as in the evidence-accumulation papers that use
     a set of this kind. Outer radius, offset and width are our choice.
 
     Parameters
@@ -140,7 +140,7 @@ def spirals(
     sizes : sequence of int, default=(100, 100)
         Points on each arm.
     turns : float, default=1.5
-        How often an arm goes around the origin.
+        Number of turns of an arm around the origin.
     noise : float, default=0.05
         Standard deviation around the curve, in both coordinates. An arm moves outwards by 4 a
         turn, so that two arms are 2 apart.

@@ -43,9 +43,9 @@ def generated(
     sizes : sequence of int
         Points of each cluster.
     what : str
-        What was generated, for the source.
+        Description of the generated data, for the source.
     group : str
-        What a cluster is called.
+        Name of a cluster.
     membership : ndarray of shape (n, K) or None
         Known probabilities.
     """

@@ -20,6 +20,8 @@ from conclust.datasets.planar import Points, planar, polar
 
 __all__ = ["circles_and_gaussians", "smiling_face", "two_bananas"]
 
+_MOST_POINTS = 10**9
+
 
 def two_bananas(
     n_samples: int = 1000, *, noise: float = 0.13, random_state: RandomStateLike = None
@@ -161,7 +163,7 @@ def circles_and_gaussians(
 def _shares(n_samples: int, parts: tuple[int, ...], owner: str) -> list[int]:
     """Return sizes in these proportions that sum to the number of points, none of them 0."""
     total = sum(parts)
-    n = check_int(n_samples, "n_samples", owner, low=total)
+    n = check_int(n_samples, "n_samples", owner, low=total, high=_MOST_POINTS)
     bounds = [round(n * sum(parts[:k]) / total) for k in range(len(parts) + 1)]
     return [after - before for before, after in pairwise(bounds)]
 
@@ -179,11 +181,11 @@ def _circle(
     Parameters
     ----------
     rng : Generator
-        What draws.
+        Source of random numbers.
     size : int
         Points.
     centre : tuple of float
-        Of the circle.
+        Centre of the circle.
     radius : float
         Their mean distance from it.
     noise : float

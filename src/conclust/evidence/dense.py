@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from conclust._containers import number_array
 from conclust._kernels import BitSlices
 from conclust._threads import thread_count
-from conclust._validation import check_bool, check_int, number_array, refuse, shown
+from conclust._validation import check_bool, check_int, refuse, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import DenseLimitError, InputError
 
@@ -162,7 +163,7 @@ def coassociation(
     DenseLimitError
         If there are more than `max_dense` objects and no `rows`.
     ParameterError
-        If `normalize` is no bool, `dtype` does not hold the counts, or `max_dense` or `n_jobs` is no
+        If `normalize` is not a bool, `dtype` does not hold the counts, or `max_dense` or `n_jobs` is no
         positive int.
     InputError
         If the labels are malformed or `rows` are not consecutive objects of the ensemble.
@@ -400,7 +401,8 @@ def frequencies(c: ArrayLike, N: ArrayLike) -> NDArray[np.float64]:
             f"Got {counts.shape} and {copresence.shape} instead."
         )
     p = np.full(counts.shape, np.nan)
-    np.divide(counts, copresence, out=p, where=copresence > 0)
+    with np.errstate(over="ignore"):  # a number N below the smallest normal one
+        np.divide(counts, copresence, out=p, where=copresence > 0)
     # Soft and weighted sums can pass 1 by a rounding error. NaN stays NaN.
     np.minimum(p, 1.0, out=p)
     return p

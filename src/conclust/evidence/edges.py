@@ -18,7 +18,7 @@ __all__ = ["edge_evidence"]
 def edge_evidence(labels: Any, graph: Any, *, n_jobs: int | None = None) -> SparseEvidence:
     """Count c_ij and N_ij on the edges of a graph.
 
-    What a consensus of communities that stays on the graph starts from: its edges are weighted anew by how
+    Starting point of a consensus of communities that stays on the graph: its edges are reweighted by how
     often their ends are together, those seldom together are dropped, and the graph is clustered again.
 
     Parameters
@@ -41,7 +41,7 @@ def edge_evidence(labels: Any, graph: Any, *, n_jobs: int | None = None) -> Spar
     Raises
     ------
     InputError
-        If the labels are malformed, or the graph is no sparse matrix with a row for each object.
+        If the labels are malformed, or the graph is not a sparse matrix with a row for each object.
 
     Notes
     -----

@@ -222,7 +222,7 @@ def sample_pairs(
     InputError
         If the labels are malformed.
     ParameterError
-        If `per_object` is not a positive int or `random_state` is no seed.
+        If `per_object` is not a positive int or `random_state` is not a seed.
 
     Notes
     -----

@@ -80,7 +80,7 @@ def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float
         shares = frequencies(block.counts, block.copresence)
         levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
         weights = np.where(np.isnan(shares), 0.0, masses)
-        # Of its own objects a row has one less: an object is no pair with itself.
+        # Of its own objects a row has one less: an object does not form a pair with itself.
         own = np.arange(len(block.rows))
         weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
         levels += (own * (steps + 1))[:, None]

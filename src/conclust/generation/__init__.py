@@ -9,5 +9,6 @@ new points, ``running.py`` runs them, ``crew.py`` side by side, ``cache.py`` kee
 from conclust.generation.corruption import corrupt
 from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.members import Member
+from conclust.generation.views import MultiViewGenerator
 
-__all__ = ["EnsembleGenerator", "Member", "corrupt"]
+__all__ = ["EnsembleGenerator", "Member", "MultiViewGenerator", "corrupt"]

@@ -107,7 +107,7 @@ def lloyd_step(X: Array, centers: Array) -> tuple[Array, Array, Array]:
     sums : array of shape (k, d)
         The sum of the points of each centre.
     counts : array of shape (k,)
-        How many points each centre has, in the type of X.
+        Number of points of each centre, in the type of X.
 
     Raises
     ------

@@ -71,7 +71,7 @@ class GraphRecipe(NeighbourRecipe):
     weights : {"jaccard", "uniform"}
         Weights of the graph.
     quality : {"modularity", "cpm"}
-        What the communities maximise.
+        Quality that the communities maximise.
     given : GivenGraph or None
         The user's graph in place of one of neighbours.
     """

@@ -135,7 +135,7 @@ class Crew:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
-        # Threads of joblib's own pool have been asked to end; they should do so before the libraries that
+        # Threads of joblib's own pool have been signalled to end; they should do so before the libraries that
         # they used are unloaded.
         deadline = time.monotonic() + _LEAVING
         for thread in self._threads - {threading.current_thread()}:

@@ -9,12 +9,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._progress import fitting, say
 from conclust._random import RandomStateLike
+from conclust._sklearn import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ConvergenceWarning,
+    TransformerMixin,
+    check_is_fitted,
+    validate_data,
+)
 from conclust._threads import thread_count
 from conclust._validation import check_column_names, check_option, refuse
 from conclust._warnings import warn
@@ -51,7 +56,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     Parameters
     ----------
     method : str, clusterer or list, default="auto"
-        How the members are made.
+        Kind of the members.
 
         - "auto": of each 40 members 17 by "graph", 17 by "spectral" and 6 by "density", which follow clusters of any
           shape; by "kmeans" where there are fewer than 50 objects; by "graph" with a graph given to ``fit``.
@@ -98,12 +103,12 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Share of the features that each member draws, without repetition. ("multimetric" draws half of
         as many.)
     fit_on : int, default=None
-        How many objects each member is fitted on, at most: a sample of its own of the objects that it
+        Number of objects that each member is fitted on, at most: a sample of its own of the objects that it
         draws. Then all objects are labelled for all members in one pass. It must be possible to label
         others ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None: 10,000, or ten
         for each cluster asked for where that is more, if all members can do so, else all.
     n_graphs : int, default=None
-        How many graphs of landmarks the "spectral" members share; they take them in turn. Each graph is embedded
+        Number of graphs of landmarks that the "spectral" members share; they take them in turn. Each graph is embedded
         once, and a member of K clusters is k-means on the K leading columns (FSEC [5]_): a fraction of the time,
         for members that differ less. None: each has its own graph. Needs ``sample_fraction=1``.
     n_neighbors : int, default=None
@@ -115,7 +120,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     weights : {"jaccard", "uniform"}, default="jaccard"
         Weights of the graph: the share of the neighbours of two points that both have, or 1.
     quality : {"modularity", "cpm"}, default="modularity"
-        What the communities maximise: modularity, or the constant Potts model, whose resolution is in units of
+        Quality that the communities maximise: modularity, or the constant Potts model, whose resolution is in units of
         the mean weight of a pair of objects.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance of the neighbours, for "graph" and "density" members.
@@ -146,9 +151,9 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     Attributes
     ----------
     members_ : list of Member
-        How each partition was made: method, clusters found, seed, features, centres.
+        The recipe of each partition: method, clusters found, seed, features, centres.
     scale_ : {"minmax", "standard"} or None
-        How the columns were scaled.
+        Scaling of the columns.
     scale_reason_ : str
         The same in a sentence, with the reason where ``scale="auto"``.
     scaler_ : MinMaxScaler, StandardScaler or None
@@ -435,10 +440,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         self._refuse_others(None)
-        if is_in_blocks(X):
-            blocks: Iterable[Any] = (block for _, block in Rows(X, _OWNER).blocks())
-        else:
-            blocks = X
+        in_blocks = is_in_blocks(X)
+        blocks = (block for _, block in Rows(X, _OWNER).blocks()) if in_blocks else X
         labelling = self._labelling()
         for block in blocks:
             raw = read_points(self, block, reset=False)
@@ -591,8 +594,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
         """Return what labels points by the members of these numbers; None: by all."""
-        chosen = range(len(self.members_)) if members is None else members
-        some = [self.members_[u] for u in chosen]
+        some = self.members_ if members is None else [self.members_[u] for u in members]
         return labelling_of(some, self.n_features_in_, self._dtype, self.scaler_)
 
     def _refuse_others(self, raw: NDArray[np.float64] | None) -> None:
@@ -611,15 +613,13 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             refuse_method(self.method)
         check_option(self.scale, "scale", _OWNER, Scale)
         thread_count(self.n_jobs, _OWNER)
-        if self.cache_dir is not None and not isinstance(self.cache_dir, str | PathLike):
+        if self.cache_dir is None:
+            return
+        if not isinstance(self.cache_dir, str | PathLike):
             refuse("cache_dir", _OWNER, "a path or None", self.cache_dir)
-        if self.cache_dir is not None and self.random_state is None:
-            refuse(
-                "random_state",
-                _OWNER,
-                "an int with cache_dir, or no later run could ask for the same members",
-                None,
-            )
+        if self.random_state is None:
+            takes = "an int with cache_dir, or no later run could ask for the same members"
+            refuse("random_state", _OWNER, takes, None)
 
     def _warn_of_fewer(self, plan: Plan) -> None:
         if self.n_clusters is None or not is_named(self.method):
@@ -627,14 +627,13 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         short = sum(
             asked is not None and self.members_[u].n_clusters < asked
             for task in plan.tasks
-            # Members by neighbours come near the number only.
-            if not isinstance(task.recipe, NeighbourRecipe)
+            if not isinstance(task.recipe, NeighbourRecipe)  # which comes near the number only
             for u, asked in zip(task.columns, task.n_clusters, strict=True)
         )
         if short:
             warn(
-                f"{short} of {plan.n_partitions} members found fewer clusters than were asked of "
-                "them, probably because the points drawn have fewer distinct ones. members_ says "
-                "how many each found; a smaller 'n_clusters' avoids this.",
+                f"{short} of {plan.n_partitions} members found fewer clusters than were asked of them, probably because "
+                "the points drawn have fewer distinct ones. members_ says how many each found; a smaller 'n_clusters' "
+                "avoids this.",
                 ConvergenceWarning,
             )

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from conclust._threads import thread_count
 from conclust.generation.crew import Crew
@@ -21,6 +20,7 @@ from conclust.generation.models import (
     refuse_without_direction,
 )
 from conclust.generation.nearest import CenterSets
+from conclust.generation.points import checked_points
 from conclust.generation.scaling import Scaler
 from conclust.generation.voting import NeighbourVote
 
@@ -37,15 +37,15 @@ class Labelling:
     Parameters
     ----------
     models : sequence of Model
-        What labels the points for each member.
+        The model that labels the points for each member.
     features : sequence of (sequence of int or None)
         The columns that each member sees; None: all.
     d : int
         Columns of the points.
     dtype : dtype
-        Of the labels; it can tell all clusters apart.
+        Type of the labels; it can tell all clusters apart.
     scaler : MinMaxScaler, StandardScaler or None, default=None
-        What a call scales points by.
+        The scaling of a call's points.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Labelling:
         """Return the labels of a block of points as they come: unscaled, of any type of number."""
         if len(block) == 0:
             return np.empty((0, self._n_members), dtype=self._dtype)
-        points = check_array(block, dtype=np.float64, order="C", estimator=_OWNER, input_name="X")
+        points = checked_points(block, _OWNER)
         return self.label(scaled(points, self._scaler), 1)
 
     def label(self, points: NDArray[np.float64], n_jobs: int | None) -> NDArray[Any]:
@@ -125,7 +125,7 @@ class Labelling:
         points : ndarray of shape (n, d)
             C-ordered and finite.
         n_jobs : int or None
-            How many work on it, as for joblib.
+            Number of threads, as for joblib.
 
         Returns
         -------
@@ -198,7 +198,7 @@ def _label(
     stopped : callable
         Whether the work was interrupted.
     part : slice
-        Which points are to be labelled.
+        The points to be labelled.
     members : list of int
         The members' columns of the labels.
     cuts : list of LandmarkCut

@@ -8,10 +8,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from conclust._random import spawn_generators
+from conclust._sklearn import clone
 from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError
 from conclust.generation.models import Centers, Model
@@ -42,13 +41,14 @@ __all__ = [
 ]
 
 Init: TypeAlias = Literal["k-means++", "random"]
-# Clusterers that are no more than their centres: theirs is a prediction that needs nothing else.
-_CENTER_BASED = (KMeans, MiniBatchKMeans)
 
 
 def center_based(clusterer: Any) -> bool:
     """Tell whether the members of a clusterer label points that they were not fitted on."""
-    return type(clusterer) in _CENTER_BASED
+    from sklearn.cluster import KMeans, MiniBatchKMeans  # a clusterer of the user's: loaded already
+
+    # These are no more than their centres: theirs is a prediction that needs nothing else.
+    return type(clusterer) in (KMeans, MiniBatchKMeans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class Member:
         The seed of the run that made the member: its own, or that of a tree or graph it shares with others. It
         descends from the generator's ``random_state``.
     n_objects : int
-        How many objects were drawn.
+        Number of objects drawn.
     n_fitted : int
-        How many of them the algorithm saw; the others were labelled afterwards.
+        Number of them that the algorithm saw; the others were labelled afterwards.
     features : tuple of int or None
         The columns of X that were drawn; None: all.
     model : object or None

@@ -9,10 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import linkage
-from scipy.sparse.linalg import eigsh
-from scipy.spatial.distance import pdist, squareform
-from sklearn.cluster import KMeans
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from conclust.generation.members import Found
 
@@ -38,6 +35,9 @@ class TreeRecipe:
         n_clusters: Sequence[int | None],
         rng: np.random.Generator,
     ) -> list[Found]:
+        from scipy.cluster.hierarchy import linkage
+        from scipy.spatial.distance import pdist
+
         # Not linkage(points): points may look like a matrix of distances, and SciPy wonders aloud.
         tree = linkage(pdist(points), method=self.name)
         return [Found(cut(tree, k)) for k in n_clusters if k is not None]
@@ -91,6 +91,8 @@ class SpectralRecipe:
         n_clusters: Sequence[int | None],
         rng: np.random.Generator,
     ) -> list[Found]:
+        from sklearn.cluster import KMeans
+
         sizes = [k for k in n_clusters if k is not None]
         vectors = _leading_vectors(_normalised_affinity(points), max(sizes), rng)
         found = []
@@ -104,6 +106,8 @@ class SpectralRecipe:
 
 
 def _normalised_affinity(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.spatial.distance import pdist, squareform
+
     squared = pdist(points, "sqeuclidean")
     scale = float(np.median(squared))
     if scale == 0 and squared.any():
@@ -125,10 +129,12 @@ def _leading_vectors(
     """Return the eigenvectors of the k largest eigenvalues, largest first."""
     n = len(matrix)
     start = rng.uniform(-1, 1, n)  # drawn in either case, so that the k-means seeds do not shift
-    if n <= max(_DIRECT, 2 * k):
-        values, vectors = scipy.linalg.eigh(
-            matrix, subset_by_index=(n - k, n - 1), overwrite_a=True
-        )
-    else:
-        values, vectors = eigsh(matrix, k, which="LA", v0=start, tol=1e-9)
-    return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+    if n > max(_DIRECT, 2 * k):
+        try:
+            values, vectors = eigsh(matrix, k, which="LA", v0=start, tol=1e-9)
+        except ArpackNoConvergence:  # leading eigenvalues that are nearly equal: solved whole
+            pass
+        else:
+            return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+    _, vectors = scipy.linalg.eigh(matrix, subset_by_index=(n - k, n - 1), overwrite_a=True)
+    return np.asarray(vectors[:, ::-1])

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
-from sklearn.neighbors import NearestNeighbors
 
-from conclust.exceptions import InputError
+from conclust._warnings import warn
+from conclust.exceptions import EnsembleWarning, InputError
 from conclust.generation.embedded import bridges, centers_of_rows, start_seed
 from conclust.generation.members import Found
 from conclust.generation.nearest import nearest_center
@@ -20,6 +20,7 @@ from conclust.spectral import graph_embedding
 
 __all__ = ["MultimetricRecipe", "neighbour_graph"]
 
+_DRAWS = 3  # of a member whose graph has no embedding
 _CELLS = 1 << 22  # differences of coordinates held at once
 # The weight of the shortest tie between components, as a share of the least in the graph, and that of the
 # weakest as a share of it.
@@ -58,11 +59,24 @@ class MultimetricRecipe:
         n_clusters: Sequence[int | None],
         rng: np.random.Generator,
     ) -> list[Found]:
-        neighbours = int(rng.integers(self.least_neighbours, self.most_neighbours + 1))
-        width = float(rng.uniform(self.least_width, self.most_width))
-        graph = neighbour_graph(points, neighbours, width)
-        graph = _connected(graph, points)
-        return [Found(_cut(graph, k, rng)) for k in n_clusters if k is not None]
+        for left in reversed(range(_DRAWS)):
+            neighbours = int(rng.integers(self.least_neighbours, self.most_neighbours + 1))
+            width = float(rng.uniform(self.least_width, self.most_width))
+            graph = _connected(neighbour_graph(points, neighbours, width), points)
+            try:
+                return [Found(_cut(graph, k, rng)) for k in n_clusters if k is not None]
+            except InputError as error:
+                if not left:
+                    raise InputError(
+                        f"A member by method='multimetric' failed {_DRAWS} times. {error} method='graph' and "
+                        "method='density' have none."
+                    ) from error
+                warn(
+                    f"The member by method='multimetric' with {neighbours} neighbours and the width {width:.2f} "
+                    f"could not be made, and is drawn again. {error}",
+                    EnsembleWarning,
+                )
+        raise AssertionError
 
 
 def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float) -> sp.csr_array:
@@ -88,6 +102,8 @@ def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float
     csr_array of shape (n, n)
         Symmetric; a weight is stored in both directions.
     """
+    from sklearn.neighbors import NearestNeighbors
+
     n = len(points)
     k = min(n_neighbours, n - 1)
     largest = float(np.abs(points).max())
@@ -138,10 +154,5 @@ def _cut(
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Cut the graph into k parts; return the part of each object."""
-    try:
-        rows = graph_embedding(graph, k, rng)
-    except InputError as error:
-        raise InputError(
-            f"A member by method='multimetric' failed. {error} method='graph' and method='density' have none."
-        ) from error
+    rows = graph_embedding(graph, k, rng)
     return nearest_center(rows, centers_of_rows(rows, k, start_seed(rng)))

@@ -56,7 +56,7 @@ class CenterSets:
         labels : ndarray of shape (n, n_columns)
             C-ordered integers that can tell all clusters apart, of at most four bytes.
         threads : int, default=1
-            How many work on it.
+            Number of threads.
         """
         written = labels.view(f"{'u' if labels.itemsize < 4 else 'i'}{labels.itemsize}")
         step = max(1024, int(_CALL / len(self._centers)) * threads)

@@ -121,7 +121,7 @@ def make_plan(
     points : ndarray of shape (n_some, n_features)
         The points, or some of them where members are fitted on some.
     n : int, default=None
-        How many points there are. None: those given.
+        Number of points. None: those given.
     fit_on : int, default=None
         How many of the objects that it draws each member is fitted on, at most. None: all of them.
     given : GivenGraph or None, default=None
@@ -370,7 +370,7 @@ def _plan_pairs(
     root : SeedSequence
         Source of all seeds.
     recipes : dict
-        How members by neighbours are made.
+        Recipes of members by neighbours.
     """
     n_partitions, n_graphs = generator.n_partitions, generator.n_graphs
     cached = generator.cache_dir is not None
@@ -424,11 +424,11 @@ def _plan_in_turn(
     choices : sequence of int or None
         Numbers of clusters to draw from.
     n_partitions : int or None
-        How many members. None: a default.
+        Number of members. None: a default.
     root : SeedSequence
         Source of all seeds.
     recipes : dict
-        How members by neighbours are made.
+        Recipes of members by neighbours.
     """
     several = isinstance(generator.method, list | tuple)
     methods = list(generator.method) if several else [generator.method]
@@ -537,7 +537,7 @@ def _entry(
     cached : bool
         Whether members are kept in a cache.
     recipes : dict
-        How members by neighbours are made.
+        Recipes of members by neighbours.
     """
     if isinstance(method, str):
         kind = _KINDS[method]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, validate_data
 
+from conclust._points import refuse_gaps
+from conclust._sklearn import check_array, validate_data
 from conclust.exceptions import InputError
 
-__all__ = ["read_points"]
+__all__ = ["checked_points", "read_points"]
 
 _NAMED = 4
 
@@ -58,6 +59,18 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
     return points
 
 
+def checked_points(X: Any, owner: str) -> NDArray[np.float64]:
+    """Return rows of points as a C-ordered float64 matrix, without columns' names to be compared."""
+    try:
+        points: NDArray[np.float64] = check_array(
+            X, dtype=np.float64, order="C", estimator=owner, input_name="X"
+        )
+    except ValueError as error:
+        _refuse_gaps(X, error)
+        raise
+    return points
+
+
 def _refuse_gaps(X: Any, error: ValueError) -> None:
     """Raise the sentence on NaN or infinite values, if `error` is scikit-learn's on them."""
     if not str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
@@ -65,31 +78,10 @@ def _refuse_gaps(X: Any, error: ValueError) -> None:
     points = check_array(
         X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0
     )
-    gaps = np.isnan(points).sum(axis=0)
-    if gaps.any():
-        raise InputError(
-            f"Input X contains NaN in {_places(X, gaps)}: fill them before, e.g. with scikit-learn's "
-            "SimpleImputer, or use `conclust cluster --impute median`."
-        ) from error
-    infinite = np.isinf(points).sum(axis=0)
-    if infinite.any():
-        raise InputError(
-            f"Input X contains infinity in {_places(X, infinite)}: replace such values, or leave out their rows."
-        ) from error
-
-
-def _places(X: Any, counts: NDArray[np.int64]) -> str:
-    """Return the columns with a count above 0, and how many rows each count is of."""
-    columns = list(getattr(X, "columns", range(len(counts))))
-    if not all(isinstance(name, str | int) for name in columns):  # Arrow's columns are arrays
-        columns = list(range(len(counts)))
-    places = np.flatnonzero(counts)
-    named = [
-        f"{columns[place]!r} ({counts[place]:,} row{'s' * int(counts[place] > 1)})"
-        for place in places[:_NAMED]
-    ]
-    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-    return f"column{'s' * (len(places) > 1)} {', '.join(named)}{more}"
+    try:
+        refuse_gaps(points, X, "Input X")
+    except InputError as own:
+        raise own from error
 
 
 def _texts(X: Any) -> Iterator[tuple[Any, int, str]]:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from conclust.exceptions import InputError
+from conclust.generation.points import checked_points
 
 __all__ = ["Rows", "as_whole", "comes_in_chunks", "is_in_blocks"]
 
@@ -106,11 +106,11 @@ class Rows:
         draw : callable
             Returns the rows of the sample of a number, in rising order.
         count : int
-            How many samples there are.
+            Number of samples.
         largest : int
             Rows of the largest.
         together : int
-            How many are wanted at a time.
+            Number wanted at a time.
         """
         if isinstance(self._X, np.ndarray):
             for first in range(0, count, together):
@@ -135,7 +135,4 @@ class Rows:
         return list(found.items())
 
     def _checked(self, block: Any) -> NDArray[np.float64]:
-        points: NDArray[np.float64] = check_array(
-            np.asarray(block), dtype=np.float64, order="C", estimator=self._owner, input_name="X"
-        )
-        return points
+        return checked_points(np.asarray(block), self._owner)

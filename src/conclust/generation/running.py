@@ -52,7 +52,7 @@ def run_tasks(
     Parameters
     ----------
     tasks : sequence of Task
-        What to compute.
+        The tasks to compute.
     points : ndarray of shape (n_samples, n_features) or callable
         The data, of which each task draws its share; or what deals out the points that tasks are fitted on.
     keep : callable
@@ -60,7 +60,7 @@ def run_tasks(
     cache : MemberCache or None
         Where members are looked for and kept.
     n_jobs, prefer
-        How many work side by side, in threads or processes.
+        Number of workers, in threads or processes.
     owner : str
         For messages.
     progress : Progress

@@ -29,9 +29,9 @@ class Shares:
     rows : Rows
         The points.
     scaler : MinMaxScaler, StandardScaler or None
-        What they are scaled by.
+        Their scaling.
     n_jobs : int or None
-        How many tasks run side by side, as for joblib.
+        Number of tasks that run side by side, as for joblib.
     """
 
     def __init__(self, rows: Rows, scaler: Scaler | None, n_jobs: int | None) -> None:
@@ -130,9 +130,9 @@ def label_all(
     shares : Shares
         Who observes what.
     scaler : MinMaxScaler, StandardScaler or None
-        What points are scaled by.
+        The scaling of the points.
     n_jobs : int or None
-        How many work on it, as for joblib.
+        Number of threads, as for joblib.
     report : callable
         Is told about ten times how far it is.
     """

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from conclust._sklearn import scalers
 from conclust._warnings import warn
 from conclust.exceptions import ScaleWarning
+
+if TYPE_CHECKING:
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 __all__ = ["Scale", "Scaler", "Scaling", "fitted_scaling", "scaler_of", "scaling_of"]
 
 Scale: TypeAlias = Literal["auto", "minmax", "standard", None]
-Scaler: TypeAlias = MinMaxScaler | StandardScaler
+Scaler: TypeAlias = "MinMaxScaler | StandardScaler"
 
 # Settled by experiments/default/scale.py.
 _FACTOR = 20.0  # a column narrower by it has 1/400 of the widest one's share in squared distances
@@ -84,7 +87,8 @@ def scaler_of(scale: Scale) -> Scaler | None:
     """Return the scaler to [0, 1], or to mean 0 and variance 1; None: columns stay as they are."""
     if scale is None:
         return None
-    return MinMaxScaler() if scale == "minmax" else StandardScaler()
+    minmax, standard = scalers()
+    return minmax() if scale == "minmax" else standard()
 
 
 def fitted_scaling(
@@ -115,7 +119,7 @@ def fitted_scaling(
         may have parameters in their unit.
     """
     if scale == "auto":
-        standard, extent = StandardScaler(), MinMaxScaler()
+        extent, standard = (scaler() for scaler in scalers())
         with np.errstate(over="ignore", invalid="ignore"):  # squares of very large values
             for block in blocks:
                 standard.partial_fit(block)
@@ -148,7 +152,8 @@ def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling
     listed = method if isinstance(method, list | tuple) else [method]
     kinds = [entry[0] if isinstance(entry, list | tuple) else entry for entry in listed]
     # Cosines are of the points as they are; pipelines may scale.
-    kept = generator.metric == "cosine" or any(
+    metric = generator.metric
+    kept = (isinstance(metric, str) and metric == "cosine") or any(
         hasattr(kind, "steps") or (isinstance(kind, str) and kind == "spherical") for kind in kinds
     )
     scale = None if generator.scale == "auto" and kept else generator.scale

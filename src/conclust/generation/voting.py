@@ -77,7 +77,7 @@ class NeighbourVote:
         points : ndarray of shape (n, n_features)
             The points.
         threads : int, default=1
-            How many work on the search.
+            Number of threads of the search.
         """
         one = models[0]
         if one.cosine:

@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import check_int, plain_array, shown
+from conclust._containers import plain_array
+from conclust._validation import check_int, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 
@@ -427,7 +428,7 @@ class ConceptLattice:
 
 
 def _read_incidence(incidence: ArrayLike) -> NDArray[np.bool_]:
-    table = np.array(plain_array(incidence, "The incidence of a context"))
+    table = np.array(plain_array(incidence, "The incidence of a context", of="numbers"))
     if table.ndim != 2 or table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
         raise InputError(
             "The incidence of a context must be a two-dimensional array of bools, or of 0 and 1. Got "

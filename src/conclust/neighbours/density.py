@@ -51,7 +51,7 @@ def cut_ties(
     labels : ndarray of int32 of shape (n_points,)
         The cluster of each point, numbered by first appearance.
     count : int
-        How many clusters there are.
+        Number of clusters.
     """
     trees = neighbours.n_points - forest.n_ties
     labels = np.empty(neighbours.n_points, dtype=np.int32)

@@ -71,9 +71,9 @@ class CommunityGraph:
         weights : ndarray of float64 of shape (n_ties,)
             The weights of the ties.
         masses : ndarray of float64 of shape (n_nodes,)
-            How many objects each node stands for.
+            Number of objects that each node stands for.
         quality : {"modularity", "cpm"}
-            What the communities maximise. The resolution of "cpm" is in units of the mean weight of a
+            Quality that the communities maximise. The resolution of "cpm" is in units of the mean weight of a
             pair of objects, so that both find about as many communities at one resolution.
         """
         sources = np.repeat(np.arange(len(masses)), np.diff(starts))
@@ -86,7 +86,9 @@ class CommunityGraph:
         unit = total / weight / weight if total > 0 else 0.0
         return cls(starts, ends, np.ascontiguousarray(weights), loads, unit)
 
-    def communities(self, resolution: float, seed: int) -> tuple[NDArray[np.int32], int]:
+    def communities(
+        self, resolution: float, seed: int, rounds: int | None = None
+    ) -> tuple[NDArray[np.int32], int]:
         """Return the community of each node, numbered by first appearance, and how many there are.
 
         Parameters
@@ -95,6 +97,9 @@ class CommunityGraph:
             The higher, the more communities.
         seed : int
             Source of the order in which nodes are visited, in the range [0, 2^64).
+        rounds : int, default=None
+            Number of rounds, at most. 0: only single nodes move, as in the first level of the Louvain algorithm.
+            None: 2.
         """
         labels = np.empty(len(self.loads), dtype=np.int32)
         count = find_communities(
@@ -104,7 +109,7 @@ class CommunityGraph:
             self.loads,
             self.unit * resolution,
             seed,
-            _ROUNDS,
+            _ROUNDS if rounds is None else rounds,
             labels,
         )
         return labels, count

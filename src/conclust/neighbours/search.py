@@ -8,8 +8,10 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._containers import number_array
 from conclust._equal_rows import EqualRows
 from conclust._kernels import nearest_points
+from conclust._points import refuse_gaps
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option
 from conclust.exceptions import InputError
@@ -124,12 +126,13 @@ def neighbours_of(
 def comparable(X: ArrayLike, metric: Metric, owner: str) -> NDArray[np.float64]:
     """Return points whose Euclidean distances have the order of the metric."""
     check_option(metric, "metric", owner, Metric)
-    points: NDArray[np.float64] = np.ascontiguousarray(X, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] == 0 or not np.isfinite(points).all():
+    points = np.ascontiguousarray(number_array(X, f"The points of {owner}"))
+    if points.ndim != 2 or points.shape[1] == 0:
         raise InputError(
             f"{owner} must be given a matrix of finite numbers, a row for each object. Got an array of the shape "
-            f"{points.shape}{' with NaN or infinity in it' if points.ndim == 2 and points.size else ''} instead."
+            f"{points.shape} instead."
         )
+    refuse_gaps(points, X, f"The matrix of points of {owner}")
     if metric == "cosine":
         return unit_rows(points, owner)
     return points + 0.0  # -0.0 becomes 0.0: the two are the same coordinate
@@ -221,7 +224,7 @@ class PointIndex:
         queries : ndarray of shape (q, n_features)
             The queries, cell by cell, scaled as the points.
         excluded : ndarray of int32 of shape (q,)
-            The point that is no neighbour of each query; -1: none.
+            Point excluded from the neighbours of each query; -1: none.
         groups : ndarray of int64
             Where the queries of each cell begin.
         lists : tuple of ndarray

@@ -51,6 +51,7 @@ from conclust.plotting.style import look
 from conclust.plotting.support import SupportedTree, consensus_tree, consensus_tree_of
 from conclust.plotting.traces import objective_trace, trace_of
 from conclust.plotting.trees import Tree, dendrogram, tree_of
+from conclust.plotting.trials import Ranking, comparison, comparison_of
 
 __all__ = [
     "Bars",
@@ -60,6 +61,7 @@ __all__ = [
     "Flow",
     "LossCurve",
     "PartitionMap",
+    "Ranking",
     "SupportedTree",
     "Tracking",
     "Tree",
@@ -71,6 +73,8 @@ __all__ = [
     "cluster_graph",
     "cluster_graph_of",
     "coassociation_heatmap",
+    "comparison",
+    "comparison_of",
     "consensus_tree",
     "consensus_tree_of",
     "criterion_curve",

@@ -58,7 +58,7 @@ def line_diagram(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        The first argument is no lattice and no context, or there is not one text per concept.
+        The first argument is neither a lattice nor a context, or there is not one text per concept.
 
     References
     ----------
@@ -151,7 +151,7 @@ def _diagram_texts(
                 here[place].append(str(name))
             texts.append([_shorten(held) for held in here])
         return texts[0], texts[1]
-    if not isinstance(labels, Iterable):
+    if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
         raise InputError(
             f"'labels' must be one text for each of the {len(lattice)} concepts. Got {shown(labels)} instead."
         )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from conclust._containers import number_array
 from conclust.contingency import read_labels
 from conclust.exceptions import InputError
 from conclust.matching import assign
@@ -92,7 +93,7 @@ def tracking_of(partitions: Any) -> Tracking:
     Parameters
     ----------
     partitions : Selection or dict of int to array-like of shape (n_samples,)
-        What :func:`conclust.selection.choose` returned, or a partition of the same objects for each
+        Result of :func:`conclust.selection.choose`, or a partition of the same objects for each
         number of clusters; negative labels and NaN are in no cluster.
 
     Returns
@@ -206,6 +207,41 @@ def flow_of(partitions: Any) -> Flow:
     )
 
 
+def _means(partitions: Any, found: Flow, values: Any) -> NDArray[np.float64]:
+    """Return the mean value of the objects of each circle; NaN where none has one."""
+    tracking = tracking_of(partitions)
+    given = number_array(values, "The values of flow_diagram")
+    shape = tracking.colours.shape
+    if given.shape not in (shape, shape[1:]):
+        raise InputError(
+            f"The values of flow_diagram must have the shape {shape[1:]} or {shape}. Got {given.shape} instead."
+        )
+    table = np.broadcast_to(given, shape)
+    means = np.full(len(found.size), np.nan)
+    for node, (k, colour) in enumerate(zip(found.k, found.colour, strict=True)):
+        level = int(np.searchsorted(tracking.k, k))
+        mine = table[level][tracking.colours[level] == colour]
+        known = np.isfinite(mine)
+        if known.any():
+            means[node] = mine[known].mean()
+    return means
+
+
+def _shades(means: NDArray[np.float64], ax: Axes) -> NDArray[np.float64]:
+    """Return the colour of each mean, grey where there is none, and draw their scale."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize, to_rgba
+
+    known = means[np.isfinite(means)]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
+    scale = ScalarMappable(Normalize(low, high if high > low else low + 1.0), colormaps["viridis"])
+    fills = np.asarray(scale.to_rgba(np.nan_to_num(means)))
+    fills[~np.isfinite(means)] = to_rgba(GREY)
+    ax.figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02)
+    return fills
+
+
 def _places(
     first: NDArray[np.int64],
     edges: NDArray[np.int64],
@@ -255,7 +291,7 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     partitions : Selection or dict of int to array-like of shape (n_samples,)
-        What :func:`conclust.selection.choose` returned, or a partition of the same objects for each
+        Result of :func:`conclust.selection.choose`, or a partition of the same objects for each
         number of clusters; negative labels and NaN are grey.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
@@ -329,7 +365,9 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
 
 
 @drawn_in_style
-def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
+def flow_diagram(
+    partitions: Any, *, values: ArrayLike | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw how clusters split and mix as their number grows.
 
     A row of circles for each number of clusters, as large as the clusters; a line to each cluster of
@@ -340,8 +378,11 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     partitions : Selection or dict of int to array-like of shape (n_samples,)
-        What :func:`conclust.selection.choose` returned, or a partition of the same objects for each
+        Result of :func:`conclust.selection.choose`, or a partition of the same objects for each
         number of clusters; negative labels and NaN are in none.
+    values : array-like of shape (n_samples,) or (n_k, n_samples), default=None
+        A number for each object, or for each in each partition; circles are coloured by their mean. None: circles
+        that go on have one colour.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
 
@@ -403,12 +444,15 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     )
     across = largest * np.sqrt(found.size / found.size.max())
     across = np.maximum(across, 3.0)
-    palette = cluster_colours(int(found.colour.max()) + 1)
+    if values is None:
+        fills = cluster_colours(int(found.colour.max()) + 1)[found.colour]
+    else:
+        fills = _shades(_means(partitions, found, values), ax)
     ax.scatter(
         found.x,
         y,
         s=across**2,
-        c=palette[found.colour],
+        c=fills,
         edgecolors=INK,
         linewidths=0.6,
         zorder=2,
@@ -424,7 +468,7 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
             ha="center" if inside else "left",
             va="center",
             fontsize=5.5,
-            color=ink_on(palette[found.colour[node]]) if inside else INK,
+            color=ink_on(fills[node]) if inside else INK,
             path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
             zorder=3,
         )

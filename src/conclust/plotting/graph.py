@@ -55,7 +55,7 @@ def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
     Returns
     -------
     ClusterGraph
-        Of the clusters that are the most probable one of some object.
+        Graph of the clusters that are the most probable one of some object.
 
     Raises
     ------

@@ -49,7 +49,7 @@ def coassociation_heatmap(
     Parameters
     ----------
     ensemble : Ensemble, array-like or fitted model
-        What to show: an ensemble or labels of shape (n_samples, n_partitions); evidence
+        Evidence to draw: an ensemble or labels of shape (n_samples, n_partitions); evidence
         (`conclust.evidence.evidence`); a symmetric matrix of shape (n_samples, n_samples) of shares
         between 0 and 1 (NaN: no evidence) or of the counts of an ensemble without missing labels; a
         fitted `conclust.ConsensusClustering`: its ensemble and clusters are shown; or a fitted

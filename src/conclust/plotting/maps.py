@@ -9,11 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, svds
-from sklearn.utils.validation import check_is_fitted
 
+from conclust._containers import number_array, plain_array
+from conclust._points import point_rows, refuse_gaps
 from conclust._random import generator
 from conclust._scale import moderate
-from conclust._validation import check_int, number_array, plain_array
+from conclust._sklearn import check_is_fitted
+from conclust._validation import check_int
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -64,7 +66,7 @@ def embedding_of(
     ----------
     X : Ensemble or array-like of shape (n_samples, n_features)
         Points with two features are drawn as they are; of others, the first two principal components.
-        Of an Ensemble, the principal components of its indicator: for complete labels, the places with
+        For an Ensemble, the principal components of its indicator: for complete labels, the places with
         distances nearest to the square root of how often two objects are apart.
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none.
@@ -128,16 +130,8 @@ def _places(X: Any, n: int, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.
             raise InputError(f"X must be of the {n} objects of the labels. Got {X.n_samples}.")
         share = np.sqrt(X.column_weights / X.partition_weights.sum())
         return _components(sp.csr_array(X.indicator[rows] * share[np.newaxis, :]))
-    points = np.asarray(X)
-    if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
-        raise InputError(
-            f"'X' must hold numbers, a row for each of the {n} objects, or be an Ensemble. Got an array "
-            f"of shape {points.shape} and type {points.dtype}."
-        )
-    points = points[rows]
-    points = points.astype(np.float64)
-    if not np.isfinite(points).all():
-        raise InputError("'X' must hold finite numbers. Got NaN or infinity.")
+    points = point_rows(X, n, also=", or be an Ensemble")[rows].astype(np.float64)
+    refuse_gaps(points, X)
     points, unit = moderate(points)
     if points.shape[1] == 2:
         return points * unit, np.full(2, np.nan)
@@ -191,7 +185,7 @@ def embedding(
     ----------
     X : Ensemble or array-like of shape (n_samples, n_features)
         Points with two features are drawn as they are; of others, the first two principal components.
-        Of an Ensemble, the principal components of its indicator: objects that the partitions put
+        For an Ensemble, the principal components of its indicator: objects that the partitions put
         together are near.
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none, grey.
@@ -200,7 +194,7 @@ def embedding(
         (:func:`conclust.confidence.confidences`) of a model with memberships, or of any model if X is
         its Ensemble; else 1.
     max_samples : int, default=20000
-        The most objects in the picture; of more, this number is drawn at random, and the title says so.
+        Maximum number of objects in the picture; of more, this number is drawn at random, and the title says so.
     random_state : int, Generator or None, default=0
         Draws the objects.
     ax : matplotlib Axes, default=None

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from conclust._validation import number_array
+from conclust._containers import number_array
+from conclust._sklearn import check_is_fitted
 from conclust.agreement import Measure, partition_similarities
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError

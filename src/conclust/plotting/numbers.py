@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import check_int, check_real, number_array, shown
+from conclust._containers import number_array
+from conclust._validation import check_int, check_real, shown
 from conclust.exceptions import InputError
 from conclust.plotting.figures import axes
 from conclust.plotting.style import (
@@ -67,7 +68,7 @@ class Curve:
     null : ndarray of shape (n_references, n_k)
         The criterion of each reference; of shape (0, n_k) without references.
     p_value : float
-        Of one cluster; NaN where there is none.
+        P-value of a single cluster; NaN if there is none.
     chosen : int
         The number chosen; 0 where none is.
     n_references : int
@@ -97,7 +98,7 @@ def curve_of(
     Parameters
     ----------
     given : Selection or dict of int to float
-        What :func:`conclust.selection.choose` returned, or a value for each number of clusters: PAC
+        Result of :func:`conclust.selection.choose`, or a value for each number of clusters: PAC
         for "pac" and "rcsi", the area under the distribution function for "delta".
     criterion : {"pac", "rcsi", "delta"} or str, default="pac"
         "pac": PAC. "rcsi": the mean log PAC of the references less log PAC (a PAC below 1e-6 counts as
@@ -106,7 +107,7 @@ def curve_of(
     null : array-like of shape (n_references, n_k), default=None
         PAC of the references, columns by rising number of clusters. A Selection has its own.
     p_value : float, default=None
-        Of one cluster. A Selection has its own.
+        P-value of a single cluster. A Selection has its own.
     chosen : int, default=None
         The number chosen. A Selection has its own.
 
@@ -233,7 +234,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     Parameters
     ----------
     given : Selection or dict of int to (values, heights) or array-like
-        What :func:`conclust.selection.choose` returned; or for each number of clusters the values that
+        Result of :func:`conclust.selection.choose`; or for each number of clusters the values that
         occur and the share of pairs up to each, or a symmetric matrix of shares (NaN: no evidence).
     chosen : int, default=None
         The number to be stressed. A Selection has its own.
@@ -366,7 +367,7 @@ def area_curve(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     Parameters
     ----------
     given : Selection or dict of int to float
-        What :func:`conclust.selection.choose` returned, or the area for each number of clusters.
+        Result of :func:`conclust.selection.choose`, or the area for each number of clusters.
     chosen : int, default=None
         The number to be stressed. A Selection has its own.
     ax : matplotlib Axes, default=None
@@ -418,11 +419,11 @@ def pac_curve(
     Parameters
     ----------
     given : Selection or dict of int to float
-        What :func:`conclust.selection.choose` returned, or PAC for each number of clusters.
+        Result of :func:`conclust.selection.choose`, or PAC for each number of clusters.
     null : array-like of shape (n_references, n_k), default=None
         PAC of the references: the band holds nine tenths of them. A Selection has its own.
     p_value : float, default=None
-        Of one cluster, written with the number of references. A Selection has its own.
+        P-value of a single cluster, written with the number of references. A Selection has its own.
     chosen : int, default=None
         The number to be stressed. A Selection has its own.
     ax : matplotlib Axes, default=None
@@ -470,11 +471,11 @@ def rcsi_curve(
     Parameters
     ----------
     given : Selection or dict of int to float
-        What :func:`conclust.selection.choose` returned, or PAC for each number of clusters.
+        Result of :func:`conclust.selection.choose`, or PAC for each number of clusters.
     null : array-like of shape (n_references, n_k), default=None
         PAC of the references: the band holds nine tenths of them. A Selection has its own.
     p_value : float, default=None
-        Of one cluster, written with the number of references. A Selection has its own.
+        P-value of a single cluster, written with the number of references. A Selection has its own.
     chosen : int, default=None
         The number to be stressed. A Selection has its own.
     ax : matplotlib Axes, default=None
@@ -521,7 +522,7 @@ def criterion_curve(
     Parameters
     ----------
     given : Selection or dict of int to float
-        What :func:`conclust.selection.choose` returned, or a value for each number of clusters.
+        Result of :func:`conclust.selection.choose`, or a value for each number of clusters.
     criterion : str
         A column of the table of the Selection: "sharp", "mean_ari", ...; or the name of the values.
     chosen : int, default=None

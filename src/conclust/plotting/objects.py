@@ -47,7 +47,7 @@ class Bars:
     clusters : ndarray of shape (n_shown,)
         Their clusters.
     values : ndarray of shape (n_shown,) or (n_shown, n_clusters)
-        What is drawn of each.
+        Values drawn for each object.
     """
 
     order: NDArray[np.int64]
@@ -103,9 +103,9 @@ def membership_bars(
     membership : array-like of shape (n_samples, n_clusters) or fitted model
         Rows are probabilities. Of a model ``membership_`` is shown.
     max_bars : int, default=600
-        Of more objects than this, neighbours of a cluster are averaged to one bar.
+        Maximum number of bars; with more objects, neighbours of a cluster are averaged.
     colours : sequence of matplotlib colours, default=None
-        Of the clusters, which have them elsewhere. None, and for clusters without one: those of all pictures.
+        Colours of the clusters. None, and for clusters without one: the default colours of all pictures.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
 
@@ -191,11 +191,11 @@ def _steps(
     ax : Axes
         Where.
     edges : ndarray of shape (n + 1,)
-        Of the bars.
+        Edges of the bars.
     low, high : ndarray of shape (n,)
         Their heights.
     colour, label
-        Of all.
+        Colour and label of all.
     """
     ax.fill_between(
         np.repeat(edges, 2)[1:-1],

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._containers import plain_array
 from conclust._equal_rows import EqualRows
-from conclust._validation import plain_array, refuse
+from conclust._validation import refuse
 from conclust.consensus.linkage.agglomeration import linkage_of
 from conclust.exceptions import InputError
 from conclust.membership import vat_order
@@ -28,10 +29,10 @@ def check_order(order: Any, options: tuple[str, ...], n: int, owner: str) -> Any
     """Return an option as it is, and an array as the objects from first to last."""
     if order is None or (isinstance(order, str) and order in options):
         return order
-    if isinstance(order, str) or np.ndim(order) == 0:
+    objects = plain_array(order, "'order'", of="numbers")
+    if objects.ndim == 0:
         known = ", ".join(repr(option) for option in options)
         refuse("order", owner, f"one of {{{known}, None}} or an array of the objects", order)
-    objects = plain_array(order, "'order'")
     whole = objects.dtype.kind in "iu" and objects.shape == (n,)
     if not whole or not np.array_equal(np.sort(objects), np.arange(n)):
         raise InputError(

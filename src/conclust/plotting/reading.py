@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from conclust._containers import refuse_container
-from conclust._validation import plain_array
+from conclust._containers import plain_array
+from conclust._sklearn import check_is_fitted
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence import DenseEvidence, coassociation, frequencies
 from conclust.exceptions import InputError
@@ -45,8 +44,7 @@ def read_pairs(given: Any, owner: str) -> Pairs:
         return _pairs_of_ensemble(given)
     if isinstance(given, DenseEvidence):
         return _pairs_of_matrix(frequencies(*given))
-    refuse_container(given, f"What {owner} shows")
-    array = plain_array(given, "What is drawn")
+    array = plain_array(given, f"What {owner} shows")
     if _is_matrix(array):
         return _pairs_of_matrix(_check_shares(array))
     if array.dtype.kind == "f" and array.ndim == 2 and array.shape[0] != array.shape[1]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from conclust._validation import plain_array
+from conclust._containers import plain_array
+from conclust._sklearn import check_is_fitted
 from conclust.exceptions import InputError
 from conclust.matching import assign
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from conclust._sklearn import check_is_fitted
 from conclust.exceptions import InputError
 from conclust.plotting.figures import axes
 from conclust.plotting.style import COLOURS, COLUMN, drawn_in_style

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from conclust._validation import check_int, number_array
+from conclust._containers import number_array
+from conclust._sklearn import check_is_fitted
+from conclust._validation import check_int
 from conclust.consensus.linkage import cut, longest_lifetime
 from conclust.exceptions import InputError
 from conclust.plotting.figures import axes
@@ -60,7 +61,7 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
         Clusters that the tree is cut into. None: the clusters of the model, else the number with the
         longest lifetime.
     max_merges : int, default=500
-        How many of the last merges are returned.
+        Maximum number of merges that are returned, the last ones.
 
     Returns
     -------
@@ -171,7 +172,7 @@ def dendrogram(
         Clusters that the tree is cut into. None: the clusters of the model, else the number with the
         longest lifetime.
     max_merges : int, default=500
-        How many of the last merges are drawn; lower branches are cut off.
+        Maximum number of merges that are drawn, the last ones; lower branches are cut off.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
 

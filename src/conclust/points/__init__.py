@@ -1,11 +1,14 @@
 """What the points add to a consensus of their clusterings: the number of clusters, and a last refinement."""
 
-from conclust.points.number import BorderDecision, number_by_borders
+from conclust.points.chooser import ChooserByPoints
+from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
 __all__ = [
     "BorderDecision",
+    "ChooserByPoints",
     "Refinement",
+    "cut_by_islands",
     "number_by_borders",
     "objects_to_refine",
     "refine_by_centers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from conclust.borders import valley_counts, valley_ratios
 from conclust.neighbours import NeighbourGraph
 
-__all__ = ["Borders", "find_borders"]
+__all__ = ["Borders", "Island", "find_borders"]
 
 # A valley is a border where its density is this share of that of the lower peak; no valley: 1. The evidence is the
 # logarithm of the likelihood ratio of the two. Settled as experiments/default/README.md says.
@@ -20,6 +21,22 @@ _DEPTH = 0.4
 _IN_VALLEY = log(2 * _DEPTH / (1 + _DEPTH))
 _ON_PEAK = log(2 / (1 + _DEPTH))
 _SPLITS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Island:
+    """An island that lies in one cluster with a larger one.
+
+    Attributes
+    ----------
+    members : ndarray of bool of shape (n_samples,)
+        Its points in that cluster.
+    evidence : float
+        How much the evidence of the partition grows if they become a cluster of their own.
+    """
+
+    members: NDArray[np.bool_]
+    evidence: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +105,29 @@ class Borders:
         cluster_of = self.clusters_of_pieces(labels)
         apart = cluster_of[self.pairs[:, 0]] != cluster_of[self.pairs[:, 1]]
         total = float(self._of_borders[apart].sum())
-        sizes = np.bincount(self.pieces, minlength=self.n_pieces)
-        islands = self._islands
         for cluster in np.unique(cluster_of):
-            inside = cluster_of == cluster
-            masses = np.sort(np.bincount(islands[inside], weights=sizes[inside]))
+            masses = np.sort(self._masses(cluster_of == cluster))
             total -= float(masses[masses > 0][:-1].sum()) / 2 * _ON_PEAK
         return total
+
+    def joined_islands(self, labels: NDArray[np.int64]) -> list[Island]:
+        """Return the islands that lie in a cluster with a larger one, the largest first."""
+        cluster_of = self.clusters_of_pieces(labels)
+        joined: list[Island] = []
+        for cluster in np.unique(cluster_of):
+            masses = self._masses(cluster_of == cluster)
+            smaller = np.argsort(-masses, kind="stable")[1:]
+            for island in smaller[masses[smaller] > 0]:
+                members = (labels == cluster) & (self._islands[self.pieces] == island)
+                if members.any():
+                    joined.append(Island(members, float(masses[island]) / 2 * _ON_PEAK))
+        return sorted(joined, key=lambda island: -island.evidence)
+
+    def _masses(self, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the number of points that each island has in some of the pieces, of shape (n_islands,)."""
+        sizes = np.bincount(self.pieces, minlength=self.n_pieces)
+        masses = np.bincount(self._islands[inside], weights=sizes[inside], minlength=self.n_islands)
+        return masses.astype(np.float64)
 
     def clusters_of_pieces(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the cluster that most points of each piece are in, of shape (n_pieces,)."""
@@ -107,6 +140,11 @@ class Borders:
         return self.valley * _IN_VALLEY + self.peak * _ON_PEAK
 
     @property
+    def n_islands(self) -> int:
+        """Number of groups of pieces without a tie between them."""
+        return int(self._islands.max()) + 1
+
+    @cached_property
     def _islands(self) -> NDArray[np.int64]:
         ties = sp.coo_array(
             (np.ones(len(self.pairs)), (self.pairs[:, 0], self.pairs[:, 1])),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 
 import numpy as np
@@ -13,9 +13,10 @@ from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
 from conclust.neighbours import neighbour_graph
 from conclust.points.evidence import Borders, find_borders
+from conclust.points.islands import cuts_with_islands
 from conclust.points.rounding import spread_rounded_columns
 
-__all__ = ["BorderDecision", "number_by_borders"]
+__all__ = ["BorderDecision", "cut_by_islands", "number_by_borders"]
 
 # Below this number of objects the points are too few for a neighbour graph and counts: the ensemble decides.
 _FEWEST_OBJECTS = 50
@@ -47,12 +48,18 @@ class BorderDecision:
         share of the lower peak's, from 0. Empty where no two clusters touch.
     by_points : bool
         Whether the points decided; False where the partitions alone did.
+    alternatives : tuple of int
+        Other numbers that are as well supported, best first.
+    labels : ndarray of int64 of shape (n_samples,) or None
+        The clusters, where they are not those of the tree cut at the number.
     """
 
     n_clusters: int
     reason: str
     depths: tuple[float, ...] = ()
     by_points: bool = True
+    alternatives: tuple[int, ...] = ()
+    labels: NDArray[np.int64] | None = None
 
 
 def number_by_borders(
@@ -99,15 +106,8 @@ def number_by_borders(
         return _by_ensemble(
             trees, min_clusters, most, f"{n} points are too few to look for valleys"
         )
-    rng = np.random.default_rng(seed)
-    points = leading_components(spread_rounded_columns(X, rng))
-    graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
-
-    def borders_of(labels: NDArray[np.int64]) -> Borders:
-        return find_borders(points, labels, graph, seed, n_jobs)
-
-    n_pieces = max(3, min(isqrt(n), n // _OBJECTS_A_PIECE, _MAX_PIECES))
-    pieces = borders_of(trees.cut(n_pieces))
+    borders_of = _border_finder(X, seed, n_jobs)
+    pieces = borders_of(trees.cut(_number_of_pieces(n)))
     if len(np.unique(pieces.merged(_MERGED_ABOVE))) > 1:
         decision = _by_pieces(pieces, trees, max(2, min_clusters), most)
         if decision is not None:
@@ -115,10 +115,64 @@ def number_by_borders(
     return _by_whole_clusters(borders_of, trees, min_clusters, most)
 
 
+def cut_by_islands(
+    X: NDArray[np.float64],
+    trees: GrownTrees,
+    n_clusters: int,
+    seed: int,
+    *,
+    n_jobs: int | None = None,
+) -> NDArray[np.int64] | None:
+    """Cut the tree into a given number of clusters without joining islands while others are split.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The points that the trees join, in the scale of the members.
+    trees : GrownTrees
+        The consensus, cut at any number of clusters.
+    n_clusters : int
+        The number of clusters.
+    seed : int
+        Draws the halvings.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_samples,) or None
+        The clusters; None where the tree is to be cut at the number.
+    """
+    n = len(X)
+    if n < _FEWEST_OBJECTS or not 2 < n_clusters <= _number_of_pieces(n):
+        return None
+    borders_of = _border_finder(X, seed, n_jobs)
+    pieces = borders_of(trees.cut(_number_of_pieces(n)))
+    if pieces.n_islands < 2:
+        return None
+    cuts = {K: trees.cut(K) for K in range(1, n_clusters + 1)}
+    labels, _ = cuts_with_islands(pieces, cuts)[n_clusters]
+    return None if labels is cuts[n_clusters] else labels
+
+
+def _number_of_pieces(n: int) -> int:
+    return max(3, min(isqrt(n), n // _OBJECTS_A_PIECE, _MAX_PIECES))
+
+
+def _border_finder(
+    X: NDArray[np.float64], seed: int, n_jobs: int | None
+) -> Callable[[NDArray[np.int64]], Borders]:
+    """Return what finds the borders of any partition of the points."""
+    points = leading_components(spread_rounded_columns(X, np.random.default_rng(seed)))
+    graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
+    return lambda labels: find_borders(points, labels, graph, seed, n_jobs)
+
+
 def _by_pieces(pieces: Borders, trees: GrownTrees, least: int, most: int) -> BorderDecision | None:
     """Choose among the cuts of the tree by the evidence at borders between pieces; None: no cut has any."""
     cuts = {K: trees.cut(K) for K in range(1, min(pieces.n_pieces, most) + 1)}
-    evidence = {K: pieces.evidence(labels) for K, labels in cuts.items()}
+    apart = cuts_with_islands(pieces, cuts)
+    evidence = {K: value for K, (_, value) in apart.items()}
     best = max(evidence.values())
     supported = [
         K
@@ -127,12 +181,16 @@ def _by_pieces(pieces: Borders, trees: GrownTrees, least: int, most: int) -> Bor
     ]
     if not supported:
         return None
-    ratios = {K: pieces.pooled_ratios(pieces.clusters_of_pieces(cuts[K]))[1] for K in supported}
+    ratios = {K: pieces.pooled_ratios(pieces.clusters_of_pieces(apart[K][0]))[1] for K in supported}
     # Numbers at which every border by itself is rather a valley than none go before others.
     ordered = sorted(
         supported, key=lambda K: (bool((ratios[K] > _SHALLOWEST).any()), -trees.lifetime(K), K)
     )
-    return _explained(ordered[0], ratios[ordered[0]], ordered[1:])
+    number = ordered[0]
+    decision = _explained(number, ratios[number], ordered[1:])
+    return (
+        decision if apart[number][0] is cuts[number] else replace(decision, labels=apart[number][0])
+    )
 
 
 def _by_whole_clusters(
@@ -186,7 +244,9 @@ def _explained(number: int, ratios: NDArray[np.float64], others: list[int]) -> B
         few = others[:3]
         listed = " and ".join(map(str, few)) if len(few) < 3 else f"{few[0]}, {few[1]} and {few[2]}"
         reason += f"; {listed} {'is' if len(few) == 1 else 'are'} as well supported"
-    return BorderDecision(number, reason + ".", tuple(float(depth) for depth in depths))
+    return BorderDecision(
+        number, reason + ".", tuple(float(depth) for depth in depths), alternatives=tuple(others)
+    )
 
 
 def _clusters(number: int) -> str:

@@ -2,61 +2,87 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust.consensus.auto import shares_of_votes
 from conclust.generation.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 
 __all__ = ["Refinement", "objects_to_refine", "refine_by_centers"]
 
-# More objects are judged, and Lloyd's iterations run, on so many of them.
+# More objects are judged, and Lloyd's iterations run, on this number of them.
 _MAX_OBJECTS = 5_000
 _MAX_ITER = 100
 # The constants below were settled as experiments/default/README.md says.
 _WIDE, _NARROW = 20, 5
 _SAME_CUT = 1.01
 _ALLOWED_FACTOR, _ALLOWED_SHARE = 1.2, 0.006
+# The covariance within clusters is shrunk towards a ball by this share; more features are not whitened.
+_SHRINKAGE = 0.1
+_MAX_WHITENED = 1_000
 
 
 @dataclass(frozen=True, eq=False)
 class Refinement:
-    """Clusters as the points nearest to centres.
+    """Clusters as the points nearest to centres, with the evidence of the members for them.
 
     Attributes
     ----------
     centers : ndarray of shape (n_clusters, n_features)
-        The means of the clusters.
-    variance : float
-        Mean squared distance of the points to their centre, per feature.
+        The means of the clusters, in the coordinates that `whitening` leads to.
+    votes : ndarray of shape (n_ensemble_clusters, n_clusters)
+        How much membership in each cluster of the ensemble says for each of the clusters.
+    whitening : ndarray of shape (n_features, n_features) or None
+        Points times this matrix have about the same spread within clusters in all directions; None: distances are
+        those of the points as they are.
     """
 
     centers: NDArray[np.float64]
-    variance: float
+    votes: NDArray[np.float64]
+    whitening: NDArray[np.float64] | None = None
 
     def labels(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the nearest centre of each point, of shape (n_samples,)."""
-        return nearest_center(X, self.centers).astype(np.int64)
+        return nearest_center(_white(X, self.whitening), self.centers).astype(np.int64)
 
-    def membership(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of each cluster under Gaussians of one variance and equal share.
+    def membership(self, labels: NDArray[np.int64], indicator: sp.csr_array) -> NDArray[np.float64]:
+        """Return the share of the members' evidence for each cluster.
+
+        Where the members are for another cluster than the nearest centre, the two have the same share: as likely
+        the one as the other.
 
         Parameters
         ----------
-        X : ndarray of shape (n_samples, n_features)
-            The points.
+        labels : ndarray of int64 of shape (n_samples,)
+            The nearest centre of each point.
+        indicator : sparse array of shape (n_samples, n_ensemble_clusters)
+            The clusters of the ensemble that each point is in.
 
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
             Rows sum to 1; the largest entry is that of the nearest centre.
         """
-        squares = np.stack([((X - center) ** 2).sum(axis=1) for center in self.centers], axis=1)
-        log_density = -squares / (2 * self.variance)
-        density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
-        return np.asarray(density / density.sum(axis=1, keepdims=True))
+        shares = shares_of_votes(indicator, self.votes)
+        rows = np.arange(len(shares))
+        for_ = shares.argmax(axis=1)
+        other = np.flatnonzero(shares[rows, for_] > shares[rows, labels])
+        half = (shares[other, for_[other]] + shares[other, labels[other]]) / 2
+        shares[other, for_[other]] = half
+        shares[other, labels[other]] = half
+        # The label is the largest entry, also by the first of equal ones.
+        first = np.flatnonzero(shares.argmax(axis=1) != labels)
+        shares[first, labels[first]] = np.nextafter(shares[first, labels[first]], 2.0)
+        return shares
+
+    def renumbered(self, order: NDArray[np.int64]) -> Refinement:
+        """Return the same with the clusters in another order."""
+        return replace(self, centers=self.centers[order], votes=self.votes[:, order])
 
 
 def objects_to_refine(labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
@@ -72,6 +98,7 @@ def refine_by_centers(
     points: NDArray[np.float64],
     labels: NDArray[np.int64],
     n_clusters: int,
+    votes_of: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     *,
     n_jobs: int | None = None,
 ) -> Refinement | None:
@@ -91,6 +118,8 @@ def refine_by_centers(
         The consensus, 0 to n_clusters - 1.
     n_clusters : int
         Number of clusters of the consensus.
+    votes_of : callable
+        Takes the refined labels, and returns the votes of the ensemble's clusters for them.
     n_jobs : int, default=None
         Threads. The result does not depend on it.
 
@@ -101,13 +130,45 @@ def refine_by_centers(
     """
     if n_clusters < 2 or len(np.unique(labels)) < n_clusters:
         return None
-    centers, refined = _lloyd(points, labels, n_clusters)
-    if refined is None or np.array_equal(refined, labels):
+    for whitening in _coordinates(points, labels, n_clusters):
+        white = _white(points, whitening)
+        centers, refined = _lloyd(white, labels, n_clusters)
+        if refined is None or np.array_equal(refined, labels):
+            continue
+        if _better(white, labels, refined, n_jobs):
+            return Refinement(centers, votes_of(refined), whitening)
+    return None
+
+
+def _coordinates(
+    points: NDArray[np.float64], labels: NDArray[np.int64], K: int
+) -> Iterator[NDArray[np.float64] | None]:
+    """Yield the coordinates to look for centres in: as the points are, then whitened where they have few features."""
+    yield None
+    if 1 < points.shape[1] <= min(_MAX_WHITENED, len(points) // 2):
+        whitening = _whitening(points, labels, K)
+        if whitening is not None:
+            yield whitening
+
+
+def _whitening(
+    points: NDArray[np.float64], labels: NDArray[np.int64], K: int
+) -> NDArray[np.float64] | None:
+    """Return the matrix after which the covariance within clusters, shrunk by a tenth, is the identity."""
+    residuals = points - _means(points, labels, K)[labels]
+    covariance = residuals.T @ residuals / len(points)
+    d = len(covariance)
+    spread = float(np.trace(covariance)) / d
+    if spread <= 0:
         return None
-    if not _better(points, labels, refined, n_jobs):
-        return None
-    variance = float(((points - centers[refined]) ** 2).mean())
-    return Refinement(centers, variance) if variance > 0 else None
+    shrunk = (1 - _SHRINKAGE) * covariance + _SHRINKAGE * spread * np.eye(d)
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(shrunk)).T)
+
+
+def _white(
+    points: NDArray[np.float64], whitening: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    return points if whitening is None else np.ascontiguousarray(points @ whitening)
 
 
 def _lloyd(

@@ -65,6 +65,13 @@ READ = {
         "Objects that are often together join low down. In the shaded band the tree has the chosen number "
         "of clusters: the higher the band, the longer they live.",
     ),
+    "supported_tree": (
+        "Levels of the clusters, and which hold",
+        "From the top down, which cluster falls into which; a split is as high as the share of clusterings that keep its "
+        "two parts apart. Solid: the border between the parts holds. Dashed: it does not, and its two parts are rather "
+        "one cluster. p is adjusted for the number of splits (Holm). Below: the lowest parts, as wide as they have "
+        "objects, in the colour of the cluster that they are in where borders hold.",
+    ),
     "heatmap": (
         "How often pairs are together",
         "Objects from top to bottom and from left to right, those that belong together side by side. Dark: "
@@ -131,7 +138,7 @@ def of_curve(curve: Curve) -> str:
     Parameters
     ----------
     curve : Curve
-        What the picture shows.
+        Data of the picture.
 
     Returns
     -------
@@ -158,7 +165,7 @@ def of_bars(bars: Bars) -> str:
     Parameters
     ----------
     bars : Bars
-        What the picture shows.
+        Data of the picture.
 
     Returns
     -------
@@ -177,7 +184,7 @@ def of_graph(graph: ClusterGraph) -> str:
     Parameters
     ----------
     graph : ClusterGraph
-        What the picture shows.
+        Data of the picture.
 
     Returns
     -------

@@ -20,10 +20,12 @@ from conclust.confidence import (
     stability_over_k,
 )
 from conclust.confidence.posterior.modes import several_modes
+from conclust.report.borders import borders_section
 from conclust.report.citing import cited, listed, methods_text
 from conclust.report.decision import count, decision_of, p_text
 from conclust.report.differences import features_section
 from conclust.report.names import shown
+from conclust.report.overview import overview_section
 from conclust.report.pictures import Gallery
 from conclust.report.tables import column, numbers, table
 from conclust.report.why import why_section
@@ -42,7 +44,7 @@ def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str
     Parameters
     ----------
     found : Reported
-        What is reported.
+        Result to report.
     max_objects : int
         Objects that are listed at most, the most uncertain ones.
     gallery : Gallery
@@ -58,20 +60,24 @@ def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str
     sure = clusters = None
     if judged is not None and not alone:
         sure, clusters = object_confidence(judged), cluster_confidence(judged)
-    sections = [_run(found), why_section(found, gallery)]
+    # What the groups are comes first, how they were found after.
+    sections = []
+    if sure is not None and clusters is not None:
+        sections += [
+            overview_section(found, sure, clusters),
+            _clusters(found, clusters, sure, gallery),
+            *filter(None, [borders_section(found, gallery)]),
+            features_section(found),
+            _objects(found, sure, max_objects, gallery),
+        ]
+    sections.append(why_section(found, gallery))
     if alone:
         sections.append(_what_to_do(found))
         if judged is not None:
             sections.append(_evidence(found, gallery))
-    if sure is not None and clusters is not None:
-        sections += [
-            _clusters(found, clusters, sure, gallery),
-            _objects(found, sure, max_objects, gallery),
-            features_section(found),
-        ]
     if judged is not None:
         sections.append(_partitions(found, gallery))
-    sections += [_timings(found), _citing(found), _repeating(found)]
+    sections += [_run(found), _timings(found), _citing(found), _repeating(found)]
     return {
         "format": FORMAT,
         "decision": decision,
@@ -138,9 +144,7 @@ def _run(found: Reported) -> dict[str, Any]:
     record, blocks = found.record, [_text(methods_text(found))]
     unplaced = int(np.count_nonzero(found.labels < 0))
     if unplaced:
-        blocks.append(
-            _text(f"{count(unplaced, 'object')} in no clustering at all: label -1, in no cluster.")
-        )
+        blocks.append(_text(f"{count(unplaced, 'object')} without a clustering: label -1."))
     if record.scores is not None:
         blocks.append(
             _text(
@@ -256,7 +260,7 @@ def _clusters(
             column(
                 "no_gap",
                 "No gap to",
-                "Other clusters from which no gap is seen: the points of both, on the line between their "
+                "Neighbouring clusters from which no gap is seen: the points of both, on the line between their "
                 "centres, may have one mode (held-out projection, Hartigan's dip, mean p over "
                 f"{found.gaps.n_splits} halvings above 0.05). Weak gaps are not seen: see the notes of "
                 "conclust.confidence.cluster_gaps.",
@@ -265,7 +269,7 @@ def _clusters(
         )
         cells.append(
             [
-                ", ".join(str(b) for b in range(K) if b != a and not gaps[a, b]) or "none"
+                ", ".join(map(str, np.flatnonzero(found.gaps.neighbours[a] & ~gaps[a]))) or "none"
                 for a in range(K)
             ]
         )
@@ -273,7 +277,7 @@ def _clusters(
         table(f"The {count(K, 'cluster')}", columns, cells, first=_MANY_CLUSTERS),
         gallery.of_clusters(found, sure),
     ]
-    return _section("clusters", "The clusters", blocks)
+    return _section("clusters", "The clusters in numbers", blocks)
 
 
 def _stability(found: Reported) -> list[Any] | None:

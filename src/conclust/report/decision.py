@@ -1,17 +1,18 @@
-"""The decision in one sentence: how many clusters, with p and the number of references, or why there is none."""
+"""The decision in one sentence: the number of clusters, with p and the number of references, or the reason for its absence."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from conclust.confidence.borders.headline import at_level, held_of
+from conclust.report.borders import border_words
 from conclust.results.result import Reported
 from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
-from conclust.selection.shape import NO_GAP
 
 __all__ = ["count", "decision_of", "p_text", "references"]
 
-_LABELS_ONLY = "without the points there is nothing to compare with that has no clusters"
+_LABELS_ONLY = "labels alone give no reference without clusters to compare with"
 
 
 def count(number: int, noun: str) -> str:
@@ -39,7 +40,7 @@ def decision_of(found: Reported) -> dict[str, Any]:
     Parameters
     ----------
     found : Reported
-        What is reported.
+        Result to report.
 
     Returns
     -------
@@ -49,6 +50,9 @@ def decision_of(found: Reported) -> dict[str, Any]:
     selection, K = found.selection, found.n_clusters
     tested = selection is not None and not math.isnan(selection.p_value)
     by, sentence, why_no_p = _reasons(found, tested)
+    borders = border_words(found)
+    if borders:
+        sentence = f"{sentence.partition('; no p-value: ')[0].removesuffix('.')}; {borders}."
     doubts = list(selection.doubts) if selection is not None else []
     if selection is not None and selection.n_clusters != K:
         doubts.insert(
@@ -67,6 +71,7 @@ def decision_of(found: Reported) -> dict[str, Any]:
         "references": selection.n_references if tested else None,
         "null": selection.settings.get("null") if tested else None,
         "why_no_p": why_no_p,
+        "borders": borders or None,
         "alternatives": [] if selection is None else list(selection.alternatives),
         "doubts": doubts,
     }
@@ -79,6 +84,8 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
     agree = selection is not None and selection.n_clusters == K
     if tested and agree and K == 1:
         settings = selection.settings
+        if selection.p_value <= settings.get("alpha", 0.0):
+            return "p-value", f"{head}: {selection.reason.partition(': ')[2]}", None
         alike = without_clusters(settings.get("null"), settings.get("n_categories", 0))
         more = f"no number of clusters is more stable than in {alike}"
         return "p-value", f"{head}: {more} ({p_text(selection)}).", None
@@ -89,9 +96,8 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
             null = "one Gaussian cloud"
         if settings.get("n_categories"):
             null += " with independent categories"
-        gap = any(doubt.startswith(NO_GAP) for doubt in selection.doubts)
-        but = f", but {NO_GAP[0].lower()}{NO_GAP[1:]}" if gap else ""
-        return ("p-value", f"{head}: {null} is rejected ({p_text(selection)}){but}.", None)
+        said = f"{head}: {null} is rejected ({p_text(selection)}){_of_borders(found)}."
+        return "p-value", said, None
     if selection is not None and agree:
         why = _why_untested(selection)
         if K == 1:
@@ -99,32 +105,43 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
         return "criterion", f"{head}, by the sharp score; no p-value: {why}.", why
     if tested:
         said = f"of one cluster {p_text(selection)}"
-        return "asked for", f"{head}, as many as were asked for; {said}.", None
+        return "asked for", f"{head}, the number requested; {said}.", None
     if record.asked_for is not None and record.method is not None:
         if record.method.n_clusters == "upper bound" and record.asked_for != K:
             how = f"of at most {record.asked_for} that were allowed"
         else:
-            how = "as many as were asked for"
+            how = "the number requested"
         why = "the number was given, not tested"
         return "asked for", f"{head}, {how}; no p-value: {why}.", why
     why = _LABELS_ONLY
     if record.command == "cluster" or found.points is not None:
         ask = "-k auto" if record.command else 'n_clusters="auto"'
-        why = f"the points were not compared with any that have no clusters ({ask} does it)"
+        why = f"no test against a single cluster was run ({ask} does it)"
     if record.method is None:
-        return "given", f"{head}, as they were given; no p-value: {why}.", why
+        return "given", f"{head}, as given; no p-value: {why}.", why
     if record.number_by == "points" and record.reason is not None:
         explained = record.reason.partition(": ")[2].rstrip(".")
         return "borders", f"{head}: {explained}; no p-value: {why}.", why
     if record.supports or K == 1:
-        how = "the number that the clusterings themselves support"
+        how = "chosen by agreement between the clusterings"
         if K == 1 and record.method.estimator == "AutoConsensus":
             how = "as no number of clusters has support in the clusterings"
         return "support", f"{head}, {how}; no p-value: {why}.", why
     return "method", f"{head}, as {record.method.estimator} finds; no p-value: {why}.", why
 
 
+def _of_borders(found: Reported) -> str:
+    """Return what the selection says of its borders, where those of the result were not tested by themselves."""
+    selection = found.selection
+    if found.borders is not None or not selection.n_borders:
+        return ""
+    level = selection.settings.get("alpha", 0.05)
+    if selection.n_held:
+        return f"; {held_of(selection.n_held, selection.n_borders, level)}"
+    return f", but no border holds {at_level(level)}"
+
+
 def _why_untested(selection: Any) -> str:
     if "n_features" in selection.settings:
-        return "no null was asked for"
+        return "no references without clusters were requested"
     return _LABELS_ONLY

@@ -1,4 +1,4 @@
-"""What tells the clusters apart: differences of features, and shares of categories."""
+"""How the clusters differ: differences of features, and shares of categories."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from conclust.report.names import shown
 from conclust.report.tables import column, numbers, table
 from conclust.results.result import IMPUTED, Features, Reported
 
-__all__ = ["brief", "features_section"]
+__all__ = ["brief", "features_section", "heat_table", "strongest"]
 
 _TOP_FEATURES = 8
 _MANY_CLUSTERS = 60
 _MOST_COLUMNS = 12  # clusters beside each other in the table of shares
 _MOST_CATEGORIES = 500
+_HEAT_ROWS = 15
+_SMALL = 0.5  # standard deviations: smaller differences do not name a cluster
 
 
 def features_section(found: Reported) -> dict[str, Any]:
-    """Return the section on features that tell the clusters apart, or why there are none."""
+    """Return the section on the features in which clusters differ, or the reason for its absence."""
     if found.features is None:
         why = "The result was made of clusterings: there are no points, so no features to compare."
         if found.record.command != "combine":
@@ -53,12 +55,67 @@ def features_section(found: Reported) -> dict[str, Any]:
     return _section(blocks)
 
 
+def strongest(features: Features, k: int, n_features: int = 3) -> list[str]:
+    """Return the features and categories that distinguish cluster k most, each with its value here and elsewhere."""
+    texts: list[str] = []
+    for row in _ranked(features, k):
+        if len(texts) == n_features or row["size"] < _SMALL:
+            break
+        word = "" if row["category"] else "high " if row["sign"] > 0 else "low "
+        texts.append(f"{word}{row['feature']} {row['inside']} ({row['outside']} elsewhere)")
+    return texts or ["no feature differs clearly"]
+
+
+def heat_table(features: Features, n_clusters: int) -> list[dict[str, Any]]:
+    """Return a heatmap of the strongest features by cluster as a table; nothing for too many clusters."""
+    if not 1 < n_clusters <= _MOST_COLUMNS:
+        return []
+    ranked = [_ranked(features, k) for k in range(n_clusters)]
+    chosen: dict[str, None] = {}
+    for at in range(max(map(len, ranked))):
+        for rows in ranked:
+            if at < len(rows) and len(chosen) < _HEAT_ROWS:
+                chosen.setdefault(rows[at]["feature"])
+    cells: list[list[Any]] = [list(chosen)]
+    for rows in ranked:
+        of = {row["feature"]: row for row in rows}
+        cells.append(
+            [
+                [of[name]["difference"], of[name]["inside"]] if name in of else [None, "-"]
+                for name in chosen
+            ]
+        )
+    columns = [
+        column(
+            "feature", "Feature", "Name of the feature, or of a column and a category.", kind="name"
+        )
+    ]
+    columns += [
+        column(f"cluster_{k}", f"Cluster {k}", _HEAT, kind="heat") for k in range(n_clusters)
+    ]
+    return [table("Features by cluster", columns, cells, first=_HEAT_ROWS)]
+
+
+_HEAT = (
+    "Mean of the feature in the cluster, or share of the category. Colour: its difference from the other objects in "
+    "standard deviations; blue is higher, orange is lower, full colour is 2 or more."
+)
+
+
 def _rows(features: Features, k: int) -> list[dict[str, Any]]:
     """Return the features and categories in which cluster k differs most, by falling size."""
+    return [
+        {key: row[key] for key in row if key not in ("size", "category")}
+        for row in _ranked(features, k)[:_TOP_FEATURES]
+    ]
+
+
+def _ranked(features: Features, k: int) -> list[dict[str, Any]]:
+    """Return the rows of features and categories for cluster k, by falling size of the difference."""
     values = features.found
     rows = [
         _row(shown(features.names[j]), values.difference[k, j], _pair(values, k, j, brief))
-        for j in values.largest(k, _TOP_FEATURES).tolist()
+        for j in values.largest(k, len(features.names)).tolist()
     ]
     categories = features.categories
     if categories is not None:
@@ -70,9 +127,10 @@ def _rows(features: Features, k: int) -> list[dict[str, Any]]:
             if width[categories.column[j]] == 2 and apart < 0:
                 continue
             name = f"{features.category_names[categories.column[j]]} = {categories.category[j]}"
-            rows.append(_row(shown(name), apart, _pair(shares, k, j, _percent)))
-    order = sorted(range(len(rows)), key=lambda at: (-rows[at]["size"], at))[:_TOP_FEATURES]
-    return [{key: rows[at][key] for key in rows[at] if key != "size"} for at in order]
+            row = _row(shown(name), apart, _pair(shares, k, j, _percent))
+            rows.append({**row, "category": True})
+    order = sorted(range(len(rows)), key=lambda at: (-rows[at]["size"], at))
+    return [rows[at] for at in order]
 
 
 def _row(name: str, difference: float, pair: tuple[str, str]) -> dict[str, Any]:
@@ -83,6 +141,7 @@ def _row(name: str, difference: float, pair: tuple[str, str]) -> dict[str, Any]:
         "inside": pair[0],
         "outside": pair[1],
         "size": abs(difference),
+        "category": False,
     }
 
 
@@ -134,7 +193,7 @@ def _shares(features: Features) -> list[dict[str, Any]]:
 
 
 def _section(blocks: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"id": "features", "title": "What tells the clusters apart", "blocks": blocks}
+    return {"id": "features", "title": "How the clusters differ", "blocks": blocks}
 
 
 def _text(text: str) -> dict[str, Any]:

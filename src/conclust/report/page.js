@@ -51,9 +51,22 @@
   function cell(value, column) {
     if (column.kind === "cluster") return el("td", { class: "number" }, chip(value));
     if (column.kind === "name") return el("td", { class: "name" }, el("bdi", { dir: "auto" }, String(value)));
-    if (column.kind === "text") return el("td", {}, el("bdi", {}, String(value)));
+    if (column.kind === "text") {
+      const text = String(value);
+      return el("td", { class: text.length > 40 ? "wide" : "" }, el("bdi", {}, text));
+    }
     if (column.kind === "share") {
       return el("td", { class: "number" }, typeof value === "number" ? `${told(100 * value, 0)} %` : "–");
+    }
+    if (column.kind === "heat") {
+      const [difference, text] = value;
+      const heat = el("td", { class: "number heat" }, minus(text));
+      if (typeof difference === "number") {
+        const level = Math.min(Math.round(2 * Math.abs(difference)), 4);
+        if (level > 0) heat.classList.add(`${difference < 0 ? "lower" : "higher"}-${level}`);
+        heat.title = `${told(difference, 1)} standard deviations from the other objects`;
+      }
+      return heat;
     }
     if (column.kind === "spread") {
       const [middle, error] = value;
@@ -274,11 +287,11 @@
   const how = explained(account.facts.map((fact) => ({ title: fact.name, how: fact.how })));
   const places = el("nav", { "aria-label": "Sections" }, el("ul", {}, account.sections.map((part) =>
     el("li", {}, el("a", { href: `#${part.id}` }, part.title)))));
-  const source = account.source ? el("p", { class: "source" }, "Made of ", el("bdi", { dir: "auto" }, account.source)) : null;
+  const source = account.source ? el("p", { class: "source" }, "Source: ", el("bdi", { dir: "auto" }, account.source)) : null;
   document.getElementById("page").append(
     el("header", {}, el("h1", {}, el("strong", {}, head), unbroken(rest)), source, facts, how, doubts, places),
     el("main", {}, account.sections.map(section)),
-    el("footer", {}, el("p", {}, "Made with conclust. This page holds all that it shows and loads nothing.")),
+    el("footer", {}, el("p", {}, "Made with conclust. This page is self-contained: it loads nothing from elsewhere.")),
     dialog);
 
   // On paper everything is open.

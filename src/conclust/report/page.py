@@ -46,7 +46,7 @@ def page(account: dict[str, Any]) -> str:
     Parameters
     ----------
     account : dict
-        What `conclust.report.contents.contents` returns.
+        Result of `conclust.report.contents.contents`.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def _in_plain(account: dict[str, Any]) -> str:
     decision = account["decision"]
     lines = [f"<h1>{_safe(decision['sentence'])}</h1>"]
     if account["source"]:
-        lines.append(f"<p>Made of <bdi>{_safe(account['source'])}</bdi>.</p>")
+        lines.append(f"<p>Source: <bdi>{_safe(account['source'])}</bdi>.</p>")
     lines += [f"<p>{_safe(doubt)}</p>" for doubt in decision["doubts"]]
     for section in account["sections"]:
         if section["id"] == "clusters":

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import plotting
-from conclust.confidence import ObjectConfidence
+from conclust.confidence import ConsensusTree, ObjectConfidence
 from conclust.exceptions import MissingExtraError
 from conclust.plotting.figures import apart_from_pyplot
 from conclust.plotting.style import cluster_colours
@@ -169,6 +169,14 @@ class Gallery:
             pictures.append(self._one("trace", lambda: plotting.objective_trace(model)))
         return _block(pictures)
 
+    def of_tree(self, tree: ConsensusTree) -> dict[str, Any]:
+        """Return the picture of the consensus tree with its support; none of a tree without splits."""
+        if not tree.splits:
+            return _block([])
+        return _block(
+            [self._one("supported_tree", lambda: plotting.consensus_tree(tree), wide=True)]
+        )
+
     def of_ways(self, found: Reported, assignments: NDArray[np.int64]) -> dict[str, Any]:
         """Return a picture of each way in which the clusterings disagree."""
         judged = found.judged
@@ -198,7 +206,7 @@ class Gallery:
         Parameters
         ----------
         kind : str
-            What it is.
+            Kind of picture.
         draw : callable
             Returns its axes.
         alternative : callable, default=None

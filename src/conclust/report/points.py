@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._validation import shown
 from conclust.confidence.categories import is_empty
 from conclust.confidence.reading import read_features
 from conclust.exceptions import InputError
@@ -28,11 +29,11 @@ class ReportedPoints:
     X : ndarray of shape (n_samples, n_features)
         NaN where a cell is empty.
     names : tuple of str
-        Of the features.
+        Names of the features.
     categories : ndarray of object of shape (n_samples, n_categories) or None
         None: there is no such column.
     category_names : tuple of str
-        Of these columns.
+        Names of these columns.
     """
 
     X: NDArray[np.float64]
@@ -97,7 +98,12 @@ def _names_objects(values: NDArray[np.object_]) -> bool:
 
 
 def _named(d: int, default: Any, feature_names: Sequence[Any] | None) -> tuple[str, ...]:
-    names = tuple(map(str, default if feature_names is None else feature_names))
+    given = default if feature_names is None else feature_names
+    if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+        raise InputError(
+            f"'feature_names' must be a name for each of the {d} features. Got {shown(given)} instead."
+        )
+    names = tuple(map(str, given))
     if len(names) != d:
         raise InputError(
             f"'feature_names' must be a name for each of the {d} features. Got {len(names)}."

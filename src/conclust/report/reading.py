@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from conclust._containers import refuse_container
+from conclust._sklearn import check_is_fitted
+from conclust._validation import shown
 from conclust._versions import versions
-from conclust.confidence import cluster_categories, cluster_features, cluster_gaps
+from conclust.confidence import (
+    BorderTests,
+    ConsensusTree,
+    cluster_categories,
+    cluster_features,
+    cluster_gaps,
+)
 from conclust.confidence.chance import usual_chance
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -24,6 +30,7 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
 from conclust.report.points import read_points
+from conclust.results.borders import Borders, borders_of
 from conclust.results.folder import load
 from conclust.results.result import MOST_GAPS, Features, Record, Reported
 from conclust.selection import Selection, choose, choose_from
@@ -37,6 +44,8 @@ def read_result(
     ensemble: Ensemble | ArrayLike | None = None,
     X: ArrayLike | None = None,
     selection: Selection | None = None,
+    borders: BorderTests | None = None,
+    tree: ConsensusTree | None = None,
     names: Sequence[Any] | None = None,
     feature_names: Sequence[Any] | None = None,
 ) -> Reported:
@@ -45,15 +54,19 @@ def read_result(
     Parameters
     ----------
     result : path-like, fitted model or pipeline, Selection or array-like of shape (n_samples,)
-        What was found.
+        Result to report.
     ensemble : Ensemble or array-like, default=None
         The partitions.
     X : array-like, default=None
         The points.
     selection : Selection, default=None
-        How the number of clusters was chosen.
+        Selection of the number of clusters.
+    borders : BorderTests, default=None
+        Which borders hold.
+    tree : ConsensusTree, default=None
+        The tree with its support.
     names, feature_names : sequence, default=None
-        Of objects and features.
+        Names of objects and features.
 
     Returns
     -------
@@ -65,15 +78,18 @@ def read_result(
     InputError
         If it cannot be reported, or parts of it are of other objects.
     """
+    from sklearn.pipeline import Pipeline
+
     before = None
     if isinstance(result, Pipeline):
         check_is_fitted(result)
         before = result[:-1] if len(result) > 1 else None
         result = result[-1]
     if isinstance(result, str | os.PathLike):
-        if ensemble is not None or selection is not None:
+        if any(part is not None for part in (ensemble, selection, borders, tree)):
             raise InputError(
-                "A result folder brings its own ensemble and selection. Leave 'ensemble' and 'selection' out."
+                "A result folder brings its own ensemble, selection and borders. Leave 'ensemble', 'selection', "
+                "'borders' and 'tree' out."
             )
         found = load(result)
     elif isinstance(result, Selection):
@@ -83,6 +99,8 @@ def read_result(
         chosen = getattr(result, "selection_", None) if selection is None else selection
         found = replace(found, selection=chosen)
     _check_selection(found)
+    if borders is not None or tree is not None:
+        found = replace(found, borders=_borders_of(found, borders, tree))
     if X is not None:
         found = _with_points(found, X, feature_names, result, before)
     return _named(found, names if names is not None else _index_of(X))
@@ -196,6 +214,34 @@ def _check_selection(found: Reported) -> None:
         )
 
 
+def _borders_of(found: Reported, tests: Any, tree: Any) -> Borders:
+    """Return the borders that were tested, and the tree; refuse those of other clusters."""
+    if not isinstance(tests, BorderTests):
+        raise InputError(
+            "'borders' must be the BorderTests of these clusters, as of conclust.confidence.border_tests; 'tree' goes with "
+            f"them. Got {type(tests).__name__}."
+        )
+    if not (tree is None or isinstance(tree, ConsensusTree)):
+        raise InputError(
+            "'tree' must be a ConsensusTree, as of conclust.confidence.consensus_tree. "
+            f"Got {type(tree).__name__}."
+        )
+    if not np.array_equal(np.maximum(tests.labels, -1), np.maximum(found.labels, -1)):
+        raise InputError(
+            "'borders' must be of the clusters that are reported. Got tests of other labels."
+        )
+    if tree is not None and len(tree.leaves) != found.n_samples:
+        raise InputError(
+            f"'tree' must be of the {found.n_samples} objects that are reported. Got one of {len(tree.leaves)}."
+        )
+    return replace(borders_of(tests, tree), table=_numbered(tests))
+
+
+def _numbered(tests: BorderTests) -> dict[str, NDArray[Any]]:
+    """Return the table of borders with clusters by their numbers, whatever their names."""
+    return replace(tests, names=tuple(range(tests.n_clusters))).table
+
+
 def _scaled(points: NDArray[np.float64], found: Reported, result: Any) -> NDArray[np.float64]:
     """Return the points as they were clustered: in the scale of the generator or of the selection."""
     scaler = getattr(getattr(result, "generator_", None), "scaler_", None)
@@ -220,13 +266,13 @@ def _with_points(
     Parameters
     ----------
     found : Reported
-        What is known already.
+        Part of the result that is known already.
     X : array-like of shape (n_samples, n_columns)
         The points, as the user has them.
     feature_names : sequence or None
-        Of the features.
+        Names of the features.
     result : object
-        What is reported.
+        Result to report.
     before : Pipeline or None
         The steps of a pipeline before the model: what it was fitted to is what they make of X.
     """
@@ -264,6 +310,10 @@ def _index_of(X: Any) -> Sequence[Any] | None:
 def _named(found: Reported, names: Sequence[Any] | None) -> Reported:
     if names is None:
         return found
+    if not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
+        raise InputError(
+            f"'names' must be a name for each of the {found.n_samples} objects. Got {shown(names)} instead."
+        )
     given = [str(name) for name in names]
     if len(given) != found.n_samples:
         raise InputError(

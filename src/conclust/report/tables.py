@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Kind", "column", "numbers", "table"]
 
-Kind: TypeAlias = Literal["number", "share", "spread", "cluster", "name", "text"]
+Kind: TypeAlias = Literal["number", "share", "spread", "heat", "cluster", "name", "text"]
 
 
 def column(
@@ -26,9 +26,9 @@ def column(
     title : str
         For people.
     how : str
-        How its numbers were made.
-    kind : {"number", "share", "spread", "cluster", "name", "text"}
-        What its cells are.
+        Explanation of how its numbers were computed.
+    kind : {"number", "share", "spread", "heat", "cluster", "name", "text"}
+        Kind of its cells.
     digits : int, default=None
         Decimals that are shown. None: all.
     """
@@ -48,15 +48,15 @@ def table(
     Parameters
     ----------
     caption : str
-        What it holds.
+        Caption.
     columns : sequence of dict
-        What `column` makes.
+        Results of `column`.
     cells : iterable of sequences
         The cells of each column.
     first : int, default=25
         Rows that are shown before more are asked for.
     search : str, default=""
-        What is looked for in a field above the table; empty: there is none.
+        Placeholder of the search field above the table; empty: no search field.
     """
     rows = [list(row) for row in zip(*cells, strict=True)]
     return {

@@ -93,7 +93,7 @@ def why_section(found: Reported, gallery: Gallery) -> dict[str, Any]:
     Parameters
     ----------
     found : Reported
-        What is reported.
+        Result to report.
     gallery : Gallery
         Makes the pictures.
 
@@ -122,15 +122,20 @@ def _by_selection(found: Reported) -> list[dict[str, Any]]:
             "clusters at least as stable as the clusters of the points, at any K: the largest studentised gap "
             f"of log PAC over all K, compared with {references(selection)}. "
         )
-        if found.n_clusters == 1:
+        if found.n_clusters == 1 and selection.p_value <= selection.settings.get("alpha", 0.0):
+            text += (
+                "It is small: the points are more stable than one Gaussian. But no border holds between these clusters, "
+                "and another single cloud is as stable: flat (a box) or skewed (exponential), of the same covariance."
+            )
+        elif found.n_clusters == 1:
             text += (
                 "It is not small: a cloud without clusters would be as stable. That is no "
                 "proof that there are none; weak clusters need more objects or fewer useless features."
             )
         else:
             text += (
-                "A small one says: more stable than one cloud without clusters. A flat or a skewed cloud is "
-                "that too; whether there are gaps is said in the table of clusters."
+                "A small one says: more stable than one Gaussian cloud. A flat or a skewed cloud is that too; hence a second "
+                "question: whether a border between the clusters holds, or else flat and skewed clouds are less stable."
             )
         blocks.append({"kind": "text", "text": text})
     else:

@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike
 
 from conclust._storage import atomic_write
 from conclust._validation import check_bool, check_int
+from conclust.confidence import BorderTests, ConsensusTree
 from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+from conclust.report.annotated import is_annotated, read_annotated
 from conclust.report.contents import contents
 from conclust.report.page import page
 from conclust.report.pictures import Gallery
@@ -29,10 +32,13 @@ def account(
     ensemble: Ensemble | ArrayLike | None = None,
     X: ArrayLike | None = None,
     selection: Selection | None = None,
+    borders: BorderTests | None = None,
+    tree: ConsensusTree | None = None,
     names: Sequence[Any] | None = None,
     feature_names: Sequence[Any] | None = None,
     max_objects: int = 2000,
     pictures: bool = True,
+    key: str | None = None,
 ) -> dict[str, Any]:
     """Return the content of a report as plain data: the decision, tables, texts and pictures.
 
@@ -45,7 +51,11 @@ def account(
     X : array-like of shape (n_samples, n_features), default=None
         The points, NaN where a cell is empty.
     selection : Selection, default=None
-        How the number of clusters was chosen.
+        Selection of the number of clusters.
+    borders : BorderTests, default=None
+        Which borders hold, as of :func:`conclust.confidence.border_tests` for the same objects.
+    tree : ConsensusTree, default=None
+        The tree with its support, as of :func:`conclust.confidence.consensus_tree`; goes with `borders`.
     names : sequence of length n_samples, default=None
         Names of the objects. None: the index of a pandas `X`, the names in the folder, or numbers.
     feature_names : sequence of length n_features, default=None
@@ -54,6 +64,8 @@ def account(
         Objects that are listed at most, the most uncertain ones.
     pictures : bool, default=True
         Whether pictures are drawn.
+    key : str, default=None
+        Name of the consensus of an AnnData: what it is called.
 
     Returns
     -------
@@ -77,15 +89,25 @@ def account(
     >>> X, _ = make_blobs(150, centers=3, cluster_std=0.5, random_state=1)
     >>> found = report.account(choose(X, range(2, 6), random_state=0), pictures=False)
     >>> found["decision"]["sentence"]
-    '3 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations).'
+    '3 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations); 2 of 2 borders hold (p < .05, Holm).'
     """
     check_int(max_objects, "max_objects", _OWNER)
     check_bool(pictures, "pictures", _OWNER)
+    if is_annotated(result):
+        result, held, cells = read_annotated(result, key)
+        ensemble = held if ensemble is None else ensemble
+        names = cells if names is None else names
+    elif key is not None:
+        raise InputError(
+            "The 'key' of a report names the consensus of an AnnData, which the result is not."
+        )
     found = read_result(
         result,
         ensemble=ensemble,
         X=X,
         selection=selection,
+        borders=borders,
+        tree=tree,
         names=names,
         feature_names=feature_names,
     )
@@ -99,10 +121,13 @@ def write(
     ensemble: Ensemble | ArrayLike | None = None,
     X: ArrayLike | None = None,
     selection: Selection | None = None,
+    borders: BorderTests | None = None,
+    tree: ConsensusTree | None = None,
     names: Sequence[Any] | None = None,
     feature_names: Sequence[Any] | None = None,
     max_objects: int = 2000,
     pictures: bool = True,
+    key: str | None = None,
 ) -> Path:
     """Write a report of a result: one HTML file that needs nothing else and can be passed on.
 
@@ -116,7 +141,8 @@ def write(
         A folder that ``conclust cluster``, ``combine`` or ``select`` has written; a fitted
         `conclust.ConsensusClustering`, or a pipeline that ends with one; any fitted consensus method, with its
         ensemble; the result of
-        :func:`conclust.selection.choose` or ``choose_from``; or labels, with their ensemble.
+        :func:`conclust.selection.choose` or ``choose_from``; labels, with their ensemble; or an AnnData with the
+        `key` of its consensus, whose ensemble and names of cells it has.
     path : path-like
         The file; it is replaced if it is there.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
@@ -127,7 +153,11 @@ def write(
         and objects. Its columns of text are described as categories, by their shares in each cluster;
         a column with another text in nearly every row is left out. Of a pipeline: what it was fitted to.
     selection : Selection, default=None
-        How the number of clusters was chosen.
+        Selection of the number of clusters.
+    borders : BorderTests, default=None
+        Which borders hold, as of :func:`conclust.confidence.border_tests` for the same objects.
+    tree : ConsensusTree, default=None
+        The tree with its support, as of :func:`conclust.confidence.consensus_tree`; goes with `borders`.
     names : sequence of length n_samples, default=None
         Names of the objects. None: the index of a pandas `X`, the names in the folder, or numbers.
     feature_names : sequence of length n_features, default=None
@@ -136,6 +166,8 @@ def write(
         Objects that are listed at most, the most uncertain ones.
     pictures : bool, default=True
         Whether pictures are drawn. Without matplotlib the page says that they are not there.
+    key : str, default=None
+        Name of the consensus of an AnnData: what it is called, the `key_added` of ``conclust.sc.tl.consensus``.
 
     Returns
     -------
@@ -183,10 +215,13 @@ def write(
             ensemble=ensemble,
             X=X,
             selection=selection,
+            borders=borders,
+            tree=tree,
             names=names,
             feature_names=feature_names,
             max_objects=max_objects,
             pictures=pictures,
+            key=key,
         )
     )
     target = Path(path)

@@ -28,7 +28,7 @@ def checked_entries(content: Any, path: Path) -> dict[str, Any]:
     Raises
     ------
     FileFormatError
-        It is no JSON object, or an entry has another type.
+        It is not a JSON object, or an entry has another type.
     """
     if not isinstance(content, dict):
         raise FileFormatError(f"{path} is damaged: it holds no JSON object. Make the result again.")
@@ -93,6 +93,10 @@ def _square(value: Any) -> bool:
     return _list_of(_numbers)(value) and all(len(row) == len(value) for row in value)
 
 
+def _flags(value: Any) -> bool:
+    return _list_of(_list_of(lambda flag: isinstance(flag, bool)))(value)
+
+
 def _scores(value: Any) -> bool:
     needed = {"consistency_index", "adjusted_rand_index"}
     return _object_of(_number)(value) and needed <= value.keys()
@@ -105,6 +109,9 @@ _SELECTION: dict[str, Form] = {
     "clusters": _whole,
     "p_value": _or_none(_number),
     "references": _whole,
+    "borders_tested": _whole,
+    "borders_held": _whole,
+    "p_value_clouds": _or_none(_number),
     "reason": _text,
     "doubts": _list_of(_text),
     "alternatives": _list_of(_whole),
@@ -140,6 +147,19 @@ _FORMS: dict[str, Form] = {
     "gaps/p_value": _square,
     "gaps/splits": _whole,
     "gaps/draws": _whole,
+    "gaps/neighbours": _flags,
+    "borders": _or_none(_object),
+    "borders/clusters": _whole,
+    "borders/alpha": _number,
+    "borders/splits": _whole,
+    "borders/agreement": _or_none(_number),
+    "borders/borders": _whole,
+    "borders/held": _whole,
+    "borders/clusters_left": _whole,
+    "borders/tree": _or_none(_object),
+    "borders/tree/alpha": _number,
+    "borders/tree/splits": _list_of(_numbers),
+    "borders/tree/leaves": _list_of(_list_of(_whole)),
     "agreement_with_known_classes": _or_none(_scores),
     "warnings": _list_of(_text),
     "seconds": _object_of(_number),

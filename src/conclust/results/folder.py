@@ -24,6 +24,7 @@ from conclust.consensus.base import Method
 from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import ConclustError, FileFormatError, InputError
+from conclust.results.borders import Borders, read_borders
 from conclust.results.entries import check_format, checked_entries
 from conclust.results.result import (
     IMPUTED,
@@ -55,12 +56,12 @@ def load(path: str | os.PathLike[str]) -> Reported:
     Reported
         The result: ``labels``, ``names`` of the objects, ``n_clusters``, ``record`` (command, method, settings, seed, versions,
         seconds, warnings), ``judged`` (the ensemble, ``members``, and the ``membership``), ``selection``, ``features``,
-        ``gaps``. What the folder lacks is None.
+        ``gaps``, ``borders``. What the folder lacks is None.
 
     Raises
     ------
     InputError
-        It is no result folder, lacks a file, or is of another command or version.
+        It is not a result folder, lacks a file, or is of another command or version.
     FileFormatError
         A file is damaged, or does not fit the others.
 
@@ -77,6 +78,7 @@ def load(path: str | os.PathLike[str]) -> Reported:
     ...     np.save(path, labels)
     ...     _ = main(["combine", str(path), "--quiet", "--out", str(Path(home) / "result")])
     ...     found = results.load(Path(home) / "result")
+    2 clusters of 20 objects, from 3 clusterings. Sizes: 10, 10.
     >>> found.n_clusters, found.record.command, found.judged.members.shape
     (2, 'combine', (20, 3))
     """
@@ -115,6 +117,7 @@ def _read(folder: Folder) -> Reported:
         names=ids,
         features=folder.features(n_clusters),
         gaps=folder.gaps(n_clusters),
+        borders=folder.borders(n_clusters),
     )
 
 
@@ -131,7 +134,7 @@ class Folder:
             )
         if not (path / "result.json").exists():
             raise InputError(
-                f"{path} is no complete result folder: it has no result.json, which is written last. Make "
+                f"{path} is not a complete result folder: it has no result.json, which is written last. Make "
                 "it again with 'conclust cluster', 'combine' or 'select'."
             )
         self.content = checked_entries(read_json(path / "result.json"), path / "result.json")
@@ -141,7 +144,7 @@ class Folder:
         command = self.content.get("command")
         if command not in _COMMANDS:
             raise InputError(
-                f"{self.path} is no result that can be reported"
+                f"{self.path} is not a result that can be reported"
                 + (f", but one of 'conclust {command}'" if isinstance(command, str) else "")
                 + ". Give the folder of 'conclust cluster', 'combine' or 'select'."
             )
@@ -154,7 +157,7 @@ class Folder:
         ensemble = self.content.get("ensemble")
         if isinstance(ensemble, dict) and "blocks" in ensemble:
             raise InputError(
-                f"{self.path} was made of labels in blocks: it has labels.npy, and none of the clusterings that "
+                f"{self.path} was made from labels in blocks: it has labels.npy, and none of the clusterings that "
                 "a report is drawn from. For a report run 'conclust combine' without --blocks, on a "
                 "sample of the objects if all do not fit into the memory."
             )
@@ -215,11 +218,14 @@ class Folder:
             self.damaged("result.json")
         null = _floats(content["null"]).reshape(-1, len(ks))
         curves = content["distribution"]
-        p_value = content["p_value"]
+        p_value, clouds = content["p_value"], content.get("p_value_clouds")
         return StoredSelection(
             n_clusters=int(content["clusters"]),
             p_value=math.nan if p_value is None else float(p_value),
             n_references=int(content["references"]),
+            n_borders=int(content.get("borders_tested", 0)),
+            n_held=int(content.get("borders_held", 0)),
+            p_value_clouds=math.nan if clouds is None else float(clouds),
             reason=str(content["reason"]),
             alternatives=tuple(int(k) for k in content["alternatives"]),
             doubts=tuple(str(doubt) for doubt in content["doubts"]),
@@ -280,9 +286,21 @@ class Folder:
         if content is None:
             return None
         dips, p_values = _floats(content["dip"]), _floats(content["p_value"])
-        if dips.shape != (n_clusters, n_clusters) or p_values.shape != dips.shape:
+        neighbours = np.array(
+            content.get("neighbours", ~np.eye(n_clusters, dtype=np.bool_)), dtype=np.bool_
+        )
+        if not dips.shape == p_values.shape == neighbours.shape == (n_clusters, n_clusters):
             self.damaged("result.json")
-        return ClusterGaps(dips, p_values, int(content["splits"]), int(content["draws"]))
+        splits, draws = int(content["splits"]), int(content["draws"])
+        return ClusterGaps(dips, p_values, splits, draws, neighbours)
+
+    def borders(self, n_clusters: int) -> Borders | None:
+        """Return which borders hold, where they were tested."""
+        content = self.content.get("borders")
+        if content is None:
+            return None
+        found = read_borders(content, *self._table("borders.csv"), n_clusters)
+        return self.damaged("borders.csv") if found is None else found
 
     def _table(self, name: str) -> tuple[list[str], list[list[str]]]:
         with open_regular(self.file(name)) as file:

@@ -12,6 +12,7 @@ from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.consensus.auto.number import Support
 from conclust.consensus.base import Method
+from conclust.results.borders import Borders
 
 __all__ = ["IMPUTED", "MOST_GAPS", "Features", "Filling", "Record", "Reported", "StoredSelection"]
 
@@ -29,6 +30,7 @@ class StoredSelection:
     Attributes
     ----------
     n_clusters, p_value, n_references, reason, alternatives, doubts, k, table, null, labels, settings
+    n_borders, n_held, p_value_clouds
         As of `conclust.selection.Selection`.
     distribution : dict of int to (values, heights)
         The distribution functions.
@@ -46,6 +48,9 @@ class StoredSelection:
     labels: dict[int, NDArray[np.int64]]
     settings: dict[str, Any]
     distribution: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
+    n_borders: int = 0
+    n_held: int = 0
+    p_value_clouds: float = float("nan")
 
     def cdf(self, n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the distribution function of one number of clusters."""
@@ -54,16 +59,16 @@ class StoredSelection:
 
 @dataclass(frozen=True)
 class Features:
-    """What tells the clusters apart, and the names of the features.
+    """Differences between the clusters, and the names of the features.
 
     Attributes
     ----------
     names : tuple of str
-        Of the features that are numbers.
+        Names of the numeric features.
     found : ClusterFeatures
         Means and differences of these.
     category_names : tuple of str
-        Of the columns of categories.
+        Names of the columns of categories.
     categories : ClusterCategories or None
         Shares of their categories. None: there is no such column.
     """
@@ -112,7 +117,7 @@ class Record:
     categories : tuple of str
         Columns of categories: the last partitions of the ensemble.
     category_weight : float or None
-        How many clusterings each of these counts for.
+        Number of clusterings that each column of categories counts for.
     filling : Filling or None
         Empty cells that were filled.
     asked_for : int or None
@@ -122,21 +127,21 @@ class Record:
     settings : dict
         Every parameter.
     supports : tuple of Support
-        What AutoConsensus says of numbers of clusters.
+        Support for numbers of clusters, from AutoConsensus.
     reason : str or None
         Why there are so many clusters, in a sentence.
     number_by : str or None
-        What AutoConsensus chose the number by: "given", "partitions" or "points".
+        Source of AutoConsensus' number of clusters: "given", "partitions" or "points".
     by_chance : float or None
         The mean confidence for partitions drawn at random.
     scores : dict or None
         Agreement with known classes.
     seconds : dict of str to float
-        Of each step.
+        Seconds of each step.
     versions : dict of str to str
-        Of Python and packages.
+        Versions of Python and packages.
     warnings : tuple of str
-        What was warned of.
+        Warnings of the run.
     """
 
     command: str = ""
@@ -168,11 +173,11 @@ class Reported:
     labels : ndarray of int64 of shape (n_samples,)
         The clusters; negative: in none.
     record : Record
-        How it was made.
+        Record of the run.
     judged : Judged or None
         The consensus and its ensemble. None: one cluster, of which there is no ensemble.
     selection : Selection, StoredSelection or None
-        How the number of clusters was chosen.
+        Selection of the number of clusters.
     model : fitted estimator or None
         For its trace.
     tree : ndarray of shape (n_leaves - 1, 4) or None
@@ -180,11 +185,13 @@ class Reported:
     points : ndarray of shape (n_samples, n_features) or None
         The points.
     names : list of str or None
-        Of the objects; None: their numbers.
+        Names of the objects; None: their numbers.
     features : Features or None
-        What tells the clusters apart.
+        Features by cluster.
     gaps : ClusterGaps or None
         Between which clusters there are gaps.
+    borders : Borders or None
+        Which borders between clusters hold.
     """
 
     labels: NDArray[np.int64]
@@ -197,6 +204,7 @@ class Reported:
     names: list[str] | None = None
     features: Features | None = None
     gaps: ClusterGaps | None = None
+    borders: Borders | None = None
 
     @property
     def n_clusters(self) -> int:

@@ -45,6 +45,7 @@ RESULT_FILES = (
     "ensemble.npz",
     "generator.npz",
     "features.csv",
+    "borders.csv",
     "labels.npy",
     "report.html",
     "result.json",
@@ -136,7 +137,7 @@ class OutputFolder:
     def file(self, name: str) -> Path:
         """Return where to write the file `name` for now."""
         if name not in self._names:
-            raise ValueError(f"{name!r} is no file of this folder.")
+            raise ValueError(f"{name!r} is not a file of this folder.")
         return self._temporary / name
 
     def _publish(self) -> None:
@@ -169,9 +170,9 @@ class LabelTable:
     ids : sequence of str or None, default=None
         Their names; None: numbers from 0.
     id_name : str, default="object"
-        What the column of names is called.
+        Header of the column of names.
     confidence : ndarray of shape (n_samples,), default=None
-        How sure the label of each object is.
+        Confidence of the label of each object.
     raw : bool, default=False
         Whether names stay as they are, even those that a spreadsheet would run.
     """

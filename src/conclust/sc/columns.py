@@ -28,7 +28,7 @@ class Columns:
     Attributes
     ----------
     keys : tuple of str
-        What they are called in ``adata.obs``.
+        Names of the columns in ``adata.obs``.
     labels : ndarray of int32 of shape (n_cells, n_keys)
         Places in `names`, -1 for missing and -2 for noise.
     names : tuple of tuples of str
@@ -108,13 +108,13 @@ def read_columns(
     Parameters
     ----------
     adata : AnnData or MuData
-        What has them.
+        Data with the columns.
     keys : sequence of str
         Their names.
     missing : {"unobserved", "noise"}
-        What -1 and "-1" mean; NaN is always missing.
+        Meaning of -1 and "-1"; NaN is always missing.
     owner : str
-        Who asks, for messages.
+        Name of the function, used in messages.
     known : tuple of tuples of str, default=None
         Names that have numbers already; others are numbered after them.
 
@@ -163,7 +163,7 @@ def _number(value: Any, key: str, numbers: dict[str, int], missing: Missing, own
     if isinstance(value, int | float) and not isinstance(value, bool):
         if value != int(value) or value < NOISE:
             raise InputError(
-                f"{owner}: adata.obs[{key!r}] holds {value!r}, which is no label. Labels are categories, names "
+                f"{owner}: adata.obs[{key!r}] holds {value!r}, which is not a label. Labels are categories, names "
                 "or whole numbers from 0 on; -1 is missing and -2 is noise."
             )
         name = str(int(value))

@@ -29,7 +29,7 @@ def ensemble(
     Parameters
     ----------
     adata : AnnData or MuData
-        What has the columns.
+        Data with the columns.
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels.
     prefix : str, default=None
@@ -38,7 +38,7 @@ def ensemble(
     weights : array-like of shape (n_keys,), default=None
         Weight of each column. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 and the category "-1" mean. NaN is always missing, and -2 noise.
+        Meaning of -1 and of the category "-1". NaN is always missing, and -2 noise.
 
     Returns
     -------

@@ -16,7 +16,7 @@ class Methods:
     Parameters
     ----------
     adata : AnnData
-        What they work on.
+        Data to work on.
     """
 
     def __init__(self, adata: Any) -> None:
@@ -33,6 +33,18 @@ class Methods:
     def stability(self, *arguments: Any, **options: Any) -> Any:
         """See :func:`conclust.sc.tl.stability`."""
         return tl.stability(self._adata, *arguments, **options)
+
+    def members(self, *arguments: Any, **options: Any) -> Any:
+        """See :func:`conclust.sc.tl.members`."""
+        return tl.members(self._adata, *arguments, **options)
+
+    def inconsistency(self, *arguments: Any, **options: Any) -> Any:
+        """See :func:`conclust.sc.tl.inconsistency`."""
+        return tl.inconsistency(self._adata, *arguments, **options)
+
+    def clustree(self, *arguments: Any, **options: Any) -> Any:
+        """See :func:`conclust.sc.pl.clustree`."""
+        return pl.clustree(self._adata, *arguments, **options)
 
     def resolutions(self, *arguments: Any, **options: Any) -> Any:
         """See :func:`conclust.sc.pl.resolutions`."""
@@ -57,7 +69,7 @@ def register(name: str = "conclust") -> None:
     Parameters
     ----------
     name : str, default="conclust"
-        What the namespace is called. Nothing is registered by an import.
+        Name of the namespace. Nothing is registered by an import.
 
     Raises
     ------

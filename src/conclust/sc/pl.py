@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from conclust._containers import number_array
 from conclust._labels import Missing
 from conclust.exceptions import InputError
 from conclust.plotting import coassociation_heatmap, flow_diagram, membership_bars
@@ -16,7 +17,7 @@ from conclust.sc.columns import check_annotated, chosen_keys, names_of, read_col
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["coassociation", "membership", "resolutions"]
+__all__ = ["clustree", "coassociation", "membership", "resolutions"]
 
 
 def resolutions(
@@ -36,13 +37,13 @@ def resolutions(
     Parameters
     ----------
     adata : AnnData or MuData
-        What has the columns.
+        Data with the columns.
     keys : str or sequence of str, default=None
         The columns of ``adata.obs``, from top to bottom.
     prefix : str, default=None
         Instead of `keys`: all columns that begin so, in the order of what follows.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 and the category "-1" mean; either is in no cluster.
+        Meaning of -1 and of the category "-1"; either is in no cluster.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``).
 
@@ -81,6 +82,95 @@ def resolutions(
     return ax
 
 
+def clustree(
+    adata: Any,
+    keys: str | Sequence[str] | None = None,
+    *,
+    prefix: str | None = None,
+    color: str = "stability",
+    missing: Missing = "unobserved",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the clustering tree of the columns, its circles coloured by a number.
+
+    The picture of :func:`resolutions`, in which a colour says how well each cluster is found again by the other
+    columns, or what its cells have of a gene or a score.
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        What has the columns.
+    keys : str or sequence of str, default=None
+        The columns of ``adata.obs``, from top to bottom.
+    prefix : str, default=None
+        Instead of `keys`: all columns that begin so, in the order of what follows.
+    color : str, default="stability"
+        "stability": the mean over the other columns of the largest Jaccard coefficient of the cluster with one of
+        theirs. Else a column of ``adata.obs`` that holds numbers: their mean over the cells of the cluster.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 and the category "-1" mean; either is in no cluster.
+    ax : matplotlib Axes, default=None
+        Where to draw. None makes a new figure (``ax.figure``).
+
+    Returns
+    -------
+    Axes
+        The axes with the picture; the scale has axes of its own.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    InputError
+        If a column is not there, or does not hold what it should.
+
+    References
+    ----------
+    L. Zappia, A. Oshlack: Clustering trees. GigaScience 7, 2018.
+
+    Examples
+    --------
+    >>> import anndata, pandas as pd
+    >>> import conclust.sc as ccs
+    >>> runs = pd.DataFrame({"leiden_1": [0, 0, 1, 1], "leiden_2": [0, 0, 1, 2]}, index=list("wxyz"))
+    >>> ax = ccs.pl.clustree(anndata.AnnData(obs=runs), prefix="leiden_")
+    >>> ax.get_title()
+    'Clustering tree, by stability'
+    """
+    owner = "sc.pl.clustree"
+    columns = chosen_keys(adata, keys, prefix, owner)
+    read = read_columns(adata, columns, missing=missing, owner=owner)
+    if color == "stability":
+        values = _stability(read.labels)
+    else:
+        (column,) = chosen_keys(adata, color, None, owner)
+        values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
+    parts = {u: read.labels[:, u] for u in range(len(columns))}
+    ax = flow_diagram(parts, values=values, ax=ax)
+    ax.set_yticks(range(len(columns)), columns)
+    ax.set(ylabel="", title=f"Clustering tree, by {color}")
+    return ax
+
+
+def _stability(labels: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return, for each column and cell, how well the other columns find its cluster; NaN where it is in none."""
+    n, m = labels.shape
+    found = np.full((m, n), np.nan)
+    for u in range(m):
+        total = np.zeros(int(labels[:, u].max(initial=-1)) + 1)
+        for v in range(m):
+            if v != u and len(total):
+                both = (labels[:, u] >= 0) & (labels[:, v] >= 0)
+                table = np.zeros((len(total), int(labels[:, v].max(initial=-1)) + 1))
+                np.add.at(table, (labels[both, u], labels[both, v]), 1.0)
+                joint = table.sum(axis=1)[:, None] + table.sum(axis=0) - table
+                shares = np.divide(table, joint, out=np.zeros_like(table), where=joint > 0)
+                total += shares.max(axis=1, initial=0.0)
+        held = labels[:, u] >= 0
+        found[u, held] = total[labels[held, u]] / max(1, m - 1)
+    return found
+
+
 def membership(
     adata: Any, key: str = "consensus", *, max_bars: int = 600, ax: Axes | None = None
 ) -> Axes:
@@ -91,9 +181,9 @@ def membership(
     adata : AnnData or MuData
         After :func:`conclust.sc.tl.consensus` by a method with memberships.
     key : str, default="consensus"
-        What its `key_added` was.
+        The `key_added` of the consensus.
     max_bars : int, default=600
-        Of more cells than this, neighbours of a cluster are averaged to one bar.
+        Maximum number of bars; with more cells, neighbours of a cluster are averaged.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
 
@@ -153,7 +243,7 @@ def coassociation(
     Parameters
     ----------
     adata : AnnData or MuData
-        What has the columns.
+        Data with the columns.
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels.
     prefix : str, default=None
@@ -161,9 +251,9 @@ def coassociation(
     groupby : str or sequence of str, default=None
         Columns that are shown as strips beside the picture.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 and the category "-1" mean.
+        Meaning of -1 and of the category "-1".
     order : {"dendrogram", "vat", "cluster", None} or array-like of int, default="dendrogram"
-        Of the cells; see :func:`conclust.plotting.coassociation_heatmap`. "cluster" sorts by the first of
+        Order of the cells; see :func:`conclust.plotting.coassociation_heatmap`. "cluster" sorts by the first of
         `groupby`, and shows all cells of a large data set.
     random_state : int, Generator or None, default=0
         Draws 4,000 of more cells.

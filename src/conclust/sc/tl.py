@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust import __version__
+from conclust import __version__, confidence
 from conclust._labels import Missing
-from conclust._validation import check_bool, check_int, refuse
+from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_seeds
+from conclust._threads import side_by_side, thread_count
+from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust._warnings import warn
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
-from conclust.exceptions import InputError
+from conclust.exceptions import EvidenceWarning, InputError
+from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.sc.columns import categorical, check_annotated, chosen_keys, read_columns
+from conclust.sc.graphs import graph_of, resolutions_of
 from conclust.sc.methods import estimator_of, recorded, remade
 from conclust.sc.placed import place
-from conclust.sc.writing import check_parent, cluster_names, inherit_colours, write_clusters
+from conclust.sc.writing import (
+    check_parent,
+    cluster_names,
+    cluster_table,
+    column_table,
+    inherit_colours,
+    write_clusters,
+)
 
-__all__ = ["consensus", "predict", "stability"]
+__all__ = ["consensus", "inconsistency", "members", "predict", "stability"]
+
+By: TypeAlias = Literal["name", "number", "all"]
 
 
 def consensus(
@@ -42,7 +56,7 @@ def consensus(
     Parameters
     ----------
     adata : AnnData or MuData
-        What has the columns. Nothing else of it is read: the data may be backed or lie in Dask.
+        Data with the columns. Nothing else of it is read: the data may be backed or lie in Dask.
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels: clusterings at several resolutions, with several seeds,
         by several programs. NaN is missing: a cell that the clustering did not see.
@@ -57,9 +71,9 @@ def consensus(
     weights : array-like of shape (n_keys,), default=None
         Weight of each column. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 and the category "-1" mean, which HDBSCAN writes for noise. -2 is always noise.
+        Meaning of -1 and of the category "-1", which HDBSCAN writes for noise. -2 is always noise.
     key_added : str, default="consensus"
-        What the result is called.
+        Name of the result.
     names_from : str, default=None
         A column of ``adata.obs``: each cluster has the name of the category with the largest share in it
         (:func:`conclust.metrics.names_from`). None: "0", "1", ...
@@ -77,18 +91,20 @@ def consensus(
     Returns
     -------
     AnnData or None
-        None; the copy where one was asked for. These are written:
+        None; the copy if one was requested. These are written:
 
         ``obs[key_added]`` : category
             The clusters, "0", "1", ... or as `names_from` has it; NaN for cells that no column has a label for.
         ``obs[f"{key_added}_confidence"]`` : float64
-            How sure the cluster of each cell is (:func:`conclust.confidence.confidences`).
+            Confidence of the cluster of each cell (:func:`conclust.confidence.confidences`).
         ``obsm[f"{key_added}_membership"]`` : float32 of shape (n_cells, n_held)
-            Of methods with memberships: a column for each cluster, then those that are nobody's first.
+            For methods with memberships: a column for each cluster, then those that are largest for no cell.
         ``uns[key_added]`` : dict
-            "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", "sizes",
-            "agreement" and "weights" (of each column: normalized mutual information with the consensus, share
-            of the weights), "objective" where the method has one.
+            "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", "objective" where the
+            method has one, and two DataFrames. "columns", a row for each column: "agreement" (normalized mutual
+            information with the consensus) and "weight" (share of the weights). "clusters", a row for each cluster:
+            "cells", "confidence" (mean of its cells), "parts" and "split_by" (in how many parts how many columns
+            split it: :func:`conclust.confidence.cluster_splits`).
 
     Raises
     ------
@@ -98,6 +114,11 @@ def consensus(
         If there is no such method, or a parameter is out of its range.
     UnsupportedEnsembleError
         If the method takes no missing labels, and some are.
+
+    Warns
+    -----
+    EvidenceWarning
+        Most columns split a cluster, and in the same way.
 
     Examples
     --------
@@ -115,8 +136,11 @@ def consensus(
     >>> ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
     >>> adata.obs["consensus"].tolist()
     ['0', '0', '0', '1', '1', '1']
-    >>> adata.uns["consensus"]["agreement"].round(2)
-    array([1.  , 0.83, 1.  ])
+    >>> adata.uns["consensus"]["columns"].round(2)
+                agreement  weight
+    leiden_0.5       1.00    0.33
+    leiden_1.0       0.83    0.33
+    leiden_2.0       1.00    0.33
     """
     owner = "sc.tl.consensus"
     columns = chosen_keys(adata, keys, prefix, owner)
@@ -139,22 +163,26 @@ def consensus(
         params["weights"] = np.array(ensemble.weights)
     model = estimator.fit(ensemble)
     compared = partition_confidence(model, ensemble)
+    sure = confidences(model, ensemble)
+    splits = confidence.cluster_splits(model.labels_, ensemble)
+    names = cluster_names(adata, model.labels_, names_from)
     adata = adata.copy() if copy else adata
     write_clusters(
-        adata,
-        key_added,
-        model.labels_,
-        confidences(model, ensemble),
-        getattr(model, "membership_", None),
-        cluster_names(adata, model.labels_, names_from),
+        adata, key_added, model.labels_, sure, getattr(model, "membership_", None), names
     )
     adata.uns[key_added] = {
         "params": params,
         "n_clusters": int(model.n_clusters_),
-        "sizes": np.bincount(model.labels_[model.labels_ >= 0], minlength=model.n_clusters_),
-        "agreement": compared.nmi,
-        "weights": compared.weight,
+        "columns": column_table(columns, compared),
+        "clusters": cluster_table(names, model.labels_, sure, splits),
     }
+    told = splits.told(names, "columns")
+    if told:
+        warn(
+            f"{'; '.join(told)}. The confidence of cells does not show it: uns[{key_added!r}]['clusters'] has the "
+            "counts, and n_clusters= asks for more clusters.",
+            EvidenceWarning,
+        )
     if hasattr(model, "objective_"):
         adata.uns[key_added]["objective"] = float(model.objective_)
     if colors_from is not None:
@@ -180,7 +208,7 @@ def predict(
     reference : AnnData or MuData
         The cells of :func:`consensus`, as it left them; clusters may have been given other names since.
     key : str, default="consensus"
-        What its `key_added` was; the result has the same name.
+        The `key_added` of the consensus; the result has the same name.
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
@@ -189,7 +217,7 @@ def predict(
     Returns
     -------
     AnnData or None
-        None; the copy where one was asked for. ``obs[key]``, ``obs[f"{key}_confidence"]`` and, of methods with
+        None; the copy if one was requested. ``obs[key]``, ``obs[f"{key}_confidence"]`` and, of methods with
         memberships that place new objects, ``obsm[f"{key}_membership"]`` are written as by
         :func:`consensus`; colours are those of the reference. ``uns[key]["params"]`` says how cells were
         placed.
@@ -242,7 +270,7 @@ def predict(
     adata.uns[key] = {
         "params": {**params, "placed_by": placed.way, "reference_cells": int(ensemble.n_samples)},
         "n_clusters": len(names),
-        "sizes": np.bincount(placed.labels[placed.labels >= 0], minlength=len(names)),
+        "clusters": cluster_table(names, placed.labels, placed.confidence, None),
     }
     if f"{key}_colors" in reference.uns:
         adata.uns[f"{key}_colors"] = [str(colour) for colour in reference.uns[f"{key}_colors"]]
@@ -267,7 +295,7 @@ def stability(
     Parameters
     ----------
     adata : AnnData or MuData
-        What has the columns.
+        Data with the columns.
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels.
     groupby : str
@@ -277,9 +305,9 @@ def stability(
     weights : array-like of shape (n_keys,), default=None
         Weight of each column. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 and the category "-1" mean.
+        Meaning of -1 and of the category "-1".
     key_added : str, default=None
-        What the result is called. None: ``f"{groupby}_stability"``.
+        Name of the result. None: ``f"{groupby}_stability"``.
     max_dense : int, default=20000
         Where labels are missing, up to this many cells are compared pair by pair; see
         :func:`conclust.confidence.item_consensus`.
@@ -291,7 +319,7 @@ def stability(
     Returns
     -------
     AnnData or None
-        None; the copy where one was asked for. These are written:
+        None; the copy if one was requested. These are written:
 
         ``uns[key_added]["table"]`` : DataFrame
             A row for each category: its "cells"; "consensus", how often two of them have the same label;
@@ -363,8 +391,215 @@ def stability(
     return adata if copy else None
 
 
+def members(
+    adata: Any,
+    n_members: int = 20,
+    *,
+    resolution: float | Sequence[float] | None = None,
+    neighbors_key: str | None = None,
+    quality: Quality = "modularity",
+    key_added: str = "leiden",
+    random_state: RandomStateLike = 0,
+    n_jobs: int | None = None,
+    copy: bool = False,
+) -> Any:
+    """Cluster the graph of neighbours many times by the Leiden algorithm: columns for a consensus.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The cells, with the weights of their graph in ``adata.obsp["connectivities"]``, as
+        ``scanpy.pp.neighbors`` leaves them.
+    n_members : int, default=20
+        Number of columns.
+    resolution : float or sequence of float, default=None
+        Resolution of the members; of several, members take turns. None: drawn log-uniformly from [0.3, 5].
+    neighbors_key : str, default=None
+        The `key_added` of ``scanpy.pp.neighbors``, where it had one.
+    quality : {"modularity", "cpm"}, default="modularity"
+        What communities maximise.
+    key_added : str, default="leiden"
+        Columns are called ``f"{key_added}_{u}"``, from the coarsest resolution to the finest.
+    random_state : int, Generator, SeedSequence or RandomState, default=0
+        Source of the seeds and the resolutions.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+    copy : bool, default=False
+        Whether a copy is written into, and returned.
+
+    Returns
+    -------
+    AnnData or None
+        None; the copy if one was requested. These are written:
+
+        ``obs[f"{key_added}_{u}"]`` : category
+            The communities of member u.
+        ``uns[f"{key_added}_members"]`` : dict
+            "params", and "table", a DataFrame with a row for each column: "resolution" and "clusters".
+
+    Raises
+    ------
+    InputError
+        If there is no such graph, or it is not symmetric.
+    ParameterError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    The algorithm is the package's own; neither scanpy nor leidenalg is needed.
+
+    Examples
+    --------
+    >>> import anndata, pandas as pd
+    >>> import scipy.sparse as sp
+    >>> import conclust.sc as ccs
+    >>> pairs = sp.block_diag([[[0, 1], [1, 0]]] * 3, format="csr")
+    >>> adata = anndata.AnnData(obs=pd.DataFrame(index=list("uvwxyz")), obsp={"connectivities": pairs})
+    >>> ccs.tl.members(adata, 3)
+    >>> ccs.get.ensemble(adata, prefix="leiden_")
+    Ensemble(6 objects, 3 partitions of 3 clusters)
+    """
+    import pandas as pd
+
+    owner = "sc.tl.members"
+    check_annotated(adata, owner)
+    n_members = check_int(n_members, "n_members", owner)
+    check_option(quality, "quality", owner, Quality)
+    check_bool(copy, "copy", owner)
+    threads = thread_count(n_jobs, owner)
+    root = seed_sequence(random_state, owner)
+    rates, named = resolutions_of(resolution, n_members, root, owner)
+    network = graph_of(adata, neighbors_key, owner)
+    alone = np.ones(network.n_nodes)
+    graph = CommunityGraph.of(network.starts, network.ends, network.weights, alone, quality)
+    tasks = list(zip(rates, spawn_seeds(root, n_members), strict=True))
+    with side_by_side(min(threads, n_members)) as work:
+        runs = list(work(lambda task: graph.communities(float(task[0]), task[1]), tasks))
+    adata = adata.copy() if copy else adata
+    names = [f"{key_added}_{u}" for u in range(n_members)]
+    kind: Any = pd.Categorical
+    for name, (labels, count) in zip(names, runs, strict=True):
+        adata.obs[name] = kind.from_codes(labels, categories=[str(k) for k in range(count)])
+    adata.uns[f"{key_added}_members"] = {
+        "params": {
+            "n_members": n_members,
+            "resolution": named,
+            "quality": quality,
+            "neighbors_key": "" if neighbors_key is None else neighbors_key,
+            "random_state": str(repeating(root)),
+            "conclust_version": __version__,
+        },
+        "table": pd.DataFrame(
+            {"resolution": rates, "clusters": [count for _, count in runs]}, index=names
+        ),
+    }
+    return adata if copy else None
+
+
+def inconsistency(
+    adata: Any,
+    keys: str | Sequence[str] | None = None,
+    *,
+    prefix: str | None = None,
+    by: By = "name",
+    missing: Missing = "unobserved",
+    key_added: str = "inconsistency",
+    copy: bool = False,
+) -> Any:
+    """Say how much clusterings of one resolution differ by their seed: the inconsistency coefficient of scICE.
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        What has the columns.
+    keys : str or sequence of str, default=None
+        The columns of ``adata.obs`` that hold labels: several seeds of each resolution.
+    prefix : str, default=None
+        Instead of `keys`: all columns that begin so, in the order of what follows.
+    by : {"name", "number", "all"}, default="name"
+        Which columns are of one group. "name": those whose names are the same before the last underscore
+        ("leiden_0.50_3" is of "leiden_0.50"). "number": those with the same number of clusters, as scICE has it.
+        "all": all.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        What -1 and the category "-1" mean.
+    key_added : str, default="inconsistency"
+        What the result is called.
+    copy : bool, default=False
+        Whether a copy is written into, and returned.
+
+    Returns
+    -------
+    AnnData or None
+        None; the copy if one was requested. ``uns[key_added]`` has "params" and "table", a DataFrame with a row
+        for each group: "columns", how many; "different", how many of them differ; "clusters", their median number;
+        "ic", 1 where all are equal and more the more they differ; "typical", the column
+        most similar to the others.
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or holds numbers that are no labels.
+    ParameterError
+        If a parameter is out of its range.
+
+    See Also
+    --------
+    conclust.confidence.inconsistency : The coefficient of any ensemble.
+
+    Examples
+    --------
+    >>> import anndata, pandas as pd
+    >>> import conclust.sc as ccs
+    >>> runs = pd.DataFrame(
+    ...     {"leiden_1_0": [0, 0, 1, 1], "leiden_1_1": [1, 1, 0, 0], "leiden_2_0": [0, 0, 1, 2], "leiden_2_1": [0, 1, 2, 2]},
+    ...     index=list("wxyz"),
+    ... )
+    >>> adata = anndata.AnnData(obs=runs)
+    >>> ccs.tl.inconsistency(adata, prefix="leiden_")
+    >>> adata.uns["inconsistency"]["table"][["columns", "different", "ic"]].round(3)
+              columns  different     ic
+    leiden_1        2          1  1.000
+    leiden_2        2          2  1.333
+    """
+    import pandas as pd
+
+    owner = "sc.tl.inconsistency"
+    columns = chosen_keys(adata, keys, prefix, owner)
+    check_option(by, "by", owner, By)
+    check_bool(copy, "copy", owner)
+    ensemble = read_columns(adata, columns, missing=missing, owner=owner).ensemble(None)
+    numbers = ensemble.cluster_counts
+    if by == "name":
+        groups = [name.rpartition("_")[0] or name for name in columns]
+    else:
+        groups = [str(number) if by == "number" else "all" for number in numbers]
+    rows = {}
+    for group in dict.fromkeys(groups):
+        of = np.array([u for u, name in enumerate(groups) if name == group])
+        found = confidence.inconsistency(ensemble.subset(partitions=of))
+        rows[group] = {
+            "columns": len(of),
+            "different": found.n_different,
+            "clusters": float(np.median(numbers[of])),
+            "ic": found.coefficient,
+            "typical": columns[of[found.typical]],
+        }
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    adata = adata.copy() if copy else adata
+    adata.uns[key_added] = {
+        "params": {
+            "keys": np.array(columns),
+            "by": by,
+            "missing": missing,
+            "conclust_version": __version__,
+        },
+        "table": table,
+    }
+    return adata if copy else None
+
+
 def _check_key(key: Any, taken: Sequence[str], owner: str) -> None:
-    """Refuse a name that is none, or that a column which is read has."""
+    """Refuse an invalid key, or one that is an input column."""
     if not isinstance(key, str) or not key or key in taken:
         refuse("key_added", owner, f"a name other than {list(taken)}", key)
 

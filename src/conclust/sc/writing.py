@@ -8,11 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._validation import missing_extra
+from conclust.confidence import ClusterSplits, PartitionConfidence
 from conclust.exceptions import InputError
 from conclust.matching import names_from
 from conclust.sc.columns import categorical, names_of
 
-__all__ = ["check_parent", "cluster_names", "inherit_colours", "write_clusters"]
+__all__ = [
+    "check_parent",
+    "cluster_names",
+    "cluster_table",
+    "column_table",
+    "inherit_colours",
+    "write_clusters",
+]
 
 
 def write_clusters(
@@ -30,13 +38,13 @@ def write_clusters(
     adata : AnnData or MuData
         Where to.
     key : str
-        What they are called.
+        Name of the columns.
     labels : ndarray of shape (n_cells,)
         Places in `names`; negative: no cluster, which is NaN.
     confidence : ndarray of shape (n_cells,)
-        How sure.
+        Confidence of each cell.
     membership : ndarray of shape (n_cells, n_held) or None
-        Of an earlier consensus of this name none is left.
+        Membership; that of an earlier consensus with this name is removed.
     names : list of str
         The categories.
     """
@@ -59,6 +67,34 @@ def cluster_names(adata: Any, labels: NDArray[np.int64], column: str | None) -> 
     return list(names_from(labels, names_of(adata.obs[column])).names)
 
 
+def column_table(columns: tuple[str, ...], compared: PartitionConfidence) -> Any:
+    """Return the frame of the columns: their agreement with the consensus, and their share of the weights."""
+    import pandas as pd
+
+    return pd.DataFrame({"agreement": compared.nmi, "weight": compared.weight}, index=list(columns))
+
+
+def cluster_table(
+    names: list[str],
+    labels: NDArray[np.int64],
+    confidence: NDArray[np.float64],
+    splits: ClusterSplits | None,
+) -> Any:
+    """Return the frame of the clusters: cells, mean confidence, and by how many columns each is split."""
+    import pandas as pd
+
+    held = labels >= 0
+    cells = np.bincount(labels[held], minlength=len(names))
+    total = np.bincount(labels[held], np.nan_to_num(confidence[held]), len(names))
+    table = pd.DataFrame(
+        {"cells": cells, "confidence": total / np.maximum(cells, 1)}, index=list(names)
+    )
+    if splits is not None:
+        table["parts"] = splits.n_parts
+        table["split_by"] = splits.n_partitions
+    return table
+
+
 def check_parent(adata: Any, parent: str, owner: str) -> None:
     """Refuse a column that clusters cannot have their colours from."""
     if parent not in adata.obs.columns or f"{parent}_colors" not in adata.uns:
@@ -74,7 +110,7 @@ def check_parent(adata: Any, parent: str, owner: str) -> None:
 def inherit_colours(adata: Any, key: str, parent: str) -> None:
     """Give clusters the colours of the categories that they share most cells with, where they have none.
 
-    Of clusters that share most cells with the same category the one with the most has its colour; the others
+    Among clusters that share most cells with the same category, the one with the most has its colour; the others
     have new ones, so that no two are alike.
     """
     if f"{key}_colors" in adata.uns:

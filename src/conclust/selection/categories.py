@@ -64,11 +64,11 @@ def beside(
     scores : ndarray of shape (n_samples, r)
         Principal scores of the numbers.
     codes : ndarray of shape (n_samples, n_columns)
-        What `read_categories` returns.
+        Result of `read_categories`.
     n_features : int
         Columns of numbers that the scores were made of.
     weight : float
-        How many columns of numbers one of categories counts for.
+        Number of columns of numbers that a column of categories counts for.
     """
     each = float(np.square(scores).sum()) / (len(scores) * n_features)
     blocks, widths = [scores], [scores.shape[1]]

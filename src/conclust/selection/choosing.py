@@ -27,9 +27,9 @@ from conclust.selection.pairs import check_window
 from conclust.selection.points import components_for, read, scores_of
 from conclust.selection.reference_cache import open_reference_cache
 from conclust.selection.resampling import check_clusterer, drawn_size
+from conclust.selection.second import OTHERS, Second, ask
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
-from conclust.selection.shape import gap_doubts
 from conclust.selection.strength import prediction_strength
 from conclust.selection.tabling import assemble
 from conclust.selection.testing import OneClusterTest
@@ -66,7 +66,7 @@ def choose(
     cache_dir: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Selection:
-    """Say how many clusters points have: one, by a p-value, or the number with stable clusters.
+    """Say how many clusters points have: one, by two questions, or the number with stable clusters.
 
     For each K, resamples of the points are clustered (Monti et al. 2003 [1]_). The consensus matrix
     says how often two objects are together, of the resamples that drew both. PAC [2]_ is the share of
@@ -90,7 +90,7 @@ def choose(
         vary as much as a column of X. References permute each column by itself, and the p-value is then
         of one Gaussian cloud with categories that depend on nothing.
     category_weight : float, default=1.0
-        How many columns of X each column of categories counts for. Above 0.
+        Number of columns of X that each column of categories counts for. Above 0.
     clusterer : "kmeans" or clusterer, default="kmeans"
         Clusters each resample. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
         native code. Or a scikit-learn clusterer with a parameter ``n_clusters``, at its own cost.
@@ -108,6 +108,7 @@ def choose(
           M3C. The test rejects too seldom, and more so with more features.
         - "unimodal": every component from the nearest density with one mode. The test takes fewer skewed
           clouds for several clusters, and finds fewer clusters.
+        - "flat", "skewed": boxes and exponential clouds of the same covariance, those of the second question.
         - None: no references and no p-value; the number by the sharp score [4]_, from 2 on.
     n_references : int, default=99
         References at most: no p-value is below 1 / (n_references + 1).
@@ -117,7 +118,7 @@ def choose(
         None: only where references are costly (from 20,000 numbers in the points tested on, or with a
         clusterer of your own).
     alpha : float in (0, 1), default=0.05
-        There is more than one cluster if the p-value is at most this.
+        Level of the p-value, and of the borders. Flat and skewed clouds are rejected at twice the level.
     window : tuple of two floats, default=(0.1, 0.9)
         A pair is ambiguous if its share of being together is above the first and at most the second.
     n_components : int, default=None
@@ -167,13 +168,15 @@ def choose(
     -----
     SelectionWarning
         Doubts about the number chosen: other criteria, a small or loose cluster, the largest K
-        tried, no gap between clusters. Also references that will take more than a minute.
+        tried, no border that holds. Also references that will take more than a minute.
 
     Notes
     -----
     A p-value of at most `alpha` says "more stable than one Gaussian", not "clusters": k-means cuts a flat
-    square into four stable quarters, and a skewed cloud into stable parts. Where no gap is seen between the
-    clusters (:func:`conclust.confidence.cluster_gaps`), ``doubts`` has a sentence on it.
+    square into four stable quarters, and a skewed cloud into stable parts. Hence the second question, with null
+    "rotation" or "gaussian". ``borders`` has the tests, on all points and at the number that RCSI shows; ``p_value_clouds``
+    the larger of the p-values of flat and skewed clouds, of at most 39 each. It is NaN where a border holds: these
+    clouds are not needed then. With categories no borders are tested.
 
     The table has for each K:
 
@@ -193,7 +196,7 @@ def choose(
     - lifetime, smallest_cluster: of K clusters in the tree; how many objects
     - resamples_with_k: share of the resamples with K clusters, not fewer; a number that most resamples
       do not have is not chosen
-    - p_value_k, p_value_k_beta: of this K alone, for pictures; the smallest over K is no p-value. The
+    - p_value_k, p_value_k_beta: of this K alone, for pictures; the smallest over K is not a p-value. The
       second one extrapolates by a beta distribution, as M3C does
     - log_pac_null_mean, log_pac_null_sd: of the references
     - of "all" criteria: bic, of a mixture of K components on the labels, the smaller the better, but of
@@ -273,7 +276,7 @@ def choose(
     root = seed_sequence(random_state, _OWNER)
     (
         *(draw_seed, test_seed, null_seed, design_seed, part_seed, split_seed),
-        gap_seed,
+        border_seed,
     ) = spawn_sequences(root, 7)
 
     def placed(rows: Any = slice(None)) -> tuple[NDArray[np.float64], list[int] | None]:
@@ -295,6 +298,20 @@ def choose(
             n, max_dense=max_dense, n_pairs=n_pairs, window=ends, n_jobs=threads, seed=design_seed
         )
         measured = _measure(ensembles, scores, asked, design, split_seed, criteria, clock)
+
+    def asked_again(labels: NDArray[np.int64]) -> Second:
+        """Ask the second question of the clusters that would be chosen."""
+        seeds = dict(zip(OTHERS, spawn_sequences(null_seed, len(OTHERS)), strict=True))
+
+        def compare(clouds: Settings) -> Verdict | None:
+            assert clouds.null is not None
+            return _test(
+                tested, widths, clouds, (of_tested, seeds[clouds.null]), bool(sequential), clock
+            )
+
+        with one_library_thread():
+            return ask(scores, labels, asked, level, border_seed, compare, borders=codes is None)
+
     settings = {
         "clusterer": clusterer if isinstance(clusterer, str) else repr(clusterer),
         "n_samples": n,
@@ -325,7 +342,7 @@ def choose(
         settings,
         verdict=verdict,
         why_no_p=why_no_p,
-        more_doubts=lambda labels: gap_doubts(scores, labels, gap_seed, threads),
+        ask=asked_again,
     )
 
 
@@ -372,9 +389,9 @@ def _test(
     widths : list of int or None
         Columns of each block of the scores, where there are categories.
     asked : Settings
-        How they are resampled.
+        Settings of the resampling.
     seeds : (SeedSequence, SeedSequence)
-        Of the draws, of the references.
+        Seeds of the draws and of the references.
     sequential : bool
         Whether references are drawn one after the other.
     clock : _Clock
@@ -413,11 +430,11 @@ def _measure(
     scores : ndarray of shape (n_samples, r)
         Principal scores of the points.
     asked : Settings
-        How they were resampled.
+        Settings of the resampling.
     design : Design
-        Which pairs and objects are counted.
+        Pairs and objects that are counted.
     seed : SeedSequence
-        Of prediction strength and of costly criteria.
+        Seed of prediction strength and of costly criteria.
     criteria : {"usual", "all"}
         Whether costly ones are there.
     clock : _Clock

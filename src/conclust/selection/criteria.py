@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import cophenet
-from scipy.spatial.distance import squareform
 
 from conclust._labels import MISSING, indicator_of, over_partitions
 from conclust.agreement import partition_similarities
@@ -80,7 +78,7 @@ class SharpCounts:
     Attributes
     ----------
     together_within, observed_within, together, observed : ndarray of shape (n_partitions,)
-        Of the pairs within clusters, and of all pairs.
+        Counts of the pairs within clusters, and of all pairs.
     """
 
     together_within: NDArray[np.int64]
@@ -201,11 +199,15 @@ class Matrices:
         n_jobs: int,
     ) -> Matrices:
         """Count the pairs of all objects of the ensemble, which are the leaves of the tree."""
+        from scipy.cluster.hierarchy import cophenet
+
         c, N = evidence(ensemble, max_dense=None, n_jobs=n_jobs)
         return cls(labels, cophenet(tree), c, N)
 
     def of_some(self, at: NDArray[np.int64]) -> Matrices:
         """Return the same of some of the objects."""
+        from scipy.spatial.distance import squareform
+
         square = np.ix_(at, at)
         heights = squareform(squareform(self.heights)[square], checks=False)
         return Matrices(self.labels[at], heights, self.counts[square], self.copresence[square])
@@ -263,6 +265,8 @@ def cluster_consensus(
 
 def _cophenetic(M: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
     """Return the correlation of 1 - M with the heights at which the tree joins pairs."""
+    from scipy.spatial.distance import squareform
+
     together = squareform(M, checks=False)
     known = np.isfinite(together)
     if not known.all():

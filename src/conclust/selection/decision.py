@@ -13,6 +13,7 @@ __all__ = [
     "REFERENCES",
     "Decision",
     "decide",
+    "more_than_gaussian",
     "numbers_tried",
     "relative_stability",
     "without_clusters",
@@ -88,7 +89,7 @@ def decide(
     table : dict of ndarray
         The criteria, one value a K.
     p_value : float
-        Of a single cluster; NaN where it was not tested.
+        P-value of a single cluster; NaN if it was not tested.
     n_references : int
         References that the p-value comes from.
     alpha : float
@@ -161,17 +162,27 @@ def decide(
     return Decision(best, best, alternatives, reason, tuple(doubts))
 
 
+def more_than_gaussian(p_value: float, n_references: int, null: str | None) -> str:
+    """Return "more structure than one Gaussian (p = 0.01, 99 rotations)"."""
+    test = f"p = {p_value:.3g}, {n_references} {REFERENCES.get(null or '', '')}"
+    return f"more structure than one Gaussian ({test})"
+
+
 NO_CONTRAST = "at no number are objects of a cluster together more often than others"
 _NAMES = {"rcsi": "RCSI", "sharp": "the sharp score", "mean_ari": "the mean ARI of resamples"}
 REFERENCES = {
     "rotation": "rotations",
     "gaussian": "Gaussian references",
     "unimodal": "unimodal references",
+    "flat": "flat clouds",
+    "skewed": "skewed clouds",
 }
 NOTHING = {
     "rotation": "one Gaussian cloud of the same covariance",
     "gaussian": "Gaussian clouds with the deviations of the components",
     "unimodal": "clouds with components of one mode each",
+    "flat": "flat clouds of the same covariance",
+    "skewed": "skewed clouds of the same covariance",
 }
 
 

@@ -115,7 +115,7 @@ def _count_drawn(
     rng : Generator
         Source of the pairs.
     threads : int
-        Of the counting.
+        Number of threads for counting.
     """
     i, j = sample_of_pairs(n, n_pairs, rng)
     if store is None:

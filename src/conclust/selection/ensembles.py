@@ -21,7 +21,7 @@ from conclust.selection.tabling import assemble
 __all__ = ["choose_from"]
 
 _OWNER = "choose_from"
-_WHY_NO_P = "without the points there is nothing to compare with that has no clusters"
+_WHY_NO_P = "labels alone give no reference without clusters to compare with"
 
 
 def choose_from(

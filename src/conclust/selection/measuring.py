@@ -8,13 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import silhouette_samples
 
 from conclust._labels import MISSING, NOISE
 from conclust._random import generator
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, InputError
 from conclust.placing import shared_clusterings
 from conclust.selection.criteria import (
     Matrices,
@@ -54,7 +53,7 @@ class Design:
     pairs : (i, j) or None
         The pairs of the distribution function, where they are not all.
     window : (u1, u2)
-        Of PAC.
+        Limits of PAC.
     n_jobs : int
         Threads.
     """
@@ -212,7 +211,7 @@ def measure(
     k : int
         Clusters of the consensus.
     design : Design
-        Which pairs and objects are looked at.
+        Pairs and objects that are examined.
     consensus : Consensus, default=None
         The tree, where one serves several K. None: grown here.
     points : ndarray of shape (n_samples, r), default=None
@@ -252,6 +251,12 @@ def measure(
     for group in groups_of(m):
         left = square.without(some_labels[:, group])
         pairs = table_of(left.counts, left.copresence, m)
+        if not pairs.n_pairs:
+            raise InputError(
+                f"Standard errors come from partitions left out in turn. With K = {k} and without partition "
+                f"{', '.join(map(str, group))} there are no two objects that a partition observed: pass partitions "
+                "that observe more of the objects."
+            )
         without.append(criteria(np.setdiff1d(everything, group), pairs, left))
     errors = {name: jackknife(np.array([one[name] for one in without])) for name in values}
     agreed = concordance(ensemble, labels)
@@ -281,4 +286,6 @@ def _widths(
     rows = rows[_spaced(len(rows), _WIDTHS)]
     if points is None or not 1 < len(np.unique(labels[rows])) < len(rows):
         return np.empty(0)
+    from sklearn.metrics import silhouette_samples
+
     return np.asarray(silhouette_samples(points[rows], labels[rows]))

@@ -20,15 +20,17 @@ __all__ = [
     "Null",
     "Verdict",
     "fixed_test",
+    "flat",
     "gaussian",
     "rotation",
     "sequential_p_value",
     "sequential_test",
+    "skewed",
     "studentised",
     "unimodal",
 ]
 
-Null = Literal["rotation", "gaussian", "unimodal"]
+Null = Literal["rotation", "gaussian", "unimodal", "flat", "skewed"]
 
 # References that fix the mean and the deviation of a sequential test, and are then forgotten.
 FIXING = 19
@@ -39,7 +41,7 @@ _SAME = 1e-9
 
 
 def rotation(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return scores with the singular values of Z and left singular vectors drawn anew.
+    """Return scores with the singular values of Z and left singular vectors drawn again.
 
     Parameters
     ----------
@@ -88,10 +90,35 @@ def unimodal(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.flo
     return made
 
 
+def flat(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return scores of independent uniform components, with the same Z'Z: a box as long and wide as the points.
+
+    Of a square, a cube or a strip the points and the references are alike.
+    """
+    return _with_products(rng.uniform(size=Z.shape), Z)
+
+
+def skewed(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return scores of independent exponential components, each in a random direction, with the same Z'Z."""
+    signs = rng.choice(np.array([-1.0, 1.0]), Z.shape[1])
+    return _with_products(rng.exponential(size=Z.shape) * signs, Z)
+
+
+def _with_products(W: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return draws with columns of mean 0 and the inner products of Z, turned as little as possible."""
+    W = W - W.mean(axis=0)
+    values, V = np.linalg.eigh(W.T @ W)
+    # With as many components as objects there are directions in which the draws do not vary.
+    scale = 1.0 / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+    return np.ascontiguousarray((W @ V) * scale @ V.T * np.sqrt((Z * Z).sum(axis=0)))
+
+
 NULLS: dict[Null, Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]] = {
     "rotation": rotation,
     "gaussian": gaussian,
     "unimodal": unimodal,
+    "flat": flat,
+    "skewed": skewed,
 }
 
 
@@ -193,7 +220,7 @@ def sequential_test(
     most : int
         References at most, besides those that fix mean and deviation.
     batch : int
-        How many are asked for at a time; the result does not depend on it.
+        Number requested at a time; the result does not depend on it.
     """
     fixing = reference_logs(0, FIXING)
     mean, sd = fixing.mean(axis=0), fixing.std(axis=0)

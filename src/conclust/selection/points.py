@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 
+from conclust._points import refuse_gaps
+from conclust._sklearn import BaseEstimator
 from conclust._validation import check_column_names, check_int
 from conclust.exceptions import InputError
 from conclust.generation.labelling import scaled
@@ -33,14 +34,7 @@ def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[NDArray[np.float64], S
         raise InputError(
             f"{owner} needs two objects at least. Got {len(points)}: a row of X is an object."
         )
-    bad = ~np.isfinite(points)
-    if bad.any():
-        row, column = (int(at) for at in np.argwhere(bad)[0])
-        raise InputError(
-            f"X must hold finite numbers. Got {np.count_nonzero(bad)} cells that are missing (NaN) or "
-            f"infinite instead, the first at row {row}, column {column}. Fill them "
-            "(sklearn.impute.SimpleImputer), or leave such objects out."
-        )
+    refuse_gaps(points, X, "Input X")
     scaling = fitted_scaling(scale, [points], getattr(reader, "feature_names_in_", None))
     return scaled(points, scaling.scaler), scaling
 
@@ -65,7 +59,7 @@ def scores_of(points: NDArray[np.float64], n_components: int | None) -> NDArray[
     points : ndarray of shape (n_samples, n_features)
         Finite numbers.
     n_components : int, default=None
-        How many components to keep. None: all in which the points vary.
+        Number of components to keep. None: all in which the points vary.
 
     Returns
     -------

@@ -31,7 +31,7 @@ class ReferenceCache:
     folder : Path
         The user's alone to read.
     key : str
-        What determines a reference but its number.
+        Key of everything that determines a reference except its number.
     n_k : int
         Numbers of clusters of each.
     """
@@ -44,7 +44,7 @@ class ReferenceCache:
         return self.folder / f"reference-{self.key}-{r}.json"
 
     def read(self, r: int) -> NDArray[np.float64] | None:
-        """Return a reference; None where it is not there, or is damaged and must be made anew."""
+        """Return a reference; None where it is not there, or is damaged and must be made again."""
         try:
             entry = read_json(self._path(r))
             if entry["format"] != _FORMAT or entry["key"] != self.key or entry["number"] != r:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._validation import check_bool, refuse
+from conclust.confidence import BorderTests
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 from conclust.exceptions import DenseLimitError, MissingExtraError
@@ -28,7 +29,7 @@ class Selection:
     n_clusters : int
         The number chosen; 1 where no number is more stable than where there are no clusters.
     p_value : float
-        Of one cluster; NaN where there is no null to compare with.
+        P-value of a single cluster; NaN if there was no null.
     n_references : int
         References that the p-value rests on.
     reason : str
@@ -40,8 +41,8 @@ class Selection:
     k : ndarray of shape (n_k,)
         The numbers tried, rising.
     table : dict of ndarray of shape (n_k,)
-        The criteria, and their standard errors (``..._se``), a value for each of `k`. NaN where there
-        is none. See `choose`.
+        The criteria, and their standard errors (``..._se``), a value for each of `k`. NaN without
+        any. See `choose`.
     null : ndarray of shape (n_references, n_k)
         PAC of the references; of shape (0, n_k) where there are none.
     labels : dict of int to ndarray of shape (n_samples,)
@@ -51,11 +52,16 @@ class Selection:
     trees : dict of int to ndarray of shape (n_leaves - 1, 4)
         The dendrogram that the labels are cut from, average linkage on 1 less the consensus matrix.
     leaves : dict of int to ndarray of shape (n_leaves,)
-        Which objects its leaves are: all that were drawn, or some of very many.
+        Objects of its leaves: all that were drawn, or some of very many.
     pairs : dict of int to PairCounts
-        How many pairs of objects were together c times of N.
+        Number of pairs of objects that were together c times of N.
     settings : dict
-        How all this was made; `random_state` is what repeats it, where none was given too.
+        Settings of the run; `random_state` repeats it, even if none was given.
+    borders : BorderTests or None
+        Which borders hold between the clusters of the number that the criteria show, also where the answer is one
+        cluster because none does. None where one Gaussian is not rejected, or borders were not tested.
+    p_value_clouds : float
+        The p-value of one flat or skewed cloud, the larger of both; NaN where this was not tested.
     """
 
     n_clusters: int
@@ -73,6 +79,8 @@ class Selection:
     leaves: dict[int, NDArray[np.int64]] = field(repr=False)
     pairs: dict[int, PairCounts] = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
+    borders: BorderTests | None = field(repr=False, default=None)
+    p_value_clouds: float = float("nan")
 
     @property
     def labels_(self) -> NDArray[np.int64]:
@@ -81,6 +89,18 @@ class Selection:
             return self.labels[self.n_clusters]
         first = next(iter(self.labels.values()))
         return np.zeros(len(first), dtype=np.int64)
+
+    @property
+    def n_borders(self) -> int:
+        """Number of borders that were tested."""
+        return 0 if self.borders is None else self.borders.n_borders
+
+    @property
+    def n_held(self) -> int:
+        """Number of these borders that hold at the level of the selection."""
+        if self.borders is None:
+            return 0
+        return int((self.borders.adjusted <= self.settings["alpha"]).sum()) // 2
 
     def consensus_matrix(
         self, n_clusters: int, *, max_dense: int | None = 20_000
@@ -158,7 +178,7 @@ class Selection:
         Raises
         ------
         ParameterError
-            If the window is none, or `strict` is no bool.
+            If the window is invalid, or `strict` is not a bool.
         """
         ends = check_window(window, "Selection.pac")
         check_bool(strict, "strict", "Selection.pac")
@@ -219,7 +239,7 @@ class Selection:
         Raises
         ------
         FileFormatError
-            If the file is no selection, damaged, or of another format.
+            If the file is not a selection, damaged, or of another format.
         OSError
             If the file cannot be read.
         """

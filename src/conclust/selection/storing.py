@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import is_valid_linkage
 
 from conclust._ensemble_file import EXPECTED as OF_ENSEMBLES
 from conclust._storage import Expected, PathLike, read_npz, write_npz
 from conclust.ensemble import Ensemble, packed, unpacked
 from conclust.exceptions import FileFormatError
+from conclust.selection.border_storing import packed_borders, unpacked_borders
 from conclust.selection.pairs import PairCounts
 
 __all__ = ["load", "save"]
@@ -52,7 +52,7 @@ def save(path: PathLike, fields: dict[str, Any]) -> None:
         "leaf_counts": np.array([len(fields["leaves"][k]) for k in ks], dtype=np.int64),
         "pairs": np.concatenate([fields["pairs"][k].table.ravel() for k in ks]),
     }
-    p_value = fields["p_value"]
+    p_value, clouds = fields["p_value"], fields["p_value_clouds"]
     meta = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -61,6 +61,8 @@ def save(path: PathLike, fields: dict[str, Any]) -> None:
         "columns": list(fields["table"]),
         "sampled": [bool(fields["pairs"][k].sampled) for k in ks],
         "p_value": None if math.isnan(p_value) else p_value,
+        "p_value_clouds": None if math.isnan(clouds) else clouds,
+        "borders": packed_borders(fields["borders"]),
         "alternatives": list(fields["alternatives"]),
         "doubts": list(fields["doubts"]),
         **{name: fields[name] for name in _TOLD},
@@ -90,21 +92,28 @@ def load(path: PathLike) -> dict[str, Any]:
     tables = np.split(own["pairs"], np.cumsum([side**2 for side in sides])[:-1])
     for at, rows in enumerate(leaves):
         if not _is_tree(trees[at], rows, whole.n_samples) or not _are_pairs(tables[at], sides[at]):
-            _refuse(path, f"is damaged: its dendrogram or its pairs for K = {ks[at]} are none")
+            _refuse(path, f"is damaged: its dendrogram or its pairs for K = {ks[at]} are invalid")
     settings = dict(meta["settings"])
     if isinstance(settings.get("window"), list):
         settings["window"] = tuple(settings["window"])
-    p_value = meta["p_value"]
+    p_value, clouds = meta["p_value"], meta.get("p_value_clouds")
+    labels = {k: np.ascontiguousarray(own["labels"][:, at]) for at, k in enumerate(ks)}
+    try:
+        borders = unpacked_borders(meta.get("borders"), labels)
+    except (ValueError, TypeError, KeyError, OverflowError):
+        _refuse(path, "is damaged: its tests of borders do not fit")
     return {
         **{name: meta[name] for name in _TOLD},
         "settings": settings,
         "p_value": math.nan if p_value is None else float(p_value),
+        "p_value_clouds": math.nan if clouds is None else float(clouds),
+        "borders": borders,
         "alternatives": tuple(meta["alternatives"]),
         "doubts": tuple(meta["doubts"]),
         "k": own["k"],
         "table": dict(zip(meta["columns"], own["table"], strict=True)),
         "null": own["null"],
-        "labels": {k: np.ascontiguousarray(own["labels"][:, at]) for at, k in enumerate(ks)},
+        "labels": labels,
         "ensembles": {
             k: whole
             if meta["shared"]
@@ -128,9 +137,9 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
     lists = {name: meta.get(name) for name in ("columns", "sampled", "alternatives", "doubts")}
     if not words or not all(isinstance(found, list) for found in lists.values()):
         return False
-    p_value = meta.get("p_value")
-    if not (p_value is None or (type(p_value) in (int, float) and 0 <= p_value <= 1)):
-        return False
+    for p_value in (meta.get("p_value"), meta.get("p_value_clouds")):
+        if not (p_value is None or (type(p_value) in (int, float) and 0 <= p_value <= 1)):
+            return False
     shapes = (
         n_k > 0
         and k.dtype == own["labels"].dtype == own["pairs"].dtype == np.int64
@@ -164,6 +173,8 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
 
 def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
     """Tell whether the leaves are objects, each once, and the tree is one of so many leaves."""
+    from scipy.cluster.hierarchy import is_valid_linkage
+
     once = (np.diff(leaves) > 0).all() and leaves[0] >= 0 and leaves[-1] < n
     valid = not len(tree) or is_valid_linkage(tree.astype(np.float64))
     return bool(once and valid and np.isfinite(tree).all())

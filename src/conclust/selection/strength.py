@@ -19,7 +19,7 @@ def prediction_strength(
 ) -> NDArray[np.float64]:
     """Return the prediction strength of k-means for each of six splits into halves.
 
-    Of the pairs of a cluster of one half, the share that the centres of the other half keep together;
+    Share of the pairs of a cluster of one half that the centres of the other half keep together;
     the smallest over clusters (Tibshirani and Walther, JCGS 14:511, 2005). NaN where a half has fewer
     objects than clusters.
     """

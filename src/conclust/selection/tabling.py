@@ -12,11 +12,11 @@ from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
 from conclust.selection.criteria import jackknife
-from conclust.selection.decision import decide, relative_stability
+from conclust.selection.decision import decide, more_than_gaussian, relative_stability
 from conclust.selection.measuring import Measured
 from conclust.selection.null import Verdict
+from conclust.selection.second import Second
 from conclust.selection.selection import Selection
-from conclust.selection.shape import NO_GAP
 
 __all__ = ["assemble"]
 
@@ -29,7 +29,7 @@ def assemble(
     verdict: Verdict | None,
     why_no_p: str,
     nested: bool = True,
-    more_doubts: Callable[[NDArray[np.int64]], tuple[str, ...]] | None = None,
+    ask: Callable[[NDArray[np.int64]], Second] | None = None,
 ) -> Selection:
     """Make the table, decide, warn of doubts.
 
@@ -40,15 +40,15 @@ def assemble(
     ensembles : dict of Ensemble
         The resamples of each K.
     settings : dict
-        What was asked for.
+        Settings requested.
     verdict : Verdict or None
-        What the null said. None: there is none.
+        Result of the test, or None if it was not run.
     why_no_p : str
         Reason where there is none.
     nested : bool, default=True
         Whether each K has resamples of its own.
-    more_doubts : callable, default=None
-        Returns doubts about the labels chosen, where there are several clusters.
+    ask : callable, default=None
+        Returns what borders and other clouds say of the labels chosen, where there are several clusters.
     """
     ks = sorted(measured)
     table: dict[str, NDArray[np.float64]] = {}
@@ -83,20 +83,27 @@ def assemble(
         nested=nested,
         n_categories=settings.get("n_categories", 0),
     )
+    n_clusters, alternatives = decision.n_clusters, decision.alternatives
     doubts, reason = decision.doubts, decision.reason
-    if more_doubts is not None and decision.n_clusters > 1:
-        more = more_doubts(measured[decision.n_clusters].labels)
-        doubts = (*more, *doubts)
-        if any(doubt.startswith(NO_GAP) for doubt in more):
-            reason = f"{reason.removesuffix('.')}; {NO_GAP[0].lower()}{NO_GAP[1:]}."
+    second = Second()
+    if ask is not None and n_clusters > 1:
+        second = ask(measured[n_clusters].labels)
+        if second.one_cluster:
+            known = more_than_gaussian(p_value, n_references, settings.get("null"))
+            reason = f"1 cluster: {known}, {second.against}."
+            n_clusters, alternatives, doubts = 1, (), ()
+        else:
+            doubts = (*second.doubts, *doubts)
+            if second.words:
+                reason = f"{reason.removesuffix('.')}; {second.words}."
     if doubts:
         warn(" ".join(doubts), SelectionWarning)
     return Selection(
-        n_clusters=decision.n_clusters,
+        n_clusters=n_clusters,
         p_value=p_value,
         n_references=n_references,
         reason=reason,
-        alternatives=decision.alternatives,
+        alternatives=alternatives,
         doubts=doubts,
         k=np.array(ks),
         table=table,
@@ -107,6 +114,8 @@ def assemble(
         leaves={k: measured[k].rows for k in ks},
         pairs={k: measured[k].counts for k in ks},
         settings=settings,
+        borders=second.borders,
+        p_value_clouds=second.p_value,
     )
 
 
@@ -115,7 +124,7 @@ def _delta(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the relative growth of the area with K, never negative, and its standard error.
 
-    Of the smallest K tried it is the area itself, as Monti et al. have it for K = 2.
+    For the smallest K tried it is the area itself, as Monti et al. have it for K = 2.
     """
 
     def growth(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -37,13 +37,13 @@ class OneClusterTest:
     Parameters
     ----------
     settings : Settings
-        How each data set is resampled.
+        Settings for resampling each data set.
     points : ndarray of shape (n_samples, r)
         Principal scores.
     resamples : Resamples
         The draws, the same for the points and all references.
     seed : SeedSequence
-        Of the references: one descends from it for each.
+        Seed of the references: one descends from it for each.
     cache : ReferenceCache or None
         Where finished references are kept.
     report : callable

@@ -109,7 +109,7 @@ class Merging:
     total : float
         The mass of all.
     loss : ndarray of shape (k, k)
-        What is lost by merging two groups, as a share of the total; infinite where there are no two.
+        Loss of merging two groups, as a share of the total; infinite where there are no two.
     """
 
     group: NDArray[np.int64]
@@ -126,9 +126,9 @@ class Merging:
         Parameters
         ----------
         masses : ndarray of shape (k,)
-            Of the columns.
+            Masses of the columns.
         n_clusters : int
-            How many are to be left.
+            Number of clusters to leave.
         common : callable
             Gives `common_of_pairs`; asked for only if there is anything to merge.
         """

@@ -45,7 +45,7 @@ def degenerate_partitions(
     Returns
     -------
     ndarray of bool of shape (n_partitions,)
-        Which partitions are degenerate. None where more than three quarters of them (by weight)
+        Mask of the degenerate partitions. None where more than three quarters of them (by weight)
         would be: then most objects do belong together.
 
     Raises

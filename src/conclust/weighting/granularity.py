@@ -131,7 +131,7 @@ def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
     into = _into(ensemble, n_clusters)
     merged = _merged(ensemble, into)
     code_of = tuple(into)
-    if not ensemble.is_soft:  # codes are numbered anew, by first appearance
+    if not ensemble.is_soft:  # codes are numbered again, by first appearance
         code_of = tuple(np.empty(len(new), dtype=np.int64) for new in into)
         for table, before, after in zip(code_of, ensemble.codes.T, merged.codes.T, strict=True):
             known = before < len(table)

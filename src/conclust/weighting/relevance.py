@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import number_array, shown
+from conclust._containers import number_array
+from conclust._validation import shown
 from conclust.exceptions import InputError
 
 __all__ = ["index_table", "relevance_weights"]
@@ -28,7 +29,7 @@ def relevance_weights(
     values : array-like of shape (n_indices, n_partitions) or (n_partitions,)
         Values of the validity indices, of any kind: internal ones of the data, or agreements.
     weights : array-like of shape (n_partitions,), default=None
-        How much each partition counts in means and entropies. Partitions of weight 0 do not count,
+        Weight of each partition in means and entropies. Partitions of weight 0 do not count,
         and get 0. None: all alike.
 
     Returns
@@ -83,10 +84,7 @@ def relevance_weights(
 
 def index_table(values: ArrayLike, name: str) -> NDArray[np.float64]:
     """Return values of validity indices as a table: a row for each index, a column a partition."""
-    try:
-        table = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name!r} must be an array of numbers. {error}.") from error
+    table = np.atleast_2d(number_array(values, repr(name)))
     if table.ndim != 2 or table.shape[1] == 0 or not np.isfinite(table).all():
         raise InputError(
             f"{name!r} must hold finite numbers, a row for each index and a column for each "

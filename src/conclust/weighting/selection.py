@@ -8,11 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.cluster import KMeans
 
 from conclust._equal_rows import EqualRows
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._sklearn import clone
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.agreement import Measure, partition_similarities
@@ -330,7 +329,7 @@ def moderate_diversity(
     -----
     The diversity of a part is the mean of 1 - adjusted Rand index over its pairs. The paper, which
     finds ensembles of medium diversity better than very diverse ones, generates the candidates
-    anew each time; here they are parts of one ensemble.
+    again each time; here they are parts of one ensemble.
 
     References
     ----------
@@ -389,7 +388,7 @@ def resampled_selection(
     bootstrap : bool, default=False
         Whether partitions are drawn with replacement.
     fraction : float, default=None
-        How many partitions are drawn for a resample, as a share of all, in (0, 1]; rounded up. None: all
+        Share of the partitions drawn for a resample, in (0, 1]; rounded up. None: all
         with replacement, else half.
     judges : {"apart", "all"}, default="apart"
         Whose consensus a partition is compared with. "apart": of the resamples without it, where there
@@ -515,6 +514,8 @@ def _with_consensus(
 
 
 def _spectral(S: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
+    from sklearn.cluster import KMeans  # imported here, as a consensus does not need it
+
     degree = S.sum(axis=1)
     scaled = S / np.sqrt(degree[:, None] * degree)
     with one_library_thread():

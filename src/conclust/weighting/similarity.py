@@ -16,7 +16,7 @@ __all__ = ["as_members", "as_sums", "quality_of", "similarities"]
 
 
 def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
-    """Return the ensemble, made of label columns if they are none.
+    """Return the ensemble, made from label columns if necessary.
 
     Raises
     ------

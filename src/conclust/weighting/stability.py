@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._sklearn import clone
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.contingency import signed_codes
 from conclust.ensemble import Ensemble
@@ -45,7 +45,7 @@ def perturbed_stability(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        What the generator made of `X`: hard partitions. Their weights play no part.
+        Ensemble that the generator made from `X`: hard partitions. Their weights are not used.
     X : array-like of shape (n_samples, n_features)
         The points.
     generator : transformer
@@ -58,7 +58,7 @@ def perturbed_stability(
         resamples: evidence accumulated within the cluster. "jaccard": the mean over the resamples of the largest
         Jaccard index with a cluster there.
     n_resamples : int, default=20
-        How many parts are clustered.
+        Number of parts to cluster.
     fraction : float, default=0.8
         The size of a part, as a share of the points, in (0, 1]; rounded up, at least 2.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -73,7 +73,7 @@ def perturbed_stability(
     Raises
     ------
     ParameterError
-        If a parameter is out of its range, or `generator` is no generator or leaves its ``n_clusters`` open.
+        If a parameter is out of its range, or `generator` is not a generator or leaves its ``n_clusters`` open.
     InputError
         If `X` is not finite, or has another number of rows than the ensemble, or the generator makes another
         number of partitions.

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 
+from conclust._containers import number_array
+from conclust._points import refuse_gaps
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._scale import moderate
 from conclust._threads import one_library_thread
@@ -246,17 +247,13 @@ def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def points_of(members: Ensemble, X: ArrayLike) -> NDArray[np.float64]:
     """Return the points that an ensemble is of; refuse what cannot be them."""
     n = members.n_samples
-    try:
-        points = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"X must be an array of numbers. {error}.") from error
+    points = number_array(X, "'X'")
     if points.ndim != 2 or len(points) != n or points.shape[1] == 0:
         raise InputError(
             f"X must be of shape ({n}, n_features), a row for each object of the ensemble. Got shape "
             f"{points.shape} instead."
         )
-    if not np.isfinite(points).all():
-        raise InputError("X must be finite. Got NaN or infinite values: fill them in first.")
+    refuse_gaps(points, X)
     return points
 
 
@@ -265,6 +262,9 @@ def _index_of(name: str, points: NDArray[np.float64], codes: NDArray[np.int64]) 
     _, codes = np.unique(codes, return_inverse=True)
     if not 1 < (int(codes.max(initial=-1)) + 1) < len(codes):
         return float("nan")
+    # imported here, as a consensus does not need it
+    from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
+
     if name == "silhouette":
         return float(silhouette_score(points, codes))
     if name == "calinski_harabasz":

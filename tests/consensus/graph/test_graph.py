@@ -267,11 +267,12 @@ def test_pairs_must_fit():
 
 
 def test_too_large_for_all_pairs_names_what_is_not():
-    labels, _ = planted(n=200, flip=0.4)
+    rng = np.random.default_rng(0)
+    soft = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 200) for _ in range(4)])
     with pytest.raises(
         DenseLimitError, match=r"more than max_dense=50 allows.*pairs=.*HBGF or MCLA"
     ):
-        CSPA(3, max_dense=50).fit(labels)
+        CSPA(3, max_dense=50).fit(soft)
 
 
 def test_pairs_that_nobody_saw_are_said():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.cases import planted
 from tests.naive import losses as naive
+from tests.naive.partitions import all_partitions
 
 from conclust import BayesEstimate, Ensemble, MedianPartition
 from conclust.consensus.median import bayes_search
@@ -39,6 +40,42 @@ def test_the_loss_is_the_definition_and_below_all_draws_and_cuts(loss, odd):
     assert (
         model.expected_loss_ <= expected_losses(PartitionRows(cuts), ensemble, loss).min() + 1e-12
     )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_best_of_all_partitions_with_missing_objects_noise_and_weights(loss):
+    candidates = list(all_partitions(6))
+    for seed in range(12):
+        rng = np.random.default_rng([seed, LOSSES.index(loss)])
+        m = int(rng.integers(3, 8))
+        labels = np.column_stack([rng.integers(0, rng.integers(2, 5), 6) for _ in range(m)])
+        odd = rng.random(labels.shape)
+        labels[odd < 0.1] = -1
+        labels[odd > 0.9] = -2
+        labels[:, 0] = np.where(labels[:, 0] == -1, 0, labels[:, 0])
+        weights = rng.exponential(size=m)
+        found = BayesEstimate(loss=loss, random_state=seed).fit(Ensemble(labels, weights=weights))
+        least = min(naive.expected_loss(each, labels, loss, weights=weights) for each in candidates)
+        assert found.expected_loss_ == pytest.approx(least, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["omari", "nvi", "id", "nid"])
+def test_no_move_of_an_object_and_no_merge_lowers_a_loss_searched_by_slopes(loss):
+    ensemble = Ensemble(draws_of(6, n=400, m=12, flip=0.35, odd=True))
+    model = BayesEstimate(loss=loss, random_state=0, n_jobs=1).fit(ensemble)
+    assert model.converged_
+    k = model.n_clusters_
+    others = []
+    for c in range(k):
+        for i in np.random.default_rng(c).permutation(400)[:60]:
+            others.append(model.labels_.copy())
+            others[-1][i] = c
+        others += [np.where(model.labels_ == d, c, model.labels_) for d in range(c)]
+    for i in range(400):
+        others.append(model.labels_.copy())
+        others[-1][i] = k
+    losses = expected_losses(PartitionRows(np.array(others)), ensemble, loss, n_jobs=1)
+    assert losses.min() >= model.expected_loss_ - 1e-12
 
 
 @pytest.mark.parametrize("loss", ["vi", "binder"])

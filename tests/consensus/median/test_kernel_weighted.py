@@ -254,7 +254,7 @@ def test_indices_of_the_user_weigh_the_partitions():
     np.testing.assert_allclose(model.weights_, expected / expected.sum())
     with pytest.raises(InputError, match="'indices' must have a column for each of the 3"):
         KernelWeightedPartition(indices=[[1.0, 2.0]]).fit(E1)
-    with pytest.raises(InputError, match="'indices' must be an array of numbers"):
+    with pytest.raises(InputError, match="'indices' must be numbers"):
         KernelWeightedPartition(indices=[[1.0, 2.0], [3.0]]).fit(E1)
     with pytest.raises(InputError, match="'indices' must hold finite numbers"):
         KernelWeightedPartition(indices=[1.0, np.inf, 2.0]).fit(E1)

@@ -104,6 +104,16 @@ def test_objects_of_which_nothing_is_known_are_in_no_draw():
 
 
 @pytest.mark.parametrize(
+    "draws", [[[0, 0, 1], [0, 1, 1]], np.zeros((3, 4), dtype=int), Ensemble([[0], [1]])]
+)
+def test_draws_in_place_of_a_model(draws):
+    with pytest.raises(
+        ParameterError, match=r"(?s)'model' parameter of posterior_coclustering .*from_draws"
+    ):
+        posterior_coclustering(draws)
+
+
+@pytest.mark.parametrize(
     "parameters", [{"concentration": 0.0}, {"smoothing": 0.0}, {"n_burn_in": -1}, {"n_draws": 0}]
 )
 def test_bad_parameters_of_the_chain(parameters):

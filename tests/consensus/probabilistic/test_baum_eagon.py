@@ -17,10 +17,42 @@ from conclust.consensus.probabilistic.baum_eagon import (
     _grown,
     _pairs_of,
 )
+from conclust.consensus.probabilistic.objective import squared, squared_of_clusters
 from conclust.consensus.probabilistic.solvers import greedy
 from conclust.divergences import l2
 from conclust.evidence import DenseEvidence, evidence
 from conclust.exceptions import ParameterError
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["hard", "noise", "soft"])
+def test_the_constant_of_clusters_is_that_of_pairs(kind, weighted):
+    rng = np.random.default_rng(0)
+    weights = rng.random(6) + 0.2 if weighted else None
+    if kind == "soft":
+        members = [rng.dirichlet(np.ones(3), 90) for _ in range(6)]
+        ensemble = Ensemble.from_memberships(members, weights=weights)
+    else:
+        ensemble = Ensemble(
+            random_labels(0, 90, 6, 3, noise=0.2 if kind == "noise" else 0.0), weights=weights
+        )
+    assert ensemble.is_soft == (kind == "soft")
+    assert squared_of_clusters(ensemble) == pytest.approx(squared(ensemble, 1), rel=1e-12)
+
+
+def test_many_objects_need_no_pairs(monkeypatch):
+    """The objective is the same with and without pairs, and without missing labels none are formed."""
+    labels = random_labels(1, 300, 5, 3, noise=0.1)
+    with_pairs = BaumEagon(3, random_state=0).fit(labels)
+
+    def refuse(*_):
+        raise AssertionError("pairs are formed")
+
+    monkeypatch.setattr("conclust.consensus.probabilistic.baum_eagon._FEW", 100)
+    monkeypatch.setattr("conclust.consensus.probabilistic.baum_eagon.squared", refuse)
+    without = BaumEagon(3, random_state=0).fit(labels)
+    assert without.objective_ == pytest.approx(with_pairs.objective_, rel=1e-9)
+    np.testing.assert_array_equal(without.labels_, with_pairs.labels_)
 
 
 @pytest.mark.parametrize("sums", [_ByClusters, _ByMatrices])

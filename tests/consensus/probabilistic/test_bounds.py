@@ -39,3 +39,21 @@ def test_a_membership_to_start_from_keeps_its_columns():
     labels = planted(seed=3, n=6, m=8, k=2)[0]
     start = np.random.default_rng(0).dirichlet(np.ones(9), 6)
     assert PCC(9, init=start, random_state=0).fit(labels).n_clusters_max_ == 9
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("divergence", ["l2", "power", "kl"])
+def test_as_many_clusters_as_objects_fit_no_worse_than_fifty(divergence, seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(120, 2)) + 4 * rng.integers(0, 4, (120, 1))
+    # Each partition: the nearest of some points drawn as centres.
+    drawn = [points[rng.choice(120, int(rng.integers(5, 25)))] for _ in range(40)]
+    labels = np.column_stack(
+        [((points[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1) for centres in drawn]
+    )
+    few, many = (
+        PCC(k, divergence=divergence, random_state=0, n_jobs=1).fit(labels) for k in (50, 120)
+    )
+    assert few.n_clusters_ < 50
+    assert many.n_clusters_max_ == 120
+    assert many.objective_ <= few.objective_ * (1 + 1e-4)

@@ -134,14 +134,19 @@ void bind_expected_loss(nb::module_& m) {
         const nb::gil_scoped_release release;
         self.set(span_of(labels), k);
     }, nb::arg("labels").noconvert(), nb::arg("k"));
-    cls.def("descend", [](LossSearch& self, std::uint64_t seed, std::size_t max_passes) {
+    cls.def("descend", [](LossSearch& self, std::uint64_t seed, std::size_t max_passes, bool exact) {
         const nb::gil_scoped_release release;
-        return self.descend(seed, max_passes);
-    }, nb::arg("seed"), nb::arg("max_passes"));
+        return self.descend(seed, max_passes, exact);
+    }, nb::arg("seed"), nb::arg("max_passes"), nb::arg("exact"));
     cls.def("rebuild", [](LossSearch& self, std::uint64_t seed) {
         const nb::gil_scoped_release release;
         return self.rebuild(seed);
     }, nb::arg("seed"));
+    cls.def("shake",
+            [](LossSearch& self, std::uint64_t seed, std::size_t turns, std::size_t max_passes) {
+        const nb::gil_scoped_release release;
+        return self.shake(seed, turns, max_passes);
+    }, nb::arg("seed"), nb::arg("turns"), nb::arg("max_passes"));
     cls.def("read", [](const LossSearch& self, Vector<std::int64_t> labels) {
         const nb::gil_scoped_release release;
         self.read(span_of(labels));

@@ -47,6 +47,34 @@ CONCLUST_INLINE double omari(double a, double j, double b, double n, double whol
     return ratio(mean - 0.5 * (j - n), mean - expected, least_of(all));
 }
 
+struct Slopes {
+    double first, both;  // by A_s, by J_s
+};
+
+CONCLUST_INLINE Slopes slopes_of(Loss loss, double a, double j, double b, double n, double whole) {
+    switch (loss) {
+        case Loss::nvi: {
+            const double rest = whole - j, share = nvi(a, j, b, whole);
+            return rest > least_of(whole) ? Slopes{1.0 / rest, (share - 2.0) / rest} : Slopes{0.0, 0.0};
+        }
+        case Loss::id: return {a > b ? 1.0 / n : 0.0, -1.0 / n};
+        case Loss::nid: {
+            const double rest = whole - (a > b ? b : a), share = nid(a, j, b, whole);
+            return rest > least_of(whole) ? Slopes{(a > b ? 1.0 : share) / rest, -1.0 / rest}
+                                          : Slopes{0.0, 0.0};
+        }
+        default: {
+            const double all = 0.5 * (whole - n), second = 0.5 * (b - n);
+            const double chance = all > 0.0 ? second / all : 0.0;
+            const double rest = 0.25 * (a - n + b - n) - 0.5 * (a - n) * chance;
+            return rest > least_of(all)
+                       ? Slopes{(0.25 - omari(a, j, b, n, whole) * (0.25 - 0.5 * chance)) / rest,
+                                -0.5 / rest}
+                       : Slopes{0.0, 0.0};
+        }
+    }
+}
+
 // One draw's loss with a unit in each of the clusters, added to their scores.
 CONCLUST_CLONES void add_nvi(double share, double a, double j, double b, double whole,
                              const double* first, const double* both, std::size_t n, double* to) {
@@ -286,6 +314,27 @@ double LossSearch::loss() const {
     return total;
 }
 
+// The loss by the sums as they are carried along.
+double LossSearch::value() const {
+    double total = 0.0;
+    for (std::size_t s = 0; s < view_.m; ++s) {
+        total += draws_[s].share * of(draws_[s], first_[s], both_[s]);
+    }
+    return total;
+}
+
+void LossSearch::find_slopes() {
+    std::fill(group_factor_.begin(), group_factor_.end(), 0.0);
+    total_factor_ = 0.0;
+    for (std::size_t s = 0; s < view_.m; ++s) {
+        const Draw& draw = draws_[s];
+        const Slopes slopes = slopes_of(loss_, first_[s], both_[s], draw.second, draw.n, draw.whole);
+        both_factor_[s] = draw.share * slopes.both;
+        group_factor_[draw.group] += draw.share * slopes.first;
+        total_factor_ -= both_factor_[s];
+    }
+}
+
 template <class Code>
 void LossSearch::place(const Code* codes, std::size_t unit, std::size_t cluster, std::int64_t sign) {
     const Code* const row = codes + unit * view_.m;
@@ -327,7 +376,7 @@ void LossSearch::place(const Code* codes, std::size_t unit, std::size_t cluster,
     }
 }
 
-// Of a linear loss the change by placing the unit; of the others, of a unit that is in no cluster, the loss
+// By factors the change by placing the unit; otherwise, of a unit that is in no cluster, the loss
 // then (of the draws that observed it). The last score is that of a new cluster.
 template <class Code>
 void LossSearch::score(const Code* codes, std::size_t unit) {
@@ -345,7 +394,7 @@ void LossSearch::score(const Code* codes, std::size_t unit) {
             add_risen(counts_.data() + at * stride_, f_.data(), mass, weight, used_, to);
         }
     };
-    if (linear()) {
+    if (by_factors()) {
         double base = 0.0;  // of squares: m^2, which all clusters have
         for (std::size_t g = 0; g < group_first_.size(); ++g) {
             if (row[group_first_[g]] != missing_code<Code>) {
@@ -406,28 +455,39 @@ void LossSearch::score(const Code* codes, std::size_t unit) {
     }
 }
 
-// What a linear loss would be lower by without the unit, which is in the cluster.
+// By factors: the change by placing the unit in the cluster (sign 1), or by leaving the unit there that is in it,
+// against taking it out (-1).
 template <class Code>
-double LossSearch::own_score(const Code* codes, std::size_t unit, std::size_t cluster) const {
+double LossSearch::score_of(const Code* codes, std::size_t unit, std::size_t cluster, int sign) const {
     const Code* const row = codes + unit * view_.m;
-    const std::int64_t mass = mass_[unit];
+    const std::int64_t mass = mass_[unit], lower = sign > 0 ? 0 : -mass;
     const std::size_t clusters = view_.n_clusters();
-    const auto fall = [&](std::size_t at) {
-        const std::int64_t count = counts_[at * stride_ + cluster];
-        return f_[static_cast<std::size_t>(count)] - f_[static_cast<std::size_t>(count - mass)];
+    const auto rise = [&](std::size_t at) {
+        const std::int64_t count = counts_[at * stride_ + cluster] + lower;
+        return f_[static_cast<std::size_t>(count + mass)] - f_[static_cast<std::size_t>(count)];
     };
     double sum = 0.0;
     for (std::size_t g = 0; g < group_first_.size(); ++g) {
         if (row[group_first_[g]] != missing_code<Code>) {
-            sum += group_factor_[g] * fall(clusters + g);
+            sum += group_factor_[g] * rise(clusters + g);
         }
     }
     for (std::size_t s = 0; s < view_.m; ++s) {
         if (row[s] < first_reserved_code<Code>) {
-            sum += both_factor_[s] * fall(view_.first_cluster(s) + row[s]);
+            sum += both_factor_[s] * rise(view_.first_cluster(s) + row[s]);
         }
     }
     return sum;
+}
+
+void LossSearch::save_sums() {
+    saved_.assign(first_.begin(), first_.end());
+    saved_.insert(saved_.end(), both_.begin(), both_.end());
+}
+
+void LossSearch::restore_sums() {
+    std::copy_n(saved_.begin(), view_.m, first_.begin());
+    std::copy_n(saved_.begin() + static_cast<std::ptrdiff_t>(view_.m), view_.m, both_.begin());
 }
 
 // Moves the unit to the best of the allowed clusters, or of all and a new one; says whether it moved.
@@ -436,14 +496,18 @@ bool LossSearch::visit(const Code* codes, std::size_t unit, std::span<const std:
     const std::int64_t old = labels_[unit];
     const bool was_alone = old >= 0 && units_[old] == 1;
     double own = 0.0, tolerance = negligible;
-    if (linear()) {
-        score(codes, unit);
-        own = old >= 0 ? own_score(codes, unit, static_cast<std::size_t>(old)) : 0.0;
+    if (by_factors()) {
+        if (allowed.empty()) {
+            score(codes, unit);
+        }
+        for (const std::size_t c : allowed) {
+            score_[c] = score_of(codes, unit, c, 1);
+        }
+        own = old >= 0 ? score_of(codes, unit, static_cast<std::size_t>(old), -1) : 0.0;
         tolerance *= total_factor_ * static_cast<double>(mass_[unit]) * step_.back();
     } else {
         if (old >= 0) {
-            saved_.assign(first_.begin(), first_.end());
-            saved_.insert(saved_.end(), both_.begin(), both_.end());
+            save_sums();
             place(codes, unit, static_cast<std::size_t>(old), -1);
         }
         score(codes, unit);
@@ -472,24 +536,40 @@ bool LossSearch::visit(const Code* codes, std::size_t unit, std::span<const std:
             to = static_cast<std::int64_t>(empty_cluster());
         }
     }
-    if (!linear() && to == old && old >= 0) {
+    if (!by_factors() && to == old && old >= 0) {
         place(codes, unit, static_cast<std::size_t>(old), 1);
-        std::copy_n(saved_.begin(), view_.m, first_.begin());
-        std::copy_n(saved_.begin() + static_cast<std::ptrdiff_t>(view_.m), view_.m, both_.begin());
+        restore_sums();
         return false;
     }
     if (to == old) {
         return false;
     }
-    if (linear() && old >= 0) {
+    const bool in_doubt = slopes_ && old >= 0;
+    const double before = in_doubt ? value() : 0.0;
+    if (in_doubt) {
+        save_sums();
+    }
+    if (by_factors() && old >= 0) {
         place(codes, unit, static_cast<std::size_t>(old), -1);
     }
     place(codes, unit, static_cast<std::size_t>(to), 1);
+    if (in_doubt && !(value() < before - negligible)) {
+        place(codes, unit, static_cast<std::size_t>(to), -1);
+        place(codes, unit, static_cast<std::size_t>(old), 1);
+        restore_sums();
+        return false;
+    }
+    if (slopes_ && ++moves_ % moves_by_slopes == 0) {
+        find_slopes();
+    }
     return true;
 }
 
 std::size_t LossSearch::transfer(std::span<const std::size_t> order,
                                  std::span<const std::size_t> allowed) {
+    if (slopes_) {
+        find_slopes();
+    }
     return with_codes(view_, [&](const auto* codes) {
         std::size_t moves = 0, seen = 0;
         for (const std::size_t unit : order) {

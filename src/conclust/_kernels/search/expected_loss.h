@@ -42,12 +42,18 @@ class LossSearch {
     void set(std::span<const std::int64_t> labels, std::size_t k);
 
     // Places units that are in no cluster, moves single units and merges clusters until nothing lowers the
-    // loss. Returns the passes over all units, and whether it ended by itself.
-    std::pair<std::size_t, bool> descend(std::uint64_t seed, std::size_t max_passes);
+    // loss. Returns the passes over all units, and whether it ended by itself. Unless `exact`, a loss that is not
+    // linear is compared by its slopes, of many objects: what lowers it by the slopes is done if it lowers the loss,
+    // and what lowers only the loss is not seen.
+    std::pair<std::size_t, bool> descend(std::uint64_t seed, std::size_t max_passes, bool exact);
 
     // Tries once, for each cluster: to destroy it and place its units again, to split it in two, and to destroy it
     // with the cluster that is nearest. Keeps what lowers the loss; returns how often that was.
     std::size_t rebuild(std::uint64_t seed);
+
+    // In each turn deals the units of some clusters out at random and descends. Keeps what lowers the loss; returns
+    // the passes of the descents that were kept. Precondition: no unit is without a cluster.
+    std::size_t shake(std::uint64_t seed, std::size_t turns, std::size_t max_passes);
 
     double loss() const;
     std::size_t n_clusters() const;
@@ -57,6 +63,10 @@ class LossSearch {
 
   private:
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    // Objects from which on a loss is as good as straight over the move of one of them.
+    static constexpr std::size_t many_objects = 250;
+    // Moves after which slopes are found again.
+    static constexpr std::size_t moves_by_slopes = 16;
     // A change counts when it is above this share of the terms it is a difference of. Less is rounding.
     static constexpr double negligible = 1e-13;
 
@@ -68,6 +78,8 @@ class LossSearch {
     };
 
     bool linear() const { return loss_ == Loss::binder || loss_ == Loss::vi; }
+    // Whether units are scored by the factors of the sums: what these are in a linear loss, or its slopes.
+    bool by_factors() const { return linear() || slopes_; }
     bool squares() const { return loss_ == Loss::binder || loss_ == Loss::omari; }
     double of(const Draw& draw, double first, double both) const;
 
@@ -78,11 +90,15 @@ class LossSearch {
     void place(const Code* codes, std::size_t unit, std::size_t cluster, std::int64_t sign);
     void change(std::size_t row, std::size_t cluster, std::int64_t by);
     void refresh();
+    double value() const;
+    void find_slopes();
+    void save_sums();
+    void restore_sums();
 
     template <class Code>
     void score(const Code* codes, std::size_t unit);
     template <class Code>
-    double own_score(const Code* codes, std::size_t unit, std::size_t cluster) const;
+    double score_of(const Code* codes, std::size_t unit, std::size_t cluster, int sign) const;
     template <class Code>
     bool visit(const Code* codes, std::size_t unit, std::span<const std::size_t> allowed);
     std::size_t transfer(std::span<const std::size_t> order, std::span<const std::size_t> allowed = {});
@@ -101,10 +117,13 @@ class LossSearch {
     std::vector<double> f_;  // f(x), x up to all objects
     std::vector<double> step_;  // f(x + 1) - f(x); 2 x of squares
     std::vector<Draw> draws_;
-    std::vector<double> both_factor_;  // of J_s in a linear loss
+    std::vector<double>
+        both_factor_;  // of J_s in a linear loss; of others the slope where the search is
     std::vector<std::size_t> group_first_;  // a draw of each group
-    std::vector<double> group_factor_;  // of the sums A of the group in a linear loss
+    std::vector<double> group_factor_;  // of the sums A of the group, likewise
     double total_factor_ = 0.0;  // the sum of their sizes
+    bool slopes_ = false;
+    std::size_t moves_ = 0;  // by slopes
     Loss loss_;
     double split_, merge_;
     std::size_t most_;

@@ -12,6 +12,8 @@ namespace {
 constexpr double least_fall = 1e-12;
 // Passes over the units of a cluster that is destroyed or split.
 constexpr int local_passes = 3;
+// Clusters broken in every second turn of shaking, at most.
+constexpr std::size_t few_broken = 3;
 
 template <class T>
 void shuffle(std::vector<T>& items, std::uint64_t seed, std::uint64_t which) {
@@ -91,25 +93,33 @@ void LossSearch::pair_changes(std::vector<double>& changes, std::size_t only) co
         }
         return;
     }
-    std::vector<double> first(group_first_.size() * k * k, 0.0), both(k * k);
+    std::vector<double> first(group_first_.size() * k * k, 0.0), both(k * k, 0.0);
     for (std::size_t g = 0; g < group_first_.size(); ++g) {
         add_row(clusters + g, 1.0, first.data() + g * k * k);
     }
     for (std::size_t s = 0; s < view_.m; ++s) {
         const Draw& draw = draws_[s];
-        std::fill(both.begin(), both.end(), 0.0);
         for (std::size_t t = view_.first_cluster(s); t < view_.first_cluster(s + 1); ++t) {
             add_row(t, 1.0, both.data());
         }
         const double* const risen = first.data() + draw.group * k * k;
         const double now = of(draw, first_[s], both_[s]);
+        const auto add = [&](std::size_t c, std::size_t d) {
+            const std::size_t at = c * k + d;
+            changes[at] += draw.share * (of(draw, first_[s] + risen[at], both_[s] + both[at]) - now);
+            both[at] = 0.0;
+        };
+        if (only != none) {
+            for (std::size_t d = 0; d < k; ++d) {
+                if (d != only) {
+                    add(std::min(only, d), std::max(only, d));
+                }
+            }
+            continue;
+        }
         for (std::size_t c = 0; c < k; ++c) {
             for (std::size_t d = c + 1; d < k; ++d) {
-                if (only == none || c == only || d == only) {
-                    const std::size_t at = c * k + d;
-                    changes[at] +=
-                        draw.share * (of(draw, first_[s] + risen[at], both_[s] + both[at]) - now);
-                }
+                add(c, d);
             }
         }
     }
@@ -177,7 +187,9 @@ std::size_t LossSearch::merge() {
     return merges;
 }
 
-std::pair<std::size_t, bool> LossSearch::descend(std::uint64_t seed, std::size_t max_passes) {
+std::pair<std::size_t, bool> LossSearch::descend(std::uint64_t seed, std::size_t max_passes,
+                                                 bool exact) {
+    slopes_ = !exact && !linear() && f_.size() > many_objects;
     std::vector<std::size_t> order(view_.n);
     for (std::size_t i = 0; i < order.size(); ++i) {
         order[i] = i;
@@ -285,6 +297,7 @@ std::size_t LossSearch::farthest(std::span<const std::size_t> units, std::size_t
 
 std::size_t LossSearch::rebuild(std::uint64_t seed) {
     compact();
+    slopes_ = !linear() && f_.size() > many_objects;
     std::vector<std::size_t> clusters(used_);
     for (std::size_t c = 0; c < used_; ++c) {
         clusters[c] = c;
@@ -296,15 +309,26 @@ std::size_t LossSearch::rebuild(std::uint64_t seed) {
             continue;
         }
         std::vector<std::size_t> units = units_of(c);
-        const auto again = [&](int passes) {
-            for (int pass = 0; pass < passes && transfer(units) > 0; ++pass) {
+        // Places the units, which are in no cluster, and moves them until they are as before or none moves.
+        const auto again = [&] {
+            std::vector<std::int64_t> old(units.size());
+            for (std::size_t x = 0; x < units.size(); ++x) {
+                old[x] = labels_[units[x]];
+            }
+            take_out(units);
+            const auto changed = [&] {
+                for (std::size_t x = 0; x < units.size(); ++x) {
+                    if (labels_[units[x]] != old[x]) {
+                        return true;
+                    }
+                }
+                return false;
+            };
+            for (int pass = 0; pass < local_passes && transfer(units) > 0 && changed(); ++pass) {
             }
         };
         shuffle(units, seed, 3 * c + 1);
-        if (live_ > 1 && attempt(units, [&] {
-            take_out(units);
-            again(local_passes);
-        })) {
+        if (live_ > 1 && attempt(units, again)) {
             ++better;
             continue;
         }
@@ -319,7 +343,7 @@ std::size_t LossSearch::rebuild(std::uint64_t seed) {
             });
             for (int pass = 0; pass < local_passes && transfer(units, sides) > 0; ++pass) {
             }
-            again(1);
+            transfer(units);
         })) {
             ++better;
             continue;
@@ -331,12 +355,65 @@ std::size_t LossSearch::rebuild(std::uint64_t seed) {
         const std::vector<std::size_t> more = units_of(near);
         units.insert(units.end(), more.begin(), more.end());
         shuffle(units, seed, 3 * c + 2);
-        better += attempt(units, [&] {
-            take_out(units);
-            again(local_passes);
-        });
+        better += attempt(units, again);
     }
     return better;
+}
+
+std::size_t LossSearch::shake(std::uint64_t seed, std::size_t turns, std::size_t max_passes) {
+    std::size_t passes = 0;
+    std::vector<std::int64_t> old(labels_.size());
+    for (std::size_t turn = 0; turn < turns && labels_.size() > 1; ++turn) {
+        stop_if_interrupted();
+        compact();
+        const double before = loss();
+        const std::size_t k = used_;
+        old = labels_;
+        std::vector<std::size_t> clusters(k);
+        for (std::size_t c = 0; c < k; ++c) {
+            clusters[c] = c;
+        }
+        shuffle(clusters, seed, 5 * turn);
+        // A few of them and as many as there are, by turns.
+        const std::size_t broken =
+            1 + random_below(turn % 2 ? k : std::min(k, few_broken), seed, 5 * turn + 1, 0);
+        std::vector<bool> breaks(k, false);
+        for (std::size_t x = 0; x < broken; ++x) {
+            breaks[clusters[x]] = true;
+        }
+        std::vector<std::size_t> units;
+        for (std::size_t i = 0; i < labels_.size(); ++i) {
+            if (breaks[labels_[i]]) {
+                units.push_back(i);
+            }
+        }
+        // As many new clusters as the broken ones, a few more or fewer; the others stay.
+        const std::size_t room = std::min(units.size(), most_ - (k - broken));
+        const std::size_t parts =
+            1 + random_below(std::min(room, 2 * broken + 1), seed, 5 * turn + 2, 0);
+        std::vector<std::int64_t> labels = old;
+        std::vector<std::int64_t> place(k, -1);
+        std::int64_t kept = 0;
+        for (std::size_t c = 0; c < k; ++c) {
+            if (!breaks[c]) {
+                place[c] = kept++;
+            }
+        }
+        for (std::int64_t& label : labels) {
+            label = place[label];
+        }
+        for (const std::size_t i : units) {
+            labels[i] = kept + static_cast<std::int64_t>(random_below(parts, seed, 5 * turn + 3, i));
+        }
+        set(labels, static_cast<std::size_t>(kept) + parts);
+        const std::size_t taken = descend(random_bits(seed, 5 * turn + 4, 0), max_passes, false).first;
+        if (loss() < before - least_fall) {
+            passes += taken;
+        } else {
+            set(old, k);
+        }
+    }
+    return passes;
 }
 
 }  // namespace conclust

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from conclust._progress import tracked
 from conclust._random import (
@@ -17,10 +16,12 @@ from conclust._random import (
     spawn_seeds,
     spawn_sequences,
 )
+from conclust._sklearn import clone
 from conclust._threads import one_library_thread
 from conclust._validation import check_int, check_real, refuse
 from conclust.borders import leading_components
 from conclust.confidence.borders.merging import SUREST, combined
+from conclust.confidence.borders.own_scale import in_own_scale
 from conclust.confidence.borders.parts import Part
 from conclust.confidence.borders.tree import ConsensusTree, top_of, with_support
 from conclust.confidence.reading import read_features
@@ -68,7 +69,7 @@ def consensus_tree(
     max_clusters : int, default=10
         Number of clusters of the lowest cut that is kept, at least 2.
     generator : transformer, default=None
-        Makes the members of A. None: that of the model, else :class:`conclust.EnsembleGenerator` with its
+        Makes the members of A. None: that of the model, whose scale the points are then taken in, else :class:`conclust.EnsembleGenerator` with its
         defaults.
     n_splits : int, default=15
         Random splits of the points.
@@ -116,6 +117,12 @@ def consensus_tree(
     check_int(max_samples, "max_samples", _OWNER, low=4)
     members = getattr(consensus, "ensemble_", consensus)
     ensemble = as_ensemble(members)
+    points: NDArray[np.float64] | None = None
+    if generator is None and X is not None and hasattr(consensus, "generator_"):
+        points, model = in_own_scale(consensus, X, ensemble.n_samples, rows="objects")
+        generator = getattr(model, "generator", None) or consensus.generator_
+    elif X is not None:
+        points = np.asarray(read_features(X, ensemble.n_samples, rows="objects"), dtype=np.float64)
     if generator is None:
         generator = getattr(consensus, "generator_", None)
         generator = EnsembleGenerator() if generator is None else generator
@@ -123,8 +130,7 @@ def consensus_tree(
         refuse("generator", _OWNER, "None or a transformer with fit_transform", generator)
     splits, leaves = _grown(ensemble, max_clusters)
     p_values = np.full(len(splits), np.nan)
-    if X is not None and splits:
-        points = np.asarray(read_features(X, ensemble.n_samples, rows="objects"), dtype=np.float64)
+    if points is not None and splits:
         size = min(max_samples, round(_PART * len(points)))
         root = seed_sequence(random_state, _OWNER)
         drawing, seeding = spawn_sequences(root, 2)

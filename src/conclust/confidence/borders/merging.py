@@ -91,7 +91,7 @@ def merges(
 ) -> list[Merge]:
     """Merge the clusters with the largest p-value, again and again, until all borders hold at .001.
 
-    A merged cluster's borders are tested anew, with one centre for both; all others keep their p-values.
+    A merged cluster's borders are tested again, with one centre for both; all others keep their p-values.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def merges(
     p_values : ndarray of shape (n_pairs,)
         The p-values of their borders.
     n_clusters : int
-        How many clusters there are.
+        Number of clusters.
 
     Returns
     -------

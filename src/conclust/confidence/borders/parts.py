@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from conclust._random import spawn_seeds
+from conclust._sklearn import clone
 from conclust.borders import border_geometry, leading_components
 from conclust.confidence.dips import dip_p_value, dips_of_rows
+from conclust.consensus.registry import method_named
 from conclust.exceptions import InputError
 from conclust.generation.runs import run_kmeans
 from conclust.matching import assign
@@ -119,7 +121,7 @@ def matched(
     labels : ndarray of int64 of shape (n_samples,)
         The clusters of the whole, negative for points in none.
     n_clusters : int
-        How many there are.
+        Number of clusters.
     first : ndarray of bool of shape (n_samples,)
         Which points are in the part.
     clusters : ndarray of int64 of shape (n_first,)
@@ -149,7 +151,7 @@ def matched(
 
 
 def by_kmeans(n_clusters: int, threads: int) -> Clustering:
-    """Return k-means told the number: the best of five greedy k-means++ starts."""
+    """Return k-means given the number: the best of five greedy k-means++ starts."""
 
     def cluster(points: NDArray[np.float64], seed: np.random.SeedSequence) -> NDArray[np.int64]:
         points = np.ascontiguousarray(leading_components(points))
@@ -162,22 +164,26 @@ def by_kmeans(n_clusters: int, threads: int) -> Clustering:
 
 
 def by_estimator(estimator: Any, n_clusters: int) -> Clustering:
-    """Return an estimator, told the number where it takes one, as a clustering of points."""
+    """Return an estimator, given the number where it takes one, as a clustering of points."""
 
     def cluster(points: NDArray[np.float64], seed: np.random.SeedSequence) -> NDArray[np.int64]:
         model = clone(estimator)
         parameters = model.get_params(deep=False)
-        for name in ("n_clusters", "n_components"):
-            if name in parameters:
-                model.set_params(**{name: n_clusters})
-                break
+        name = next((name for name in ("n_clusters", "n_components") if name in parameters), None)
+        if name is not None and _takes_number(model):
+            model.set_params(**{name: n_clusters})
+        if isinstance(parameters.get("verbose"), int):
+            model.set_params(verbose=0)
         if "random_state" in parameters:
             model.set_params(random_state=spawn_seeds(seed, 1, bits=32)[0])
-        labels = np.asarray(
-            model.fit_predict(points)
-            if hasattr(model, "fit_predict")
-            else model.fit(points).predict(points)
-        )
+        with warnings.catch_warnings():
+            # They are about a part, which the user does not know.
+            warnings.simplefilter("ignore", UserWarning)
+            labels = np.asarray(
+                model.fit_predict(points)
+                if hasattr(model, "fit_predict")
+                else model.fit(points).predict(points)
+            )
         if labels.shape != (len(points),) or labels.dtype.kind not in "iu":
             raise InputError(
                 f"{type(model).__name__} must return an int for each of {len(points)} points. Got an array "
@@ -186,3 +192,13 @@ def by_estimator(estimator: Any, n_clusters: int) -> Clustering:
         return labels.astype(np.int64)
 
     return cluster
+
+
+def _takes_number(model: Any) -> bool:
+    """Tell whether a pipeline's consensus takes a number of clusters; True for any other estimator."""
+    consensus = getattr(model, "consensus", None)
+    if isinstance(consensus, str):
+        method = method_named(consensus)
+        return method is None or method.n_clusters != "emerges"
+    parameters = getattr(consensus, "get_params", None)
+    return parameters is None or "n_clusters" in parameters(deep=False)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from conclust._labels import canonical_labels
 from conclust._validation import check_real
+from conclust.confidence.borders.headline import headline, held_of
 from conclust.confidence.borders.merging import SUREST, Merge
 from conclust.exceptions import MissingExtraError
 
@@ -87,7 +88,7 @@ class BorderTests:
     def merged(self, alpha: float | None = None) -> NDArray[np.int64]:
         """Merge clusters until all borders that are left hold.
 
-        The two clusters with the largest p-value become one, whose borders are tested anew, until no
+        The two clusters with the largest p-value become one, whose borders are tested again, until no
         adjusted p-value is above the level.
 
         Parameters
@@ -122,9 +123,49 @@ class BorderTests:
         level = self._level(alpha)
         if not self.n_borders:
             return "One cluster: there is no border to test."
-        held = int(self.separated(level).sum()) // 2
-        noun = "border holds" if self.n_borders == 1 else "borders hold"
-        return f"{held} of {self.n_borders} {noun} (p < {level:g}, Holm)".replace("< 0.", "< .")
+        return held_of(self.n_held(level), self.n_borders, level)
+
+    def n_held(self, alpha: float | None = None) -> int:
+        """Return the number of borders that hold.
+
+        Parameters
+        ----------
+        alpha : float, default=None
+            The level. None: ``self.alpha``.
+        """
+        return int(self.separated(alpha).sum()) // 2
+
+    def headline(self, alpha: float | None = None) -> str:
+        """Return what is known of the number of clusters: "4 clusters; 3 of 4 borders hold (p < .05, Holm)".
+
+        Where no border holds: "4 clusters, but no border holds (p < .05, Holm): treat it as one cluster". In a few
+        hundred points borders are seen only between clusters that are far apart.
+
+        Parameters
+        ----------
+        alpha : float, default=None
+            The level. None: ``self.alpha``.
+        """
+        level = self._level(alpha)
+        return headline(self.n_clusters, self.n_held(level), self.n_borders, level)
+
+    @property
+    def table(self) -> dict[str, NDArray[Any]]:
+        """The borders, one an entry of each column, the largest p-value first; see `to_frame`."""
+        p, q = self._borders()
+        names = np.empty(len(self.names), dtype=object)
+        names[:] = self.names
+        return {
+            "first": names[p],
+            "second": names[q],
+            "p_value": self.p_value[p, q],
+            "adjusted": self.adjusted[p, q],
+            "valley_p_value": self.valley_p_value[p, q],
+            "first_peak": self.counts[p, q, 0],
+            "valley": self.counts[p, q, 1],
+            "second_peak": self.counts[p, q, 2],
+            "holds": self.separated()[p, q],
+        }
 
     def to_frame(self) -> Any:
         """Return the borders as a pandas DataFrame, one a row, the largest p-value first.
@@ -146,19 +187,7 @@ class BorderTests:
             raise MissingExtraError(
                 "BorderTests.to_frame needs pandas. Install it with: pip install pandas"
             ) from error
-        p, q = self._borders()
-        columns: dict[str, Any] = {
-            "first": [self.names[k] for k in p],
-            "second": [self.names[k] for k in q],
-            "p_value": self.p_value[p, q],
-            "adjusted": self.adjusted[p, q],
-            "valley_p_value": self.valley_p_value[p, q],
-            "first_peak": self.counts[p, q, 0],
-            "valley": self.counts[p, q, 1],
-            "second_peak": self.counts[p, q, 2],
-            "holds": self.separated()[p, q],
-        }
-        return pd.DataFrame(columns)
+        return pd.DataFrame({name: column.tolist() for name, column in self.table.items()})
 
     def __repr__(self) -> str:
         """Return a table of the borders."""

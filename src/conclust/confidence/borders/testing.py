@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
+from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real, refuse
 from conclust.borders import border_geometry, leading_components
@@ -23,9 +23,9 @@ from conclust.confidence.borders.merging import (
     merges,
     tester,
 )
+from conclust.confidence.borders.own_scale import in_own_scale
 from conclust.confidence.borders.parts import Clustering, Part, by_estimator, by_kmeans, matched
 from conclust.confidence.borders.result import BorderTests
-from conclust.confidence.reading import read_features
 from conclust.consensus.base import ConsensusClusterer
 from conclust.contingency import read_labels
 from conclust.exceptions import InputError
@@ -64,9 +64,10 @@ def border_tests(
         The points. Of more than 50 features the first 50 principal components of A are taken.
     labels : array-like of shape (n_samples,) or fitted estimator
         The clusters; negative labels and NaN are in none. A fitted clusterer of points, such as
-        :class:`conclust.ConsensusClustering`, has them as ``labels_`` and is what clusters A.
+        :class:`conclust.ConsensusClustering`, has them as ``labels_`` and is what clusters A. The points are then
+        taken in the scale of its members. Further partitions that it was fitted with take no part in the test.
     clusterer : estimator, default=None
-        What clusters A: with ``fit_predict``, or ``fit`` and ``predict``; told the number of clusters if it has a
+        What clusters A: with ``fit_predict``, or ``fit`` and ``predict``; given the number of clusters if it has a
         parameter of it. None: the estimator given as `labels`; for bare labels, or a consensus of labels,
         k-means. Give what made the labels: where A's clusters are others, there are fewer borders to see.
     n_splits : int, default=15
@@ -161,7 +162,7 @@ def border_tests(
             "A consensus of labels clusters points as ConsensusClustering(consensus=...).",
         )
     codes, names = read_labels(labels, "labels")
-    points = np.asarray(read_features(X, len(codes)), dtype=np.float64)
+    points, estimator = in_own_scale(estimator, X, len(codes))
     K = int(codes.max(initial=-1)) + 1
     if K == 0:
         raise InputError("border_tests needs labels with a cluster. Got none.")

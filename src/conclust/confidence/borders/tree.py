@@ -35,7 +35,7 @@ class Split:
         Height above the higher one of the two parts; that of a part that is not split any further is the share
         of the members that keep its own objects apart.
     p_value : float
-        Of the border between the parts, small where there is one; NaN without points.
+        The p-value of the border between the parts, small where there is one; NaN without points.
     adjusted : float
         The same, adjusted for the number of splits (Holm 1979).
     """

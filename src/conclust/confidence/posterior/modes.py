@@ -178,13 +178,12 @@ def modes(
     if len(found.shares) < len(parts):
         kept = [compared[part] for part in parts]
         found = _settled(draws, kept, fitting, threads, loss="binder")
-    wanted = range(1, max(max_modes, n_modes or 1) + 1)
+    wanted = range(1, min(max(max_modes, n_modes or 1), len(compared)) + 1)
     along = [
         _settled(few, [compared[part] for part in groups.split(k)], seed, threads, few_rounds=True)
         for k, seed in zip(
             tracked(wanted, "numbers of modes"), spawn_sequences(curve, len(wanted)), strict=True
         )
-        if k <= len(compared)
     ]
     weights = draws.partition_weights
     return Modes(
@@ -348,9 +347,9 @@ def _settled(
     parts : list of ndarray of int64
         The groups to begin with.
     seed : SeedSequence
-        Of the estimates.
+        Seed of the estimates.
     threads : int
-        How many.
+        Number of threads.
     loss : {"vi", "binder"}, default="vi"
         Of the estimates, and the distance to them.
     few_rounds : bool, default=False

@@ -2,5 +2,13 @@
 
 from conclust.consensus.auto.estimator import AutoConsensus
 from conclust.consensus.auto.trees import ChosenNumber, GrownTrees, NumberChooser
+from conclust.consensus.auto.votes import evidence_for, shares_of_votes
 
-__all__ = ["AutoConsensus", "ChosenNumber", "GrownTrees", "NumberChooser"]
+__all__ = [
+    "AutoConsensus",
+    "ChosenNumber",
+    "GrownTrees",
+    "NumberChooser",
+    "evidence_for",
+    "shares_of_votes",
+]

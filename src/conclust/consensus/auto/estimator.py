@@ -4,35 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from conclust._ensemble_input import within_range
 from conclust._labels import indicator_of
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
+from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
 from conclust._validation import check_int
-from conclust.consensus.auto.number import Support, best_number, reason_of
+from conclust.consensus.auto.number import Support, alternatives_of, best_number, reason_of
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
+from conclust.consensus.auto.votes import certain_clusters, part_of, shares_of_votes, votes_for
 from conclust.consensus.base import Method, PlacingClusterer
+from conclust.consensus.constraints import Constraints
 from conclust.consensus.linkage.agglomeration import dense_tree, starting_clusters
+from conclust.consensus.linkage.constrained_evidence import (
+    DenseLimit,
+    constrained_certain_tree,
+    constrained_evidence_tree,
+)
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
-from conclust.similarity import cluster_certainty
-from conclust.weighting import certainty_weights
+from conclust.exceptions import InputError
 
 __all__ = ["AutoConsensus"]
 
 _ROWS_AT_ONCE = 1 << 14
 _ALIKE, _CERTAIN = "all alike", "certain"
-# Partitions weigh by this power of their certainty. Settled by experiments/default/weights.py.
-_STEEPNESS = 2
 # Borders are clearly less straddled by this much, relative to chance.
 _CLEARLY = 0.02
 # Objects of few distinct rows of labels are all taken for the trees up to this many times max_samples.
@@ -67,7 +70,7 @@ class AutoConsensus(PlacingClusterer):
         entry), drawn at random where there are more. Objects with the same labels count once, up to
         ten times as many objects. At least 2.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the objects for the trees where there are more than `max_samples`; nothing else is
         random.
@@ -93,14 +96,17 @@ class AutoConsensus(PlacingClusterer):
     tree_objects_ : ndarray of int64 of shape (s,)
         These objects, in rising order: all that are in a cluster of a partition, up to `max_samples`.
     straddling_ : float
-        How far clusters of the finer half of the partitions lie across the borders found, relative
+        Extent to which clusters of the finer half of the partitions lie across the borders found, relative
         to chance: 0 for clusters that all of them cut apart, about 1 for arbitrary ones.
     n_clusters_shown_ : int
         The number that the ensemble shows, also where another one was given.
     n_clusters_cut_ : int
         The number of clusters that the tree was cut into; fewer are found where objects cannot be told apart.
     number_by_ : {"given", "partitions", "points"}
-        What the number of clusters was chosen by; "points" in a :class:`conclust.ConsensusClustering`.
+        Source of the number of clusters; "points" in a :class:`conclust.ConsensusClustering`.
+    alternatives_ : tuple of int
+        The next best numbers of clusters, best first: those with support or, if the points chose the number, those as
+        well supported. Empty if there is none, or if the number was given.
     supports_ : list of Support
         The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
         ``straddling``, ``evenness``, ``support``), by falling lifetime as far as they could win.
@@ -132,6 +138,8 @@ class AutoConsensus(PlacingClusterer):
     >>> model = AutoConsensus().fit(labels)
     >>> model.labels_
     array([0, 0, 0, 1, 1, 1])
+    >>> model.alternatives_
+    ()
     >>> model.reason_
     '2 clusters have the largest support, 0.50 (lifetime 0.50, borders straddled 0.00 of chance, evenness 1.00).'
     """
@@ -144,8 +152,10 @@ class AutoConsensus(PlacingClusterer):
     supports_: list[Support]
     n_clusters_cut_: int
     number_by_: str
+    alternatives_: tuple[int, ...]
     _reason: str
     _votes: NDArray[np.float64]
+    _given_votes: NDArray[np.float64] | None = None
     _offsets: NDArray[np.int64]
 
     method = Method(
@@ -190,58 +200,132 @@ class AutoConsensus(PlacingClusterer):
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         self._offsets = ensemble.offsets
+        if self._given_votes is not None:
+            self._votes = self._given_votes
+            return self._place(ensemble.codes)
         objects = self._objects(ensemble)
         self.tree_objects_ = np.flatnonzero(observed)[objects]
         if not len(objects):  # all is noise: no two objects are together
             self.n_clusters_cut_, self._reason = 1, reason_of(None, 1, [])
-            self.number_by_ = "partitions"
+            self.number_by_, self.alternatives_ = "partitions", ()
             self.linkage_matrix_ = np.empty((0, 4))
             self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
         trees = self._grow(ensemble, objects)
         number = self._number_of(trees)
-        chosen = trees.cut_at(number.n_clusters)
+        if number.labels is None:
+            chosen = trees.cut_at(number.n_clusters)
+        else:
+            chosen = trees.cut_along(number.labels)
         self.n_clusters_cut_, self.number_by_ = number.n_clusters, number.by
-        self._reason = number.reason
+        self._reason, self.alternatives_ = number.reason, number.alternatives
         self.linkage_matrix_ = trees.matrices[chosen.evidence]
         shown = trees.n_clusters_shown
         self._settle(chosen.evidence, chosen.straddling, shown, trees.supports, chosen.votes)
         if ensemble.is_soft:
-            return self._shares(ensemble.indicator, self._votes)
-        return self._place(ensemble.codes)
+            rows = shares_of_votes(ensemble.indicator, self._votes)
+        else:
+            rows = self._place(ensemble.codes)
+        if self._constraints is not None:
+            held = np.full(ensemble.n_samples, -1, dtype=np.int64)
+            held[objects] = chosen.labels
+            _keep_constraints(rows, held, self._constraints)
+        return rows
+
+    def _takes_constraints(self) -> bool:
+        return True
 
     def _number_of(self, trees: GrownTrees) -> ChosenNumber:
         """Return the number of clusters: the one given, chosen by the points, or shown by the partitions."""
         shown, supports = trees.n_clusters_shown, trees.supports
+        if self.n_clusters is not None and trees.possible(self.n_clusters) != self.n_clusters:
+            fewer = self.n_clusters < trees.smallest
+            why, bound = (
+                ("'cannot_link' keeps at least", trees.smallest)
+                if fewer
+                else ("'must_link' leaves at most", trees.largest)
+            )
+            raise InputError(
+                f"{why} {bound} clusters in the trees of AutoConsensus. Got n_clusters={self.n_clusters}: ask for "
+                "another number, or leave out constraints."
+            )
+        chooser: NumberChooser | None = getattr(self, "_number_chooser", None)
+        decided = None if chooser is None else chooser(trees)
+        constrained = self._constraints is not None
         if self.n_clusters is not None:
             sentence = reason_of(self.n_clusters, shown, supports)
-            return ChosenNumber(self.n_clusters, sentence, "given")
-        chooser: NumberChooser | None = getattr(self, "_number_chooser", None)
-        if chooser is not None:
-            return chooser(trees)
-        return ChosenNumber(shown, reason_of(None, shown, supports), "partitions")
+            labels = None if decided is None or constrained else decided.labels
+            return ChosenNumber(self.n_clusters, sentence, "given", labels=labels)
+        if decided is not None and not constrained:
+            return decided
+        if decided is not None:
+            possible = trees.possible(decided.n_clusters)
+            more = "" if possible == decided.n_clusters else _possible(possible)
+            return ChosenNumber(possible, decided.reason + more, decided.by, decided.alternatives)
+        if constrained:
+            number = _possible_number(trees)
+            more = "" if number == shown else _possible(number)
+            return ChosenNumber(number, reason_of(None, shown, supports) + more, "partitions")
+        reason, others = reason_of(None, shown, supports), alternatives_of(shown, supports)
+        return ChosenNumber(shown, reason, "partitions", others)
 
     def _grow(self, ensemble: Ensemble, objects: NDArray[np.int64]) -> GrownTrees:
         """Grow the trees of some objects, and read the number of clusters that they show."""
-        part = _part(ensemble, objects)
-        steep = part.partition_weights * certainty_weights(part) ** _STEEPNESS
-        weighted = _part(ensemble.reweighted(within_range(steep)), objects)
-        certainty = cluster_certainty(weighted)
+        part = part_of(ensemble, objects)
+        weighted, certainty = certain_clusters(ensemble, objects)
         counting = weighted.column_weights * certainty
+        constraints = self._constraints
+        if constraints is not None:
+            return self._grow_constrained(part, weighted, certainty, counting, objects)
         matrices = {
             _ALIKE: dense_tree(part, "average", max_dense=part.n_samples, n_jobs=self.n_jobs)[0],
             _CERTAIN: certain_tree(
                 weighted, certainty, normalized=False, n_jobs=self.n_jobs
             ).matrix,
         }
+        return self._grown(part, matrices, counting)
+
+    def _grow_constrained(
+        self,
+        part: Ensemble,
+        weighted: Ensemble,
+        certainty: NDArray[np.float64],
+        counting: NDArray[np.float64],
+        objects: NDArray[np.int64],
+    ) -> GrownTrees:
+        """Grow trees that keep the constraints."""
+        assert self._constraints is not None
+        within = self._constraints.of(objects)
+        limit = DenseLimit(part.n_samples, "AutoConsensus")
+        alike = constrained_evidence_tree(part, "average", within, limit=limit, n_jobs=self.n_jobs)
+        certain = constrained_certain_tree(
+            weighted,
+            certainty,
+            "average",
+            within,
+            normalized=False,
+            limit=limit,
+            n_jobs=self.n_jobs,
+        )
+        trees = self._grown(part, {_ALIKE: alike.matrix, _CERTAIN: certain.matrix}, counting)
+        smallest = max(alike.smallest, certain.smallest)
+        return replace(trees, smallest=smallest, largest=max(smallest, alike.largest))
+
+    def _grown(
+        self,
+        part: Ensemble,
+        matrices: dict[str, NDArray[np.float64]],
+        counting: NDArray[np.float64],
+    ) -> GrownTrees:
+        """Return the trees with the number of clusters that they show."""
         stage("number of clusters")
         fine = fine_partitions(part)
         shown, supports = best_number(part, list(matrices.values()), fine, self.max_clusters)
 
         def choose(cuts: dict[str, NDArray[np.int64]]) -> CutOfTree:
-            votes = {name: _votes(part, labels, counting) for name, labels in cuts.items()}
+            votes = {name: votes_for(part, labels, counting) for name, labels in cuts.items()}
             placed = {
-                name: self._shares(part.indicator, own).argmax(axis=1)
+                name: shares_of_votes(part.indicator, own).argmax(axis=1)
                 for name, own in votes.items()
             }
             across = {name: straddling(part, labels, fine) for name, labels in placed.items()}
@@ -252,7 +336,7 @@ class AutoConsensus(PlacingClusterer):
 
     @contextmanager
     def number_chosen_by(self, chooser: NumberChooser) -> Iterator[None]:
-        """Let a function choose the number of clusters in ``fit``, where `n_clusters` is None.
+        """Let a function choose the number of clusters in ``fit``, or the cut into `n_clusters` where that is given.
 
         Parameters
         ----------
@@ -270,6 +354,35 @@ class AutoConsensus(PlacingClusterer):
             self._number_chooser = None
 
     @property
+    def votes(self) -> NDArray[np.float64]:
+        """How much each cluster of a partition adds to the similarity with each cluster of the consensus.
+
+        The shape is (n_columns, n_clusters). With it `by_votes` places the same objects in the same clusters, and
+        no tree is grown.
+        """
+        check_is_fitted(self)
+        return self._votes
+
+    @contextmanager
+    def by_votes(self, votes: NDArray[np.float64]) -> Iterator[None]:
+        """Let ``fit`` place the objects by the `votes` of an earlier fit to the same partitions.
+
+        Parameters
+        ----------
+        votes : ndarray of shape (n_columns, n_clusters)
+            The `votes` of that fit.
+
+        Yields
+        ------
+        None
+        """
+        self._given_votes = votes
+        try:
+            yield
+        finally:
+            self._given_votes = None
+
+    @property
     def reason_(self) -> str:
         """Why there are so many clusters, in a sentence."""
         check_is_fitted(self)
@@ -284,9 +397,20 @@ class AutoConsensus(PlacingClusterer):
             clustered = np.flatnonzero((ensemble.labels >= 0).any(axis=1))
         else:
             clustered = np.arange(ensemble.n_samples)
+        touched = np.empty(0, dtype=np.int64)
+        if self._constraints is not None:
+            touched = np.flatnonzero(self._constraints.touched)
+            if len(touched) > self.max_samples:
+                raise InputError(
+                    f"Constraints are about {len(touched)} objects, and the trees have max_samples={self.max_samples}. "
+                    "Raise max_samples."
+                )
+            clustered = np.union1d(clustered, touched)
         if len(clustered) > self.max_samples and not self._few_rows(ensemble):
             rng = generator(self.random_state, "AutoConsensus")
-            clustered = np.sort(rng.permutation(clustered)[: self.max_samples])
+            others = np.setdiff1d(clustered, touched) if len(touched) else clustered
+            drawn = rng.permutation(others)[: self.max_samples - len(touched)]
+            clustered = np.sort(np.concatenate([touched, drawn]))
         return clustered
 
     def _few_rows(self, ensemble: Ensemble) -> bool:
@@ -313,34 +437,42 @@ class AutoConsensus(PlacingClusterer):
         result = np.empty((len(codes), self._votes.shape[1]))
         for begin in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
-            result[rows] = self._shares(indicator_of(codes[rows], self._offsets), self._votes)
+            result[rows] = shares_of_votes(indicator_of(codes[rows], self._offsets), self._votes)
         return result
 
-    def _shares(self, indicator: sp.csr_array, votes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return mean similarities with the clusters, rows scaled to sum to 1."""
-        sums = np.asarray(indicator @ votes)
-        total = sums.sum(axis=1, keepdims=True)
-        shares = np.full_like(sums, 1.0 / sums.shape[1])
-        np.divide(sums, total, out=shares, where=total > 0)
-        return shares
+
+def _possible(number: int) -> str:
+    return f" The constraints allow for {number}."
 
 
-def _part(ensemble: Ensemble, objects: NDArray[np.int64]) -> Ensemble:
-    return ensemble if len(objects) == ensemble.n_samples else ensemble.part(objects)
+def _possible_number(trees: GrownTrees) -> int:
+    """Return the number with the largest support of those that keep the constraints."""
+    allowed = [one for one in trees.supports if trees.possible(one.n_clusters) == one.n_clusters]
+    best = max(allowed, key=lambda one: one.support, default=None)
+    if best is not None and best.support > 0:
+        return best.n_clusters
+    return trees.possible(trees.n_clusters_shown)
+
+
+def _keep_constraints(
+    rows: NDArray[np.float64], held: NDArray[np.int64], constraints: Constraints
+) -> None:
+    """Give objects with constraints the cluster that they have in the tree: the mean row of all that are together.
+
+    Where the largest share of it is another cluster, the membership is that of the tree alone.
+    """
+    touched = np.flatnonzero(constraints.touched)
+    _, group = np.unique(constraints.groups[touched], return_inverse=True)
+    counts = np.bincount(group).astype(np.float64)
+    means = np.zeros((len(counts), rows.shape[1]))
+    np.add.at(means, group, rows[touched])
+    own = (means / counts[:, np.newaxis])[group]
+    elsewhere = np.flatnonzero(own.argmax(axis=1) != held[touched])
+    own[elsewhere] = 0.0
+    own[elsewhere, held[touched][elsewhere]] = 1.0
+    rows[touched] = own
 
 
 def _taken(across: dict[str, float]) -> str:
     """Choose a tree by how far clusters lie across its borders."""
     return _ALIKE if across[_ALIKE] < across[_CERTAIN] - _CLEARLY else _CERTAIN
-
-
-def _votes(
-    part: Ensemble, labels: NDArray[np.int64], counting: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return how much membership in each cluster adds to the mean similarity with the clusters found (T, K).
-
-    `counting` (T,): how much being together in each cluster counts.
-    """
-    n, K = len(labels), int(labels.max()) + 1
-    mean = sp.csr_array((1.0 / np.bincount(labels)[labels], (np.arange(n), labels)), shape=(n, K))
-    return np.asarray((part.indicator.T @ mean).toarray()) * counting[:, None]

@@ -16,7 +16,7 @@ from conclust.consensus.auto.straddling import straddling
 from conclust.consensus.linkage.dendrogram import cut, lifetimes
 from conclust.ensemble import Ensemble
 
-__all__ = ["Support", "best_number", "common_number", "reason_of"]
+__all__ = ["Support", "alternatives_of", "best_number", "common_number", "reason_of"]
 
 # Settled by experiments/default/suite.py, on sets of the seeds named there.
 # Borders with a straddling above this, relative to chance, do not count: clouds of points without clusters
@@ -45,9 +45,9 @@ class Support:
     lifetime : float
         Its lifetime in the tree of evidence accumulation, from 0 to 1.
     straddling : float
-        How far fine partitions straddle the borders, relative to chance; the least of the trees.
+        Extent to which fine partitions straddle the borders, relative to chance; the minimum over the trees.
     evenness : float
-        How even the sizes of the clusters are: (exp(entropy) - 1) / (n_clusters - 1), 1 for equal sizes and
+        Evenness of the sizes of the clusters: (exp(entropy) - 1) / (n_clusters - 1), 1 for equal sizes and
         about 0 where one cluster has nearly all objects.
     support : float
         The lifetime less the straddling; less in proportion where the evenness is below 3/4.
@@ -150,6 +150,16 @@ def _evenness(labels: NDArray[np.int64]) -> float:
         return 0.0
     entropy = -float(shares @ np.log(shares))
     return float(np.expm1(entropy)) / (len(shares) - 1)
+
+
+def alternatives_of(shown: int, supports: list[Support]) -> tuple[int, ...]:
+    """Return the other numbers of clusters with support, the best supported first."""
+    ordered = sorted(supports, key=lambda support: -support.support)
+    return tuple(
+        support.n_clusters
+        for support in ordered
+        if support.support > 0 and support.n_clusters != shown
+    )
 
 
 def reason_of(given: int | None, shown: int, supports: list[Support]) -> str:

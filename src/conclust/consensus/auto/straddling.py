@@ -39,7 +39,7 @@ def straddling(
     labels : ndarray of int64 of shape (n_samples,)
         The partition: 0 to K - 1 for its objects.
     partitions : ndarray of int
-        Which members to look at.
+        Members to examine.
 
     Returns
     -------

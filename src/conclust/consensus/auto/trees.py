@@ -25,9 +25,9 @@ class CutOfTree:
     evidence : str
         The evidence that the tree was grown from.
     straddling : float
-        How far fine partitions straddle the borders.
+        Extent to which fine partitions straddle the borders.
     votes : ndarray of shape (n_columns, n_clusters)
-        How much membership in each cluster of the ensemble adds to the similarity with each consensus cluster.
+        Amount that membership in each cluster of the ensemble adds to the similarity with each consensus cluster.
     labels : ndarray of int64 of shape (n_objects,)
         The clusters of the objects of the trees.
     """
@@ -52,6 +52,10 @@ class GrownTrees:
         The number of clusters that the ensemble shows.
     supports : list of Support
         The numbers that were looked at.
+    choose : callable
+        Takes the one of the trees that is straddled less, from the labels by each.
+    smallest, largest : int
+        Numbers of clusters that keep the constraints; a largest of None: the number of objects.
     """
 
     objects: NDArray[np.int64]
@@ -59,6 +63,12 @@ class GrownTrees:
     n_clusters_shown: int
     supports: list[Support]
     choose: Callable[[dict[str, NDArray[np.int64]]], CutOfTree] = field(repr=False)
+    smallest: int = 1
+    largest: int | None = None
+
+    def possible(self, n_clusters: int) -> int:
+        """Return the nearest number of clusters that keeps the constraints."""
+        return max(self.smallest, min(n_clusters, self.largest or self.n_objects))
 
     @property
     def n_objects(self) -> int:
@@ -75,6 +85,10 @@ class GrownTrees:
         K = min(n_clusters, self.n_objects)
         return self.choose({name: cut(tree, K) for name, tree in self.matrices.items()})
 
+    def cut_along(self, labels: NDArray[np.int64]) -> CutOfTree:
+        """Take given clusters of the objects, of shape (n_objects,), for the cut."""
+        return self.choose(dict.fromkeys(self.matrices, labels))
+
     def cut(self, n_clusters: int) -> NDArray[np.int64]:
         """Return the clusters of the objects, of shape (n_objects,), at a number of clusters."""
         return self.cut_at(n_clusters).labels
@@ -89,11 +103,13 @@ class GrownTrees:
 
 
 class ChosenNumber(NamedTuple):
-    """A number of clusters, a sentence that explains it, and what it was chosen by."""
+    """A number of clusters, why, what it was chosen by, the next best numbers, and the clusters if they are no cut."""
 
     n_clusters: int
     reason: str
     by: Literal["given", "partitions", "points"]
+    alternatives: tuple[int, ...] = ()
+    labels: NDArray[np.int64] | None = None
 
 
 NumberChooser: TypeAlias = Callable[[GrownTrees], ChosenNumber]

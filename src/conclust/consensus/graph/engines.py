@@ -72,7 +72,7 @@ def mtkahypar_parts(
     Parameters
     ----------
     H : csr_array of shape (n, m)
-        Which vertex is in which hyperedge.
+        Incidence of vertices in hyperedges.
     k : int
         Number of parts.
     edge_weights : ndarray of shape (m,)
@@ -80,7 +80,7 @@ def mtkahypar_parts(
     mass : ndarray of shape (n,)
         Weights of the vertices in the balance.
     balance : float
-        How much heavier than the mean a part may be.
+        Tolerated excess weight of a part over the mean, as a share of the mean.
     seed : int
         Seed.
     """

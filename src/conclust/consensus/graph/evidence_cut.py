@@ -43,15 +43,15 @@ def evidence_cut(
     ensemble : Ensemble
         The observed objects.
     cluster_weights : ndarray of shape (T,)
-        Of each cluster, beside the weight of its partition.
+        Weight of each cluster, beside the weight of its partition.
     k : int
         Number of parts.
     seed : SeedSequence
-        Of the starts of k-means.
+        Seed of the k-means starts.
     n_init : int
         Starts of k-means.
     owner : str
-        Who asks, for the warning.
+        Name of the estimator, used in warnings.
 
     Returns
     -------

@@ -23,7 +23,7 @@ from conclust.weighting.weights import crowd_weights
 __all__ = ["GPMGLA"]
 
 
-# The most clusters of all partitions of which matrices of all pairs are made.
+# Maximum total number of clusters for which matrices of all pairs are made.
 _MOST_CLUSTERS = 20_000
 
 
@@ -40,7 +40,7 @@ class GPMGLA(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K. Fewer are found where objects cannot be told apart.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     alpha : float, default=0.5
         Above 0: how much the ties of objects count beside those of clusters.
     beta : float, default=2.0
@@ -48,7 +48,7 @@ class GPMGLA(ConsensusClusterer):
     n_init : int, default=10
         Restarts of k-means (on 5,000 of the objects; the best is finished on all).
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
     verbose : int, default=0

@@ -33,7 +33,7 @@ class HBGF(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of parts, K. Fewer clusters are found where objects cannot be told apart.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     partitioner : {"spectral", "internal", "metis"}, default="spectral"
         "spectral": eigenvectors of the graph and k-means on them, without balance. "internal": spectral
         start, then parts of equal numbers of objects (up to `balance`) refined by Fiduccia-Mattheyses.
@@ -42,14 +42,14 @@ class HBGF(ConsensusClusterer):
         Spectral only. True: k-means on objects and clusters, as published. False: on the objects
         only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [4]_, :class:`conclust.USENC`.
     balance : float, default=0.05
-        How many more objects than the mean a part may have; unused by the spectral cut. That
+        Tolerated excess of objects in a part over the mean, as a share of the mean; unused by the spectral cut. That
         clusters are about equally large is an assumption of the model: where it is wrong, the balanced
         partitioners split large clusters and join small ones.
     n_init : int, default=10
         Restarts of k-means (on 5,000 of the objects; the best is finished on all), or starts of the
         partitioner.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
     verbose : int, default=0

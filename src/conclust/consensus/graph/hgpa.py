@@ -43,18 +43,18 @@ class HGPA(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of parts, K.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     partitioner : {"internal", "mtkahypar"}, default="internal"
         "internal": spectral and random starts, capacities, Fiduccia-Mattheyses refinement.
         "mtkahypar": the deterministic preset of Mt-KaHyPar (extra ``hypergraph``:
         ``pip install mtkahypar``); its seed and its one thread are process-wide.
     balance : float, default=0.05
-        How many more objects than the mean a part may have. That clusters are about equally large is
+        Tolerated excess of objects in a part over the mean, as a share of the mean. That clusters are about equally large is
         an assumption of the model: where it is wrong, large clusters are split and small ones joined.
     n_init : int, default=10
         Starts; the lowest connectivity is kept.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
     verbose : int, default=0

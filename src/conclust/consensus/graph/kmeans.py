@@ -44,7 +44,7 @@ class Points:
     values : ndarray of shape (n, d) or Rows
         The points.
     mass : ndarray of shape (n,)
-        How much each counts.
+        Weight of each.
     always : int
         Number of points at the end that are no objects: they are in every part that restarts run on.
     """
@@ -104,11 +104,11 @@ def kmeans(
     Parameters
     ----------
     points : Points
-        What to cluster.
+        Points to cluster.
     k : int
         Number of centers.
     seed : SeedSequence
-        Of the points that restarts are run on (`best_of_restarts`) and of their starts (k-means++).
+        Seed of the points that restarts are run on (`best_of_restarts`) and of their starts (k-means++).
     n_init : int, default=10
         Restarts.
     max_iter : int, default=100

@@ -31,7 +31,7 @@ class LWGP(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K. Fewer are found where objects cannot be told apart.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     theta : float, default=None
         Above 0. A small one makes less of uncertain clusters; in the limit of large ones the
         method is HBGF's. None: 0.4, the paper's; with `normalized` 0.06.
@@ -41,7 +41,7 @@ class LWGP(ConsensusClusterer):
     n_init : int, default=10
         Restarts of k-means (on 5,000 of the objects; the best is finished on all).
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
     verbose : int, default=0

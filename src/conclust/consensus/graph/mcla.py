@@ -41,15 +41,15 @@ class MCLA(PlacingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of meta-clusters, K. Fewer clusters are found where a meta-cluster is no object's
-        strongest association, or where all partitions together have fewer clusters.
-        To be given: ``fit`` refuses None.
+        Number of meta-clusters, K. Fewer clusters are found if a meta-cluster is the strongest
+        association of no object, or if all partitions together have fewer clusters.
+        Required: ``fit`` refuses None.
     partitioner : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
         spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:
         ``pip install pymetis``).
     balance : float, default=0.05
-        How much heavier than the mean a meta-cluster may be.
+        Tolerated excess weight of a meta-cluster over the mean, as a share of the mean.
     cluster_weight : {"unit", "size"}, default="unit"
         The weight that is balanced: "unit", the number of clusters; "size", the number of their
         objects, as in the authors' program. Balance is an assumption of the model. "unit" holds for
@@ -59,7 +59,7 @@ class MCLA(PlacingClusterer):
         Starts of the partitioner; the lowest cut is kept. Fewer are made where T x K, clusters of all
         partitions times `n_clusters`, is more than 8,000: in proportion, but one at least.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
     verbose : int, default=0

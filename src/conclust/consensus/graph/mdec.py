@@ -48,7 +48,7 @@ class MDEC(ConsensusClusterer):
         Most distinct rows of labels for which "hierarchical" may make a matrix of all pairs; of more it
         finds similarities row by row.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
     verbose : int, default=0

@@ -58,7 +58,7 @@ class GraphPartition:
     cut : float
         Weight of the edges between parts; of a hypergraph the connectivity minus one.
     capacity : float
-        Most weight that a part may have; infinite where balance is no aim ("spectral").
+        Most weight that a part may have; infinite where balance is not an aim ("spectral").
     """
 
     labels: NDArray[np.int64]
@@ -86,7 +86,7 @@ def partition_graph(
     k : int
         Number of parts, at most n.
     balance : float, default=0.05
-        How much heavier than the mean a part may be: at most ``(1 + balance) * total / k``, rounded
+        Tolerated excess weight of a part over the mean, as a share of the mean: at most ``(1 + balance) * total / k``, rounded
         up for whole weights, or more if the heaviest vertex makes it unavoidable.
     method : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral embedding, k-means filled up to the capacities, Fiduccia-Mattheyses
@@ -182,7 +182,7 @@ class Hypergraph:
     Attributes
     ----------
     members : csr_array of shape (n, m)
-        Which vertex is in which hyperedge (the stored entries).
+        Incidence of vertices in hyperedges.
     edge_weights : ndarray of shape (m,)
         Non-negative weights of the hyperedges.
     vertex_weights : ndarray of shape (n,)
@@ -402,7 +402,7 @@ def _refined_hypergraph(
     Parameters
     ----------
     H : csr_array of shape (n, m)
-        Which vertex is in which hyperedge.
+        Incidence of vertices in hyperedges.
     labels : ndarray of shape (n,)
         Where to begin.
     k : int

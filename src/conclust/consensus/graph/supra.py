@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
+from conclust._sklearn import clone
 from conclust._validation import refuse
 from conclust.agreement import anmi
 from conclust.consensus.base import ConsensusClusterer

@@ -61,13 +61,13 @@ def transfer_cut(
     k : int
         Number of parts.
     seed : SeedSequence
-        Of the starts of k-means.
+        Seed of the k-means starts.
     n_init : int
         Starts of k-means.
     owner : str
-        Who asks, for the warning.
+        Name of the estimator, used in warnings.
     mixing : csr_array of shape (T, T), default=None
-        W, where the graph is edges W in the place of edges.
+        W, where the graph is edges W in place of edges.
     joint : bool, default=False
         Whether k-means has the clusters among its points, and objects are embedded by the left singular
         vectors; else these are scaled by the singular values, the eigenvectors of the transfer cut.
@@ -108,7 +108,7 @@ def part_objects(
     edges : Edges
         Weights of objects and clusters.
     side : ClusterSide
-        Of that graph, or of one that has more than these objects.
+        Cluster side of that graph, or of one with more objects.
     k, seed, n_init, owner, joint
         As for `transfer_cut`.
 
@@ -146,7 +146,7 @@ def part_components(
     component : ndarray of int64 of shape (n,)
         The component of each object, -1 of those in no cluster, which go with the fewest others.
     mass : ndarray of shape (n,)
-        How many each counts as.
+        Number of objects that each stands for.
     k : int
         Number of parts.
     seed : SeedSequence
@@ -154,7 +154,7 @@ def part_components(
     parted : callable
         Parts a component: of its number, its objects and a seed it makes their labels.
     owner : str
-        Who asks, for the warning.
+        Name of the estimator, used in warnings.
 
     Returns
     -------
@@ -254,7 +254,7 @@ def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]
 def joined(sizes: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Join the two smallest of some groups until k are left; return the group that each is in.
 
-    Of equally small ones those that come last.
+    Among equally small ones, the last ones.
     """
     heap = [(float(size), -i, [i]) for i, size in enumerate(sizes)]
     heapq.heapify(heap)

@@ -47,13 +47,13 @@ class _Cut:
     Attributes
     ----------
     weights : ndarray of shape (T,)
-        Of the edges to each cluster.
+        Weights of the edges to each cluster.
     components : ndarray of int64 of shape (T,)
-        Of the clusters.
+        Component of each cluster.
     first : ndarray of int64 of shape (n_components,)
         The first part of each component.
     count : int
-        How many parts there are.
+        Number of parts.
     alone : int
         The part of objects in no cluster.
     """
@@ -93,15 +93,15 @@ def transfer_cut_blocks(
     labels : LabelBlocks
         The objects.
     weights : ndarray of shape (T,)
-        Of the edges to each cluster.
+        Weights of the edges to each cluster.
     k : int
         Number of parts.
     seed : SeedSequence
-        Of the starts of k-means.
+        Seed of the k-means starts.
     n_init : int
         Starts of k-means.
     owner : str
-        Who asks, for the warning.
+        Name of the estimator, used in warnings.
     joint : bool, default=False
         Whether k-means has the clusters among its points.
 
@@ -159,7 +159,7 @@ class _Nearest:
 
 @dataclass(frozen=True)
 class _How:
-    """Starts of k-means, who asks, and whether clusters are among the points."""
+    """Starts of k-means, the name of the estimator, and whether clusters are among the points."""
 
     n_init: int
     owner: str
@@ -181,15 +181,15 @@ def _parted(
     nearest : _Nearest
         The objects, and the center of each.
     weights : ndarray of shape (T,)
-        Of the edges to each cluster.
+        Weights of the edges to each cluster.
     side : ClusterSide
         The embedding of the clusters.
     k : int
         Number of parts.
     seed : SeedSequence
-        Of the starts of k-means.
+        Seed of the k-means starts.
     how : _How
-        How k-means goes.
+        Parameters of k-means.
     """
     labels = nearest.labels
     count = side.n_components
@@ -271,11 +271,11 @@ def _kmeans(
     nearest : _Nearest
         The objects, and the center of each.
     part : _Component
-        Which component.
+        Component to cut.
     k : int
         Number of its parts.
     seed : SeedSequence
-        Of the starts.
+        Seed of the starts.
     n_init : int
         Starts.
     sizes : ndarray of int64 of shape (n_blocks,)

@@ -27,11 +27,11 @@ class USENC(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K. Fewer are found where objects cannot be told apart.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     n_init : int, default=10
         Restarts of k-means (on 5,000 of the objects; the best is finished on all).
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
     verbose : int, default=0

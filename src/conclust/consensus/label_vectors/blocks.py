@@ -28,11 +28,11 @@ class Lloyd:
     Attributes
     ----------
     sums : ndarray of shape (T, K)
-        How many objects of each cluster have each label.
+        Number of objects of each cluster with each label.
     present, noise : ndarray of shape (N, K)
-        How many each partition observed, and how many are noise in it.
+        Number of objects that each partition observed, and that are noise in it.
     loss : float
-        What the costs of all objects add up to, by the centroids before.
+        Sum of the costs of all objects, by the previous centroids.
     n_iter : int
         Passes over all objects.
     done : bool
@@ -70,9 +70,9 @@ def iterate(
     costs : callable
         Gives the cost of each label (T, K) and of being observed (N, K), from centroids.
     constant : float
-        What the loss has beside the costs.
+        Part of the loss that is not in the costs.
     max_iter : int
-        The most passes over all objects.
+        Maximum number of passes over all objects.
     tol : float
         Stop when a pass lowers the loss by less than this share of it.
     """

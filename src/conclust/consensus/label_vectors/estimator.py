@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -58,7 +58,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         """Return the loss that is minimised."""
 
     def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64] | None:
-        """Return the weights by which partitions count, in the place of their own; None: their own."""
+        """Return the weights by which partitions count, in place of their own; None: their own."""
         return None
 
     def _describe(

@@ -38,13 +38,13 @@ class KCC(LabelVectorKMeans):
     ----------
     n_clusters : int, default=None
         Clusters of the consensus. Fewer are found only where fewer objects differ.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     utility : {"U_c", "U_H", "U_cos", "U_Lp"}, default="U_H"
         phi. "U_c": the squared length of the shares (category utility, half the objective of
         :class:`conclust.QMI`). "U_H": their negative entropy in bits (mutual information, as in
         :class:`conclust.InformationTheoreticKMeans`). "U_cos": their length. "U_Lp": their `p`-norm.
     p : float, default=5
-        Of "U_Lp": above 1, at most 16. The paper has 5 and 8; 2 is "U_cos".
+        Exponent of "U_Lp": above 1, at most 16. The paper has 5 and 8; 2 is "U_cos".
     normalized : bool, default=False
         Whether the utility of a partition is divided by the abs(phi(P)) of its own labels: then
         partitions of many clusters count less by "U_H", more by the others.
@@ -52,11 +52,11 @@ class KCC(LabelVectorKMeans):
         Starts (k-means++ on squared distances). With more than 5,000 distinct rows of labels they run
         on 5,000 objects drawn at random, and the best goes on with all.
     max_iter : int, default=100
-        The most passes over all objects.
+        Maximum number of passes over all objects.
     tol : float, default=1e-6
         Stop when a pass lowers the loss that k-means minimises by at most this share of it.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     n_jobs : int, default=None

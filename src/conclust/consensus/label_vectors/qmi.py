@@ -30,16 +30,16 @@ class QMI(LabelVectorKMeans):
     ----------
     n_clusters : int, default=None
         Clusters of the consensus. Fewer are found only where fewer objects differ.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     n_init : int, default=10
         Starts (k-means++). Where more than 5,000 rows of labels differ they are run on 5,000
         objects drawn at random, and the best is carried on with all.
     max_iter : int, default=100
-        The most passes over all objects.
+        Maximum number of passes over all objects.
     tol : float, default=1e-6
         Stop when a pass lowers ``inertia_`` by at most this share of it.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     n_jobs : int, default=None

@@ -29,17 +29,17 @@ class SEC(LabelVectorKMeans):
     ----------
     n_clusters : int, default=None
         Clusters of the consensus. Fewer are found only where fewer objects differ.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     n_init : int, default=20
         Starts (k-means++ on the squared distances of rows b; distances of b / d would draw objects of
         small clusters). With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
         random, and the best goes on with all.
     max_iter : int, default=100
-        The most passes over all objects.
+        Maximum number of passes over all objects.
     tol : float, default=1e-6
         Stop when a pass lowers ``objective_`` by at most this share of it.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     n_jobs : int, default=None

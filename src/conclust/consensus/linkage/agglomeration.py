@@ -311,7 +311,7 @@ def unobserved_pairs(
     for row, count in zip(rows, same.counts, strict=True):
         apart = ~(rows & row).any(axis=1)
         total += int(count) * int(same.counts[apart].sum())
-        # An object that no partition of positive weight observed is no pair with itself.
+        # An object that no partition of positive weight observed does not form a pair with itself.
         total -= int(count) if not row.any() else 0
     return total // 2
 

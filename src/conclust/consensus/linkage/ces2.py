@@ -45,15 +45,15 @@ class CEs2(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     determinacy : {"linear", "quadratic"}, default="linear"
-        How decided a pair is that a share p of the partitions puts together: the distance of p from the
+        Determinacy of a pair that a share p of the partitions puts together: the distance of p from the
         threshold over the largest one on its side (CEs2-L), or the square of that (CEs2-Q).
     max_dense : int, default=20000
         Most distinct rows of labels, of all pairs of which the evidence is kept (two bytes each, and eight for
         pairs within the core).
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
     verbose : int, default=0
@@ -100,7 +100,7 @@ class CEs2(ConsensusClusterer):
 
     Links of equal height that meet are one link here: as published, their coefficients depend on the order of
     the objects. As published, the last rounds may not end; here what is like no group makes groups of its own,
-    one for each set of objects that evidence connects. An object is no pair with itself. The core
+    one for each set of objects that evidence connects. An object does not form a pair with itself. The core
     has K distinct rows of labels at least.
 
     Objects with the same labels are counted together and stay together. Shares of incomplete, weighted or soft

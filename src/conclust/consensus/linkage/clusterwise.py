@@ -75,7 +75,7 @@ class ClusterTree:
         Height from which the distinct rows of labels live: the largest 1 - S_ii. Objects with the same
         labels start merged at height 0, though their S_ii is below 1.
     n_rows : int
-        How many distinct rows there are.
+        Number of distinct rows.
     """
 
     matrix: NDArray[np.float64]
@@ -105,9 +105,9 @@ class ObjectPairs:
     Attributes
     ----------
     start : DistinctRows
-        Which objects have which row.
+        Objects of each row.
     rows : csr_array of shape (n_rows, T)
-        Of each distinct row b, once.
+        Each distinct row b, once.
     W : csr_array or ndarray of shape (T, T)
         Symmetric, >= 0.
     presence : ndarray of shape (n_rows, m) or None
@@ -226,13 +226,13 @@ def cluster_tree(
     Parameters
     ----------
     pairs : ObjectPairs
-        What is compared.
+        Pairs to compare.
     linkage : {"single", "average", "complete", "ward"}
         Single and average linkage take memory of the rows; the others a matrix.
     max_dense : int
         Most distinct rows for which a matrix is made.
     owner : str
-        Who asks, for the refusal.
+        Name of the estimator, used in errors.
     ties_as_matrix : bool, default=False
         Whether average linkage takes the same of equally near clusters as on a matrix of all pairs: the
         nearest-neighbour chain is not broken off where few clusters are left, of which a matrix is made else.

@@ -112,7 +112,7 @@ def lifetimes(linkage_matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 def longest_lifetime(linkage_matrix: NDArray[np.float64]) -> int:
     """Return the number of clusters with the longest lifetime, from 2 on.
 
-    Of lifetimes that are equal (within 1e-9 of the tallest height) the smallest number of clusters
+    Among equal lifetimes (within 1e-9 of the tallest height) the smallest number of clusters
     is taken. One cluster is not considered, as it lives for ever; it is the answer only where
     there is no choice: a single object, or objects that are all at distance 0.
 

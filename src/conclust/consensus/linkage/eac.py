@@ -28,6 +28,7 @@ from conclust.consensus.linkage.clusterwise import (
     cluster_tree,
     pairs_of,
 )
+from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
 from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.linkage.profiles import profile_tree
 from conclust.consensus.pairs import check_pairs, read_pairs
@@ -72,7 +73,7 @@ class EAC(ConsensusClusterer):
         pairs, for any number of objects, and so is "average" where no label is missing; the others need
         one of all distinct rows of labels.
     metric : {"evidence", "profile"}, default="evidence"
-        What objects are compared by. "evidence": 1 - c / N, as above. "profile": the Euclidean distance of
+        Distance between objects. "evidence": 1 - c / N, as above. "profile": the Euclidean distance of
         their rows of the co-association (1 for an object with itself), so that objects are alike which
         are together with the same others; with complete linkage this is the consensus of SC3 [3]_.
     pairs : int, float or SparseEvidence, default=None
@@ -88,7 +89,7 @@ class EAC(ConsensusClusterer):
         3.2 GB at the default). Of more, and where that takes less time, average linkage of complete
         labels finds the evidence row by row, in memory of the labels. The tree is the same.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the partners where `pairs` is an int; nothing else is random.
     n_jobs : int, default=None
@@ -206,7 +207,20 @@ class EAC(ConsensusClusterer):
         if self.pairs is not None and self.metric != "evidence":
             refuse("metric", "EAC with pairs=", "'evidence'", self.metric)
 
+    def _takes_constraints(self) -> bool:
+        return self.pairs is None and self.metric == "evidence" and self.linkage != "ward"
+
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        if self._constraints is not None:
+            found = constrained_evidence_tree(
+                ensemble,
+                self.linkage,
+                self._constraints,
+                limit=DenseLimit(self.max_dense, "EAC"),
+                n_jobs=self.n_jobs,
+            )
+            self.linkage_matrix_, self.lifetimes_ = found.matrix, lifetimes(found.matrix)
+            return cut(found.matrix, found.number(self.n_clusters, "EAC"))
         tree, doubt = self._tree(ensemble, observed)
         if doubt:
             warn(doubt, EvidenceWarning)

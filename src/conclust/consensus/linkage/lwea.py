@@ -22,6 +22,8 @@ from conclust.consensus.linkage.clusterwise import (
     pairs_of,
     warn_of_unobserved,
 )
+from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
+from conclust.consensus.linkage.dendrogram import cut, lifetimes
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import EvidenceWarning
 from conclust.similarity import cluster_certainty
@@ -59,7 +61,7 @@ class LWEA(ConsensusClusterer):
         Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry). Of
         more, single and average linkage find similarities row by row, in memory of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.
 
@@ -166,8 +168,22 @@ class LWEA(ConsensusClusterer):
         check_option(self.linkage, "linkage", "LWEA", Linkage)
         check_int(self.max_dense, "max_dense", "LWEA")
 
+    def _takes_constraints(self) -> bool:
+        return self.linkage != "ward"
+
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
+        if self._constraints is not None:
+            found = constrained_certain_tree(
+                ensemble,
+                self.certainty_,
+                self.linkage,
+                self._constraints,
+                normalized=self.normalized,
+                limit=DenseLimit(self.max_dense, "LWEA"),
+            )
+            self.linkage_matrix_, self.lifetimes_ = found.matrix, lifetimes(found.matrix)
+            return cut(found.matrix, found.number(self.n_clusters, "LWEA"))
         tree = certain_tree(
             ensemble,
             self.certainty_,
@@ -198,15 +214,15 @@ def certain_tree(
     ensemble : Ensemble
         The observed objects.
     certainty : ndarray of shape (T,)
-        Of each cluster of the ensemble.
+        Certainty of each cluster of the ensemble.
     normalized : bool
         Whether S is divided by its largest entry.
     linkage : {"single", "average", "complete", "ward"}, default="average"
-        How clusters are merged.
+        Linkage of the tree.
     max_dense : int, default=20000
         Most distinct rows for which a matrix of all pairs is made.
     owner : str, default=None
-        Who is refused, and warns of pairs that no partition observed. None: nobody is warned.
+        Name of the estimator in errors and in the warning of unobserved pairs. None: no warning.
     n_jobs : int, default=None
         Threads.
 

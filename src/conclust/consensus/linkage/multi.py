@@ -119,7 +119,7 @@ class MultiEAC(ConsensusClusterer):
         Most distinct rows of labels for which a matrix of all pairs is made. Of more, single linkage
         finds similarities row by row, in memory of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.
 
@@ -245,7 +245,7 @@ class MultiEAC(ConsensusClusterer):
         """Return the tree of single linkage without a matrix of all pairs, and which pairs to warn of.
 
         p = b_i' W b_j / z_i' z_j with the weights of clusters W and z the roots of those of partitions. A
-        mean of such ratios is no ratio of sums, which is all that average linkage by rows can find.
+        mean of such ratios is not a ratio of sums, which is all that average linkage by rows can find.
         """
         if self.linkage != "single":
             raise DenseLimitError(
@@ -322,7 +322,7 @@ class WeightedEAC(ConsensusClusterer):
     max_dense : int, default=20000
         As for EAC.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the objects for the silhouette.
     n_jobs : int, default=None

@@ -75,7 +75,7 @@ def _inner_products_of_rows(ensemble: Ensemble, start: DistinctRows) -> NDArray[
 
 
 def _inner_products(start: DistinctRows, n_jobs: int | None) -> tuple[NDArray[np.float64], int]:
-    """Return s_i' s_j from the co-association, where pairs that nobody observed have 0."""
+    """Return s_i' s_j from the co-association, where pairs that no partition observed have 0."""
     n, masses = len(start), start.masses
     S = np.empty((n, n))
     unobserved = 0.0

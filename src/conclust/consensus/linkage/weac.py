@@ -39,7 +39,7 @@ class WEAC(ConsensusClusterer):
         Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry). Of
         more, single and average linkage find similarities row by row, in memory of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
     verbose : int, default=0
@@ -74,7 +74,7 @@ class WEAC(ConsensusClusterer):
     --------
     WeightedEAC : weights by validity in the data, or by agreement with the geometric mean of entropies.
     GPMGLA : the same weights, by cutting a graph of objects and clusters.
-    LWEA : weights of clusters in the place of partitions.
+    LWEA : weights of clusters in place of partitions.
 
     References
     ----------

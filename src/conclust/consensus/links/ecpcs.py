@@ -53,20 +53,20 @@ class ECPCS(ConsensusClusterer):
         largest share. None: the one with the longest lifetime in the dendrogram, from 2 on; "meta" must
         be given it.
     consensus : {"meta", "hierarchical"}, default="meta"
-        What is made of the similarities.
+        Consensus step that uses the similarities.
     n_steps : int, default=20
         Length of the walks.
     lazy : bool, default=None
         Whether walks may stay where they are; None: where they never meet otherwise. See
         :func:`conclust.similarity.trajectory_similarity`.
     linkage : {"average", "single", "complete"}, default="average"
-        Of "hierarchical"; the paper's is "average".
+        Linkage with ``consensus="hierarchical"``; the paper uses "average".
     n_init : int, default=10
         Starts of k-means on the embedding of the clusters, for "meta".
     max_dense : int, default=20000
         Most distinct rows of labels for which complete linkage makes a matrix of all pairs.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
     verbose : int, default=0

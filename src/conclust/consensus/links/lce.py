@@ -62,7 +62,7 @@ class LCE(ConsensusClusterer):
         Number of clusters, K. The spectral cut gives fewer where objects have the same row of RM. None:
         the one with the longest lifetime in the dendrogram, from 2 on; "spectral" must be given it.
     similarity : {"cts", "wtq", "srs", "asrs"}, default="cts"
-        How clusters are compared. "cts": those of a partition by weighted connected triples. "wtq": by
+        Similarity of clusters. "cts": those of a partition by weighted connected triples. "wtq": by
         weighted triple quality (:func:`conclust.similarity.triple_quality`). "srs" and "asrs": those of
         all partitions by SimRank on objects and clusters, and by one step of it
         (:func:`conclust.similarity.simrank`, :func:`conclust.similarity.approximate_simrank`), for
@@ -70,7 +70,7 @@ class LCE(ConsensusClusterer):
     consensus : {"spectral", "hierarchical"}, default="spectral"
         The cut, or linkage.
     linkage : {"average", "single", "complete"}, default="average"
-        Of "hierarchical".
+        Linkage with ``consensus="hierarchical"``.
     decay : float, default=0.8
         In [0, 1]: how alike the most similar clusters are, and what a step of SimRank takes away. With 0
         "cts" and "wtq" are HBGF with ``joint=False``, and EAC. The papers on LCE have 0.9, their
@@ -82,7 +82,7 @@ class LCE(ConsensusClusterer):
     max_dense : int, default=20000
         Most distinct rows of labels for which complete linkage makes a matrix of all pairs.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
     verbose : int, default=0
@@ -126,7 +126,7 @@ class LCE(ConsensusClusterer):
     Notes
     -----
     An object that a partition did not observe, or took for noise, has no edge into it; what the clusters of
-    the partition resemble on average stands in the place of its row in RM, or the pattern of absences would
+    the partition resemble on average stands in place of its row in RM, or the pattern of absences would
     be cut. Clusters are compared over the objects that both partitions observed. Weights of the partitions
     weigh edges and triples; soft members spread an object over clusters by its memberships.
 

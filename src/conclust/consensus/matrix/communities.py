@@ -51,18 +51,18 @@ class FuzzyCommunities(SoftConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of communities, K.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     n_init : int, default=5
         U starts at the partition of :class:`QMI`; this is the number of starts (k-means++) of that
         search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
         random, and the best goes on with all.
     max_iter : int, default=1000
-        The most steps.
+        Maximum number of steps.
     tol : float, default=1e-9
         Stop when three steps in a row lower the objective by less than this share of its value at
         U = 0.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     verbose : int, default=0

@@ -44,19 +44,19 @@ class DyadicAspect(SoftConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of aspects, K.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     n_init : int, default=5
         The model starts at the partition of :class:`QMI`; this is the number of starts (k-means++)
         of that search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn
         at random, and the best goes on with all.
     max_iter : int, default=2000
-        The most iterations: steps of EM, and leaps ahead after two of them [2]_.
+        Maximum number of iterations: steps of EM, and leaps ahead after two of them [2]_.
     tol : float, default=1e-8
         Stop when a step raises L by less than this times the sum of all p_ij.
     max_dense : int, default=20000
         Number of distinct rows of labels above which the matrix of their pairs is refused.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     verbose : int, default=0

@@ -171,7 +171,7 @@ def solve(
     Parameters
     ----------
     criterion : Criterion
-        What is lowered.
+        Criterion to minimise.
     H : ndarray of shape (n_rows, K)
         Where the factors begin.
     weights : ndarray of shape (n_partitions,)
@@ -179,7 +179,7 @@ def solve(
     learn_weights : bool
         Whether they are learned.
     max_iter : int
-        The most updates.
+        Maximum number of updates.
     tol : float
         Stop when a round lowers the criterion by less than this share of its size.
     """

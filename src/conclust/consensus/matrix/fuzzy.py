@@ -48,9 +48,9 @@ class FuzzyRows(SoftConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     kind : {"cmeans", "cmedoids", "weighted_medoids"}, default="cmeans"
-        What clusters are gathered around.
+        Representatives of the clusters.
     fuzziness : float, default=1.2
         Above 1: near 1 memberships are nearly labels, the larger the evener they are. Where many
         clusters are hard to tell apart, 1.5 or 2, usual in a few dimensions, lets centroids fall
@@ -63,11 +63,11 @@ class FuzzyRows(SoftConsensusClusterer):
         search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
         random, and the best goes on with all.
     max_iter : int, default=500
-        The most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-8
         Stop when an iteration lowers J by less than this share of it.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     verbose : int, default=0

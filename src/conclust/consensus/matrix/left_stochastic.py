@@ -51,18 +51,18 @@ class LeftStochastic(SoftConsensusClusterer):
     n_clusters : int, default=None
         Number of clusters, K. Where the co-association has lower rank, the clusters beyond it
         stay empty.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     n_init : int, default=10
         Starts: the first brings the most extreme rows to the corners, the others are random
         rotations. All but the best end where they nearly stand still. Fewer where a cluster has
         fewer than two different rows of labels. Where more than 5,000 rows differ they are run on
         5,000 objects drawn at random, and the best is carried on with all.
     max_iter : int, default=500
-        The most steps from one start.
+        Maximum number of steps from one start.
     tol : float, default=1e-9
         Stop when a step lowers the objective by less than this per object.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the random rotations.
     verbose : int, default=0

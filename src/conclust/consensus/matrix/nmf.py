@@ -39,24 +39,24 @@ class WeightedNMF(SoftConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     learn_weights : bool, default=True
         Whether w is learned. False: the weights of the ensemble, divided by their sum; all alike if
         it has none. This is the unweighted consensus by NMF.
     regularization : float, default=0.02
-        Of the price of leaving the given weights: the price is this times the mean of ``|M_u|^2``. At 0
+        Price of leaving the given weights: this times the mean of ``|M_u|^2``. At 0
         the criterion can collapse: any one partition with at most K clusters has norm 0 by itself.
     n_init : int, default=5
         Random starts of the search for the least-squares partition at which the factors start. With
         more than 5,000 distinct rows of labels, the search and the first descent take 5,000 objects
         drawn at random, and the descent goes on with all.
     max_iter : int, default=2000
-        The most updates of H.
+        Maximum number of updates of H.
     tol : float, default=1e-7
         Stop when 20 updates, and one of the weights, lower the objective by less than this share of
         the squared norm of sum_u w_u M_u.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     verbose : int, default=0

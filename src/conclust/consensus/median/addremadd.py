@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._kernels import add_rem_add
 from conclust._random import RandomStateLike, generator
+from conclust._sklearn import ConvergenceWarning
 from conclust._validation import check_bool, check_int, check_option, refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -61,7 +61,7 @@ class AddRemAdd(ConsensusClusterer):
         Number of clusters. None: it emerges. Where there are fewer distinct rows of labels, there are
         no more clusters than those.
     criterion : {"ensemble", "combined"}, default="ensemble"
-        What similarity is.
+        Definition of similarity.
     scale_shift : {"mean", "modularity", "none"}, default="mean"
         The shift that is subtracted from similarities: their mean over all pairs; or their
         expectation by the sums of the two objects' similarities, d_i d_j / sum of d; or nothing:
@@ -76,9 +76,9 @@ class AddRemAdd(ConsensusClusterer):
         Starts of the local search of each of two kinds, besides the extraction and the fusion of
         single objects: the best partitions of the ensemble, and random ones.
     max_iter : int, default=100
-        The most passes of transfers over the objects from one start.
+        Maximum number of passes of transfers over the objects from one start.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the random starts and of the order in which objects are tried.
     verbose : int, default=0

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._sklearn import ConvergenceWarning
 from conclust._threads import thread_count
 from conclust._validation import check_int
 from conclust._warnings import warn
@@ -55,7 +55,7 @@ class BayesEstimate(ConsensusClusterer):
         objects are added in random order.
     n_rebuilds : int, default=30
         Maximum number of rounds in which clusters are destroyed and built again; two to six rounds in turn that
-        change nothing end it.
+        change nothing end it. Fewer where objects times draws times clusters are above 3 million.
     max_iter : int, default=100
         Maximum number of passes over the objects in one descent.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -114,10 +114,12 @@ class BayesEstimate(ConsensusClusterer):
     Notes
     -----
     The search visits objects in random order and moves each to the cluster, or to a new one, where the
-    loss is least; merges clusters; destroys clusters, one or two at a time, and places their objects again; and
-    splits clusters in two. It works on counts per cluster and draw: a visit costs O(N K). Objects with
-    the same labels in all draws move together, and equal draws count as one with a weight. Of more than 4 million
-    distinct labels (objects times draws) the starts are compared on a part of the objects.
+    loss is least; merges clusters; destroys clusters, one or two at a time, and places their objects again;
+    splits clusters in two; and, of few labels, deals the objects of some clusters out at random. It works on counts
+    per cluster and draw: a visit costs O(N K). Losses other than "vi" and "binder" are compared by their slopes
+    first, from 250 objects on, and exactly in the end. Objects with the same labels in all draws move together, and
+    equal draws count as one with a weight. Of more than 4 million distinct labels (objects times draws) the starts
+    are compared on a part of the objects.
 
     A draw counts by its weight times the number of objects that it observed (for "binder" the pairs); it
     says nothing of the others. Noise objects are clusters of one object. The problem is NP-hard: the search ends

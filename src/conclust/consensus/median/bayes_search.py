@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ from conclust.losses import (
 
 __all__ = ["BestDraw", "Found", "Wanted", "best_draw", "least_expected_loss", "tree_cuts"]
 
+_T = TypeVar("_T")
+
 # Labels (units x draws) up to which every start is run on all units.
 _CELLS = 4_000_000
 # Units of a part, at least.
@@ -46,6 +49,12 @@ _COMPARED = 2_500_000_000
 _CARRIED_ON, _FRUITLESS = 3, 2
 _MOST_FRUITLESS = 6
 _CHEAP = 200_000
+# Turns in which clusters are dealt out at random, and the work that they may take: labels times clusters.
+_TURNS, _SHAKEN = 100, 10_000_000
+# The work that rounds of rebuilding may take beyond the first two.
+_REBUILT = 100_000_000
+# Labels up to which several starts are carried on.
+_FEW = 1_000_000
 # What leads a loss that is not a plain sum over tables: its single moves are dearer.
 _LEADS: dict[Loss, Loss] = {"omari": "binder", "nvi": "vi", "id": "vi", "nid": "vi"}
 
@@ -209,32 +218,42 @@ class _Problem:
 
     def descend(self, start: NDArray[np.int64], seed: int) -> Found:
         """Go down from a start; -1 there: in no cluster yet."""
-        lead = _LEADS.get(self.wanted.loss)
-        if lead is not None:
-            start = self._descended(lead, start, seed).labels
-        return self._descended(self.wanted.loss, start, seed)
+        return self.descended(self.wanted.loss, self.led(start, seed), seed)
 
-    def _descended(self, loss: Loss, start: NDArray[np.int64], seed: int) -> Found:
+    def led(self, start: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+        """Go down by the loss that leads, if one does."""
+        lead = _LEADS.get(self.wanted.loss)
+        return start if lead is None else self.descended(lead, start, seed).labels
+
+    def descended(self, loss: Loss, start: NDArray[np.int64], seed: int) -> Found:
+        """Go down by this loss."""
         search = self.search(loss)
         _set(search, start)
-        n_iter, converged = search.descend(seed, self.wanted.max_iter)
+        n_iter, converged = search.descend(seed, self.wanted.max_iter, False)
         return _read(search, len(start), n_iter, converged)
 
     def finish(self, found: Found, seed: int) -> Found:
-        """Rebuild clusters as long as it lowers the loss, at most `n_rebuilds` rounds."""
+        """Deal clusters out at random and rebuild them as long as it lowers the loss, at most `n_rebuilds` rounds."""
         search = self.search(self.wanted.loss)
         _set(search, found.labels)
-        n_iter, converged = found.n_iter, found.converged
+        n_iter, converged, most = found.n_iter, found.converged, self.wanted.max_iter
+        work = self.ensemble.codes.size * max(1, search.n_clusters)
+        n_iter += search.shake(
+            seed + 2 * self.wanted.n_rebuilds, min(_TURNS, _SHAKEN // work), most
+        )
         patience = max(_FRUITLESS, min(_MOST_FRUITLESS, _CHEAP // self.ensemble.codes.size))
         fruitless = 0
-        for turn in range(self.wanted.n_rebuilds):
+        for turn in range(min(self.wanted.n_rebuilds, max(_FRUITLESS, _REBUILT // work))):
             if search.rebuild(seed + 2 * turn) > 0:
-                passes, converged = search.descend(seed + 2 * turn + 1, self.wanted.max_iter)
+                passes, converged = search.descend(seed + 2 * turn + 1, most, False)
                 n_iter, fruitless = n_iter + passes, 0
             else:
                 fruitless += 1
             if fruitless == patience:
                 break
+        if self.wanted.loss in _LEADS:
+            passes, converged = search.descend(seed + 2 * self.wanted.n_rebuilds + 1, most, True)
+            n_iter += passes
         return _read(search, len(found.labels), n_iter, converged)
 
 
@@ -284,11 +303,18 @@ def _best_of_starts(
     threads: int,
 ) -> list[Found]:
     """Go down from all starts, and carry the best ones on; return these, best first."""
+    if wanted.loss in _LEADS:
+        stage("starts by the loss that leads")
+        led = _mapped(lambda i: part.led(starts[i], seeds[i]), len(starts), threads, "starts")
+        starts = list(np.unique(led, axis=0))
     stage("starts")
-    ends = _mapped(lambda i: part.descend(starts[i], seeds[i]), len(starts), threads, "starts")
+    ends = _mapped(
+        lambda i: part.descended(wanted.loss, starts[i], seeds[i]), len(starts), threads, "starts"
+    )
     ends.sort(key=lambda found: found.loss)  # stable: of equals the first
     carried = ends[:1]
-    most = max(_CARRIED_ON, min(len(ends), _CHEAP // part.ensemble.codes.size))
+    size = part.ensemble.codes.size
+    most = max(_CARRIED_ON if size <= _FEW else 1, min(len(ends), _CHEAP // size))
     for found in ends[1:]:
         if len(carried) < most and found.loss > carried[-1].loss + 1e-12:
             carried.append(found)
@@ -302,7 +328,7 @@ def _best_of_starts(
     return sorted(carried, key=lambda found: found.loss)
 
 
-def _mapped(work: Callable[[int], Found], count: int, threads: int, what: str) -> list[Found]:
+def _mapped(work: Callable[[int], _T], count: int, threads: int, what: str) -> list[_T]:
     if threads == 1 or count == 1:
         return list(tracked(map(work, range(count)), what, count))
     with side_by_side(min(threads, count)) as mapped:

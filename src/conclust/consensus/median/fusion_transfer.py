@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._random import RandomStateLike, generator
+from conclust._sklearn import ConvergenceWarning
 from conclust._validation import check_int
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -42,9 +42,9 @@ class MedianPartition(ConsensusClusterer):
         ensemble that are the best themselves, and random ones. They are compared on at most 1,000
         distinct rows of labels, and the best is finished on all.
     max_iter : int, default=100
-        The most passes of transfers over the objects from one start.
+        Maximum number of passes of transfers over the objects from one start.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the random starts and of the order in which objects are tried.
     verbose : int, default=0

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._kernels import ResemblanceSearch
 from conclust._labels import canonical_labels, over_clusters, over_partitions
 from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._sklearn import ConvergenceWarning
 from conclust._validation import check_bool, check_int, check_option
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -46,7 +46,7 @@ _FROZEN, _LEVELS = 5, 200
 _PROPOSALS = 60
 
 
-# The most partitions of which a matrix of all pairs is made.
+# Maximum number of partitions for which a matrix of all pairs is made.
 _MOST_PARTITIONS = 10_000
 
 
@@ -68,7 +68,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         Number of clusters. None: it emerges. Where there are fewer distinct rows of labels, there
         are no more clusters than those.
     kernel : {"pairs", "subsets"}, default="pairs"
-        Which subsets of objects count. "pairs": subsets of two objects. "subsets": all of them, as in
+        Subsets of objects that count. "pairs": subsets of two objects. "subsets": all of them, as in
         the papers; then the largest intersections decide nearly alone, which suits at most a few
         hundred objects.
     learn_weights : bool, default=True
@@ -80,9 +80,9 @@ class KernelWeightedPartition(ConsensusClusterer):
     n_init : int, default=5
         Annealings, each from one of the best partitions of the ensemble.
     max_iter : int, default=100
-        The most passes of transfers over the objects after annealing.
+        Maximum number of passes of transfers over the objects after annealing.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the moves that annealing proposes and of the order in which objects are tried.
     verbose : int, default=0

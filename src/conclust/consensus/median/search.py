@@ -168,7 +168,7 @@ class Wanted:
     n_init : int
         Partitions of the ensemble, and random ones, to start from.
     max_iter : int
-        The most passes from one start.
+        Maximum number of passes from one start.
     """
 
     criterion: Criterion
@@ -196,9 +196,9 @@ def best_partition(
     ensemble : Ensemble
         The partitions.
     units : DistinctRows
-        What moves as one.
+        Units to move.
     evidence : Evidence
-        Of all units.
+        Evidence of all units.
     generator : Generator
         Draws the random starts.
     wanted : Wanted
@@ -295,7 +295,7 @@ def _descend(
     labels = np.empty(len(start), dtype=np.int64)
     search.read(labels)
     labels = canonical_labels(labels)
-    search.set(labels, int(labels.max()) + 1)  # sums anew, without the rounding of many moves
+    search.set(labels, int(labels.max()) + 1)  # sums again, without the rounding of many moves
     return Found(labels, search.objective(), n_iter, converged)
 
 

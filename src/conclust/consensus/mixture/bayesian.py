@@ -57,7 +57,7 @@ class BayesianEnsemble(PlacingClusterer):
     ----------
     n_clusters : int, default=None
         Clusters, K. ``n_clusters_`` does not count clusters that are no object's most probable one.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     solver : {"variational", "gibbs"}, default="variational"
         "gibbs": collapsed Gibbs sampling, from the variational solution on. Slower; it says how sure
         the memberships are, by draws.
@@ -75,7 +75,7 @@ class BayesianEnsemble(PlacingClusterer):
         of labels. Where more than 5,000 rows of labels differ they are
         run on 5,000 objects drawn at random, and the best is carried on with all.
     max_iter : int, default=1000
-        The most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-5
         Stop when an iteration raises ``objective_`` by at most this share of its size, or by this
         many nats an object.

@@ -56,11 +56,11 @@ class Posterior:
     Attributes
     ----------
     membership : ndarray of shape (n, K)
-        Of theta.
+        Estimate of theta.
     alpha : ndarray of shape (K,)
-        Of alpha.
+        Estimate of alpha.
     beta : ndarray of shape (T, K)
-        Of the probability of each label in each cluster.
+        Probability of each label in each cluster.
     draws : ndarray of int32 of shape (n, n_draws)
         A cluster of each object, drawn from its theta.
     log_probabilities : ndarray of shape (n_sweeps,)

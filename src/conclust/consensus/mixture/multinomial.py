@@ -47,7 +47,7 @@ class MixtureModel(PlacingClusterer):
     ----------
     n_clusters : int, default=None
         Components. ``n_clusters_`` does not count components that are no object's most probable one.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     smoothing : float, default=1e-3
         Pseudo-count of every label in every component (a Dirichlet prior): a label that no object of
         the component has stays possible. 0 gives maximum likelihood.
@@ -56,12 +56,12 @@ class MixtureModel(PlacingClusterer):
         of labels. Where more than 5,000 rows of labels differ they are
         run on 5,000 objects drawn at random, and the best is carried on with all.
     max_iter : int, default=500
-        The most iterations of EM.
+        Maximum number of iterations of EM.
     tol : float, default=1e-6
         Stop when an iteration raises ``objective_`` by at most this share of its size, or by this
         many nats an object.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     n_jobs : int, default=None
@@ -231,7 +231,7 @@ class MixtureModel(PlacingClusterer):
         ensemble : Ensemble or LabelBlocks
             The partitions.
         log_likelihood : float
-            Of all labels.
+            Log-likelihood of all labels.
         trace : list of float
             The objective at the start and after each iteration.
         converged : bool
@@ -397,11 +397,11 @@ class _Climb:
     mixing, theta : ndarray of shape (K,) and (T, K)
         The components by which the last pass found memberships.
     counts, masses : ndarray of shape (T, K) and (K,)
-        How many objects with each label each component has, and how many it has, by these memberships.
+        Number of objects of each component with each label, and in total, by these memberships.
     trace : ndarray of shape (n_passes,)
         The objective.
     log_likelihood, unsure : float
-        Of the last pass: log-likelihood, and entropy of the memberships.
+        Log-likelihood and entropy of the memberships in the last pass.
     done : bool
         Whether the tolerance was reached.
     """

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import gibbs_sweep
 from conclust._labels import canonical_labels
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
+from conclust._sklearn import check_is_fitted
 from conclust._validation import check_int, check_real, refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.mixture.bayesian import BayesianEnsemble
@@ -46,7 +47,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     n_draws : int, default=300
         Partitions kept, one a sweep.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     verbose : int, default=0
@@ -240,7 +241,7 @@ def posterior_coclustering(
     Raises
     ------
     ParameterError
-        If the model has no draws.
+        If `model` is not a model, or has no draws.
     DenseLimitError
         If there are more than `max_dense` objects. ``model.draws_`` is a label matrix that all
         estimators and functions of conclust take.
@@ -256,9 +257,13 @@ def posterior_coclustering(
     >>> posterior_coclustering(model).shape
     (15, 15)
     """
+    expected = "a NonparametricBayesianEnsemble or a BayesianEnsemble with solver='gibbs'"
+    given: Any = model
+    if not isinstance(given, NonparametricBayesianEnsemble | BayesianEnsemble):
+        advice = "Of draws of your own: coassociation(Ensemble.from_draws(draws)) / n_draws."
+        refuse("model", "posterior_coclustering", expected, given, advice)
     check_is_fitted(model)
     if not hasattr(model, "draws_"):
-        expected = "a NonparametricBayesianEnsemble or a BayesianEnsemble with solver='gibbs'"
         refuse("model", "posterior_coclustering", expected, model)
     counts = coassociation(Ensemble(model.draws_), max_dense=max_dense)
     shares = counts / float(model.draws_.shape[1])

@@ -7,17 +7,17 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, spawn_generators
+from conclust._sklearn import ConvergenceWarning
 from conclust._threads import one_library_thread, side_by_side
 from conclust._validation import check_bool, check_int, check_real
 from conclust._warnings import warn
 from conclust.consensus.acceleration import Path, follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic.estimator import bound_of, run_of
-from conclust.consensus.probabilistic.objective import squared
+from conclust.consensus.probabilistic.objective import squared, squared_of_clusters
 from conclust.consensus.probabilistic.problem import Run
 from conclust.consensus.probabilistic.search.starts import random_membership
 from conclust.ensemble import Ensemble, Missing
@@ -29,7 +29,7 @@ __all__ = ["BaumEagon"]
 _STILL = 1e-5
 # Objects times clusters times presence groups in a block.
 _CELLS = 1 << 18
-# Objects up to which all pairs may be formed, where labels are missing.
+# Objects up to which all pairs may be formed.
 _FEW = 2000
 # Below this share of its value without any clusters the objective counts as zero.
 _NOTHING = 1e-6
@@ -55,7 +55,7 @@ class BaumEagon(SoftConsensusClusterer):
     n_init : int, default=5
         Random starts; the best solution is kept.
     max_iter : int, default=2000
-        The most iterations of a start: steps and leaps.
+        Maximum number of iterations of a start: steps and leaps.
     tol : float, default=1e-7
         Stop when a step lowers the objective by less than this share of it, or changes no
         membership by more than 1e-5: the last stretch is slow.
@@ -66,7 +66,7 @@ class BaumEagon(SoftConsensusClusterer):
         After two steps leap to where they lead [2]_, unless that raises the objective. False: the
         published steps only.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the starts.
     n_jobs : int, default=None
@@ -118,7 +118,7 @@ class BaumEagon(SoftConsensusClusterer):
     No pair is formed in an iteration: c is B B' of the partitions' clusters, and the products y_i'y_j
     add up to K x K sums, one for each set of partitions that observed the same objects. (With many
     such sets and at most 2,000 objects, matrices of all pairs cost less.) The constant part of the
-    objective is summed over all pairs once.
+    objective is summed over the partitions' clusters, too; where labels are missing, over all pairs, once.
 
     References
     ----------
@@ -146,7 +146,7 @@ class BaumEagon(SoftConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n N K an iteration; one pass over all pairs",
+        cost="n N K an iteration; with missing labels one pass over all pairs",
         citation="Rota Bulò, Lourenço, Fred and Pelillo 2010, SSPR",
     )
 
@@ -236,7 +236,10 @@ class _Pairs(ABC):
         self.group_weights = np.bincount(groups.of_partition, weights=ensemble.partition_weights)
         N = self.present @ self.group_weights
         # sum of c^2 / N over ordered pairs: twice the objective without any clusters.
-        self.ceiling = 2.0 * squared(ensemble, threads)
+        pairs = ensemble.has_missing or ensemble.n_samples <= _FEW
+        self.ceiling = 2.0 * (
+            squared(ensemble, threads) if pairs else squared_of_clusters(ensemble)
+        )
         if diagonal:
             self.ceiling += float(np.divide(c**2, N, where=N > 0, out=np.zeros_like(c)).sum())
         self.c, self.N = c, N  # of each object with itself

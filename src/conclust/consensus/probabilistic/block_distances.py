@@ -42,7 +42,7 @@ class Measured:
     Attributes
     ----------
     sums, grams, sizes : ndarray
-        S, G and the sizes of the groups, added up anew.
+        S, G and the sizes of the groups, added up again.
     fourths, own : ndarray of shape (n_partitions,)
         Sums over the objects that a partition observed of ``|y_i|^4``, and that it put into a cluster of
         ``|y_i|^2``.

@@ -119,7 +119,7 @@ class AllPairs:
     def expected(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the mean of d_u(Y) over all orders of the objects that u observed.
 
-        Of an order only sum x_uij a_ij depends, with a_ij = y_i'y_j: its mean is the sum of the one
+        The order enters only through sum x_uij a_ij, with a_ij = y_i'y_j: its mean is the sum of the one
         times the mean of the other.
         """
         self._measure.rebuild(padded(Y), self.threads)

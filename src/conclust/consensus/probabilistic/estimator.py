@@ -6,10 +6,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
+from conclust._containers import plain_array
 from conclust._progress import say
 from conclust._random import seed_sequence
+from conclust._sklearn import ConvergenceWarning
 from conclust._threads import thread_count
 from conclust._validation import check_option, refuse
 from conclust._warnings import warn
@@ -28,7 +29,7 @@ __all__ = ["Granularity", "PairObjectiveClusterer", "bound_of", "run_of"]
 # The granularity of the partitions in the objective.
 Granularity: TypeAlias = Literal["given", "matched"]
 
-# The most objects for which c and N of all pairs are formed.
+# Maximum number of objects for which c and N of all pairs are formed.
 _MAX_DENSE = 20_000
 
 
@@ -42,10 +43,8 @@ def bound_of(estimator: Any, ensemble: Ensemble) -> int:
     if asked is None:
         return max(1, min(n, int(ensemble.cluster_counts.max())))
     init = getattr(estimator, "init", None)
-    columns = (
-        1 if init is None or isinstance(init, str) or np.ndim(init) != 2 else np.shape(init)[1]
-    )
-    return int(min(asked, max(n, columns)))
+    shape = () if init is None else plain_array(init, "'init'", of="numbers").shape
+    return int(min(asked, max(n, shape[1] if len(shape) == 2 else 1)))
 
 
 def run_of(estimator: Any) -> Run:

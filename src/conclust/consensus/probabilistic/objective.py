@@ -14,8 +14,9 @@ from conclust._kernels import squared_evidence
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation_blocks
 from conclust.evidence.dense import unsigned
+from conclust.gram import scaled_gram_norm
 
-__all__ = ["squared", "together"]
+__all__ = ["squared", "squared_of_clusters", "together"]
 
 # Small blocks stay in the cache between counting and squaring.
 _BLOCK_CELLS = 1 << 22
@@ -38,6 +39,18 @@ def together(ensemble: Ensemble, sizes: NDArray[np.float64] | None = None) -> fl
         gram = (P.T @ P).toarray()
         total += weight * (np.sum(gram**2) - own @ own) / 2
     return float(total)
+
+
+def squared_of_clusters(ensemble: Ensemble) -> float:
+    """Return the sum over pairs of c_ij^2 / N_ij, without missing labels: no pair is formed.
+
+    N_ij is the sum W of all weights, and the squared norm of C = B diag(w) B' that of diag(w)^1/2 B'B diag(w)^1/2, to
+    which each object's own c_ii^2 belongs, too.
+    """
+    B, weights = ensemble.indicator, ensemble.column_weights
+    own = B.multiply(B) @ weights
+    norm = scaled_gram_norm(ensemble, np.sqrt(weights))
+    return (norm - float(own @ own)) / (2.0 * float(ensemble.partition_weights.sum()))
 
 
 def squared(ensemble: Ensemble, threads: int) -> float:

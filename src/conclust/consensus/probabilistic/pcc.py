@@ -96,7 +96,7 @@ class PCC(PairObjectiveClusterer):
         Random starts. For l2 they are compared on at most 4,000 objects, and the best goes on with
         all. For other divergences this is the most, and the work on further tries is in proportion.
     max_iter : int, default=200
-        The most sweeps over all objects; for "greedy" each counts for n_samples steps.
+        Maximum number of sweeps over all objects; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5
         Stop when a sweep lowers the objective by less than this share of it ("greedy": when
         ``kkt_residual_`` falls below it).
@@ -104,7 +104,7 @@ class PCC(PairObjectiveClusterer):
         Stop when ``kkt_residual_``, how far an object is from fulfilling the conditions of Karush,
         Kuhn and Tucker (KKT) for an optimum, falls below this.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     n_jobs : int, default=None

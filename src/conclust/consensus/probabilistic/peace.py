@@ -87,7 +87,7 @@ class PEACE(PairObjectiveClusterer):
         there on all pairs. Of labels in blocks all runs solve the same 2,000 objects, to `tol`; the
         others are placed against the selected one.
     max_iter : int, default=200
-        The most sweeps over all objects in a run; for "greedy" each counts for n_samples steps.
+        Maximum number of sweeps over all objects in a run; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5
         A run stops when a sweep lowers -log-likelihood by less than this share of its excess over
         the bound, its value at y_i'y_j = c_ij / N_ij ("greedy": when ``kkt_residual_`` falls below it).
@@ -95,7 +95,7 @@ class PEACE(PairObjectiveClusterer):
         A run stops when ``kkt_residual_``, how far an object is from fulfilling the conditions of
         Karush, Kuhn and Tucker (KKT) for an optimum, falls below this.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     n_jobs : int, default=None
@@ -118,7 +118,7 @@ class PEACE(PairObjectiveClusterer):
         The number of clusters used: `n_clusters`, at most the number of objects.
     log_likelihood_ : float
         The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
-        Of labels in blocks: over the pairs of the 2,000 objects that are solved on all their pairs.
+        For labels in blocks: over the pairs of the 2,000 objects that are solved on all their pairs.
     log_likelihoods_ : ndarray of shape (n_runs,)
         The same for each run. Where only the selected run goes on to all pairs, the others have their
         value before that.

@@ -95,7 +95,7 @@ class Stopping:
     Attributes
     ----------
     max_iter : int
-        The most sweeps over all objects.
+        Maximum number of sweeps over all objects.
     tol : float
         Stop when a sweep lowers f by less than this share of it.
     tol_kkt : float

@@ -7,12 +7,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust import divergences
 from conclust._derived import Derived
 from conclust._ensemble_input import within_range
 from conclust._random import RandomStateLike
+from conclust._sklearn import ConvergenceWarning
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust._warnings import warn
 from conclust.blocks.finishing import Answer
@@ -41,7 +41,7 @@ __all__ = ["WeightedPCC", "capped_weights", "ridge_weights"]
 Regularization: TypeAlias = Literal["simplex", "l2"]
 Distance: TypeAlias = Literal["paper", "corrected"]
 
-# The most sweeps of the first membership step, and of the later ones, which start from the last result;
+# Maximum number of sweeps of the first membership step, and of the later ones, which start from the last result;
 # and the share of its sum by which the last sweep of a step may still lower it.
 _FIRST_SWEEPS = 200
 _SWEEPS = 20
@@ -52,6 +52,9 @@ _KEPT = 0.8
 _WEIGHTS_TOL = 1e-4
 # Distances that differ by less, in units of n^2, differ by rounding.
 _TIE = 1e-12
+# Up to this many objects labels in blocks are read at once, and the consensus is that of the labels in memory to
+# the bit. The blocks' path is another one, and where labels are nearly random it ends in another optimum.
+_READ_ALL = 20_000
 # What can be asked for of labels in blocks. The corrected distance may take a membership back.
 _IN_BLOCKS = {"pairs": None, "granularity": "given", "distance": "paper"}
 
@@ -72,7 +75,7 @@ def capped_weights(
     left = 1.0
     for group in groups:
         room = caps[group].sum()
-        # A remainder by rounding is no weight: 1/rho may miss a whole number by an ulp.
+        # A remainder by rounding is not a weight: 1/rho may miss a whole number by an ulp.
         if left <= 1e-9 * room:
             break
         alpha[group] = caps[group] * min(1.0, left / room)
@@ -139,12 +142,12 @@ class WeightedPCC(PairObjectiveClusterer):
         Random starts; they are compared, with equal weights, over all pairs of at most 4,000
         objects.
     max_iter : int, default=200
-        The most rounds of a membership step and a weight step.
+        Maximum number of rounds of a membership step and a weight step.
     tol : float, default=1e-6
         Stop when a round lowers the objective by less than this share of it, and the weights
         change by less than 1e-4 altogether.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     n_jobs : int, default=None
@@ -239,6 +242,9 @@ class WeightedPCC(PairObjectiveClusterer):
 
     The alternation finds a local optimum that depends on the start: equal weights (q), and the l2
     consensus of all partitions.
+
+    Labels in blocks: up to 20,000 objects are read at once and answered as in memory, to the bit. More take
+    another path, to the same optimum or, where labels are nearly random, to another one as good.
 
     Weights that are all equal give the labels that no weights give; memberships may differ by as much as the
     tolerances leave open (6e-5 in the trials).
@@ -378,12 +384,15 @@ class WeightedPCC(PairObjectiveClusterer):
         self._placement = replace(everyone.model, weights=weights)
         return Y
 
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+    def _reads_all(self, n_samples: int) -> bool:
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
         for name, only in _IN_BLOCKS.items():
             given = getattr(self, name)
             if not isinstance(given, str | None) or given != only:
                 refuse(name, "WeightedPCC", f"{only!r} with labels in blocks", given, advice)
+        return n_samples <= _READ_ALL
+
+    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         self._recoded = None
         k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
         run = replace(run_of(self), seed=seed)

@@ -27,7 +27,7 @@ class ConfidentGraph:
     edges : csr_array of shape (n_rows, n_rows)
         The co-association c_ij / N_ij of joined rows; symmetric, nothing on the diagonal.
     masses : ndarray of shape (n_rows,)
-        How many objects have each row.
+        Number of objects with each row.
     components : ndarray of int64 of shape (n_rows,)
         Connected component of each row, numbered by first appearance.
     unobserved : csr_array of shape (n_rows, n_rows), bool

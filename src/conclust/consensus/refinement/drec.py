@@ -44,7 +44,7 @@ class DREC(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     penalty : float, default=100.0
         Above 0: lambda of the paper. From about 10 on a row's residual is nearly its length, the
         weights of the iteration are all but equal, and the method is spectral clustering with the
@@ -57,7 +57,7 @@ class DREC(ConsensusClusterer):
     max_dense : int, default=10000
         Most distinct rows of labels: a matrix of all pairs of them is cut, 8 bytes an entry.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
     verbose : int, default=0
@@ -199,7 +199,7 @@ def representation_affinity(
     penalty : float
         lambda.
     masses : ndarray of shape (n,)
-        How often each row occurs among those that are represented and represent.
+        Multiplicity of each row among those that are represented and represent.
 
     Returns
     -------

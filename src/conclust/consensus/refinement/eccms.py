@@ -55,7 +55,7 @@ class ECCMS(ConsensusClusterer):
         Most distinct rows of labels. Matrices of all pairs of them are made, up to ten at a time, 8 bytes
         an entry.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.
 
@@ -68,7 +68,7 @@ class ECCMS(ConsensusClusterer):
     certainty_ : ndarray of shape (n_clusters_of_all_partitions,)
         Certainty of each cluster, in the order of ``Ensemble.indicator``.
     components_ : ndarray of int64 of shape (n_samples,)
-        Which objects chains of trusted pairs connect, consecutive from 0; -1: missing in every
+        Connected component of trusted pairs, consecutive from 0; -1: missing in every
         partition.
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
         The dendrogram in SciPy's form.
@@ -135,7 +135,7 @@ class ECCMS(ConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n^2 N + n N^2 + T N + n^2 c, c objects that trusted pairs connect",
+        cost="n^2 N + n N^2 + T N + n^2 c, c objects that trusted pairs connect: n^3 where labels are noisy",
         citation="Jia, Tao, Wang and Wang 2023, IEEE TNNLS",
     )
 

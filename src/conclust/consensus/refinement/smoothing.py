@@ -32,10 +32,10 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._kernels import MaskedSylvester, SparseLines
 from conclust._progress import rounds, tracked
+from conclust._sklearn import ConvergenceWarning
 from conclust._warnings import warn
 from conclust.consensus.refinement.confident import ConfidentGraph
 
@@ -63,7 +63,7 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
     A : ndarray of shape (n_rows, n_rows)
         Similarities in [0, 1]; 0 for pairs that no partition observed.
     graph : ConfidentGraph
-        Which rows are joined. A pair that was not observed is not drawn to A.
+        Graph of joined rows. A pair that was not observed is not drawn to A.
     penalty : float
         Above 0.
 
@@ -193,11 +193,11 @@ class _Equations:
     L : csr_array of shape (n, n)
         Laplacian of the joined pairs.
     edges : csr_array of shape (n, n)
-        Which pairs are joined.
+        Joined pairs.
     root : ndarray of shape (n,)
         Roots of the masses: X is sqrt(m) C sqrt(m).
     penalty : float
-        How much C is drawn to A.
+        Strength with which C is drawn to A.
     """
 
     L: sp.csr_array

@@ -46,7 +46,7 @@ class SPCE(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     gamma : float, default=0.5
         0 or more: what an edge costs. The larger, the sparser S is.
     n_init : int, default=10
@@ -55,7 +55,7 @@ class SPCE(ConsensusClusterer):
         Most distinct rows of labels. Eigenvectors of matrices of all pairs of them are found up to 40
         times.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of those starts.
     verbose : int, default=0
@@ -232,7 +232,7 @@ def learned_graph(pairs: _Pairs, k: int, gamma: float) -> NDArray[np.float64]:
     k : int
         Components looked for.
     gamma : float
-        What an edge costs.
+        Cost of an edge.
     """
     S, weights = pairs.coassociation.copy(), pairs.weights
     total = float(weights.sum())

@@ -60,7 +60,7 @@ class PTA(ConsensusClusterer):
     max_dense : int, default=10000
         Most distinct rows of labels for which the matrix of all pairs is made.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
     verbose : int, default=0

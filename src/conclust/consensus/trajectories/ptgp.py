@@ -45,7 +45,7 @@ class PTGP(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K. Fewer are found where objects cannot be told apart.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     n_neighbors : int, default=None
         Elite neighbours of a distinct row of labels. Ties with the last one are kept, and a row is the
         neighbour of its neighbours; of more than `max_dense` rows each has at most twice as many with
@@ -61,7 +61,7 @@ class PTGP(ConsensusClusterer):
         Most distinct rows of labels for which the matrix of the similarities of all pairs is made. Of
         more it is not, and the lengths of the trajectories are estimated, see Notes.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
     random_state : int, Generator, SeedSequence or RandomState, default=None

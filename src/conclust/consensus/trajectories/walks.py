@@ -35,7 +35,7 @@ __all__ = ["Walks", "saying_something", "too_few", "walks_of"]
 _TIES = 2
 # With fewer distinct rows the neighbours are all others or the next one, and trajectories tell nothing.
 _FEWEST_ROWS = 16
-# The most neighbours and steps that are taken unasked.
+# Default maximum number of neighbours and steps.
 _MOST = 20
 # A cosine below this is the rounding error of trajectories that never meet.
 _NEVER = 1e-12

@@ -191,7 +191,7 @@ def align(
     n_init : int
         Starts.
     max_iter : int
-        The most sweeps of each.
+        Maximum number of sweeps of each.
     tol : float
         Stop when a sweep lowers f by less than this share of it.
     generators : list of Generator
@@ -199,7 +199,7 @@ def align(
     """
     table = _Table(ensemble, n_clusters)
     m = ensemble.n_partitions
-    # Drawn at random, whatever the weights; but a partition of weight 0 is no start.
+    # Drawn at random, whatever the weights; but a partition of weight 0 is not a start.
     candidates = generators[0].permutation(np.flatnonzero(table.weights))
     found = []
     for start in tracked(range(n_init), "starts"):
@@ -285,7 +285,7 @@ def _benefit(
 
     Where u has no more clusters than the consensus, all are matched. Their own contribution to M is
     then the same for every matching, and only the votes of the other partitions decide. Where u has
-    more, unmatched clusters change the lost votes, and M stays fixed while u is matched anew. Neither
+    more, unmatched clusters change the lost votes, and M stays fixed while u is matched again. Neither
     ever raises f.
     """
     if len(votes) <= table.k:

@@ -56,13 +56,13 @@ def votes_for(
     Parameters
     ----------
     shared : ndarray of shape (T_u, k)
-        How much of each cluster is in each cluster of the reference; this memory is used.
+        Mass of each cluster in each cluster of the reference; this memory is used.
     known : ndarray of shape (T_u,)
-        How many of its objects have a place in the reference.
+        Number of its objects with a place in the reference.
     sizes : ndarray of shape (k,)
-        How much of all objects is in each cluster of the reference.
+        Mass of all objects in each cluster of the reference.
     scheme : {"urcv", "rcv", "acv", "cvote", "bvote", "lwcv"}
-        How they vote.
+        Voting scheme.
     """
     if scheme == "bvote":
         votes = np.zeros_like(shared)
@@ -98,7 +98,7 @@ class Count:
     fixed : bool, default=False
         Whether partitions vote for the first one counted, rather than for the mean of those before.
     certainty : ndarray of shape (T,), default=None
-        What the vote of each cluster weighs, beside the weight of its partition; noise has no vote then.
+        Weight of the vote of each cluster, beside the weight of its partition; noise has no vote then.
         None: all alike.
 
     Attributes

@@ -49,7 +49,7 @@ class CumulativeVoting(VotingClusterer):
     n_clusters : int, default=None
         Number of clusters of the consensus, at most n_samples. Fewer are found where the reference
         has fewer, or fewer win the vote of any object.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     scheme : {"acv", "cvote", "urcv", "rcv", "bvote", "lwcv"}, default="acv"
         "urcv": the reference is fixed, votes as above [1]_. "rcv": likewise, the shared objects
         counted in shares of the reference's cluster, so that its large clusters do not draw votes
@@ -63,9 +63,9 @@ class CumulativeVoting(VotingClusterer):
         the mean vote of all, which no longer depends much on the order; the reference has at most
         4 `n_clusters` + 20 clusters, if any partition has so few.
     theta : float, default=0.4
-        Of "lwcv": above 0; the smaller, the less an uncertain cluster counts.
+        Parameter of "lwcv": above 0; the smaller, the less an uncertain cluster counts.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.
 
@@ -101,7 +101,7 @@ class CumulativeVoting(VotingClusterer):
     observed none of its objects. Noise is a cluster of one object: it repeats the vote of the
     reference on the object. Noise in the reference itself is spread evenly over its clusters
     ("bvote": noise has no cluster to match, and has the same vote). Weights of the partitions weigh
-    their votes, not their place in the order; a partition of weight 0 is no reference. Soft members
+    their votes, not their place in the order; a partition of weight 0 is not a reference. Soft members
     vote with their probabilities. In "lwcv" noise abstains.
 
     A merge loses the weighted Jensen-Shannon divergence of the two clusters' distributions over the

@@ -40,9 +40,9 @@ class _Poll:
     Attributes
     ----------
     votes : ndarray of shape (T, k)
-        Of each cluster of a partition that has voted.
+        Votes of each cluster of the partitions that have voted.
     voted : int
-        How many partitions have, in their order.
+        Number of partitions that have voted, in their order.
     step : int
         Visits made of the blocks, which keep the mean votes of their objects.
     """
@@ -63,9 +63,9 @@ class How:
     k : int
         Clusters of the reference.
     scheme : {"urcv", "rcv", "acv", "cvote", "bvote", "lwcv"}
-        How they vote.
+        Voting scheme.
     certainty : ndarray of shape (T,) or None
-        What the votes of the clusters weigh; None: all alike.
+        Weights of the votes of the clusters; None: equal.
     """
 
     order: NDArray[np.int64]
@@ -89,9 +89,9 @@ def vote_in_blocks(
     labels : LabelBlocks
         The objects.
     how : How
-        Who votes for what.
+        Settings of the voting.
     n_clusters : int
-        How many clusters are to be left.
+        Number of clusters to leave.
 
     Returns
     -------

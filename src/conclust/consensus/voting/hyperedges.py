@@ -36,12 +36,12 @@ class CEHM(VotingClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K. Fewer are found where fewer clusters differ, or fewer win the vote of any object.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     theta : float, default=None
         Above 0: clusters vote by their certainty (:func:`conclust.similarity.cluster_certainty`), as in
         LWEA. None: all alike, as published.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.
 
@@ -77,7 +77,7 @@ class CEHM(VotingClusterer):
     alike .537; LWEA reaches .577 there.
 
     Objects with the same labels are counted together, and placed alike. A partition has no vote on objects
-    that it did not observe or took for noise. An object that nobody votes on has an even membership. Weights
+    that it did not observe or took for noise. An object without votes has an even membership. Weights
     of the partitions weigh votes, and clusters in k-medoids; soft members vote with their probabilities, and
     seeds belong to a medoid more than to all others. O(n N K) time a round, K rounds and more; O(T^2) for
     k-medoids.
@@ -175,7 +175,7 @@ def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np
     J : csr_array of shape (T, T)
         Similarities from 0 to 1, symmetric, nothing on the diagonal.
     weights : ndarray of shape (T,)
-        How much each cluster counts; those of weight 0 are no medoids.
+        Weight of each cluster; those of weight 0 are not medoids.
     k : int
         Medoids wanted; there are fewer where fewer clusters differ.
 
@@ -289,7 +289,7 @@ class _Election:
             scores = self._scores(labels)
             ranked = np.sort(scores, axis=1)
             clear = ranked[:, -1] - (ranked[:, -2] if self.k > 1 else 0.0)
-            clear[ranked[:, -1] <= _EQUAL] = -1.0  # nobody votes
+            clear[ranked[:, -1] <= _EQUAL] = -1.0  # no votes
             order = np.argsort(-clear, kind="stable")
             last = order[np.searchsorted(np.cumsum(self.masses[order]), done)]
             labels[:] = np.where(clear >= max(clear[last] - _EQUAL, 0.0), _first_best(scores), -1)

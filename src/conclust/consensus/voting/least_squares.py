@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._sklearn import ConvergenceWarning
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust._warnings import warn
@@ -51,7 +51,7 @@ class Voting(VotingClusterer):
     n_clusters : int, default=None
         Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the
         vote of any object.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     algorithm : {"least_squares", "one_pass"}, default="least_squares"
         "least_squares": a fixed point of f, which does not depend on the order of the partitions
         but through where the descents start [2]_. "one_pass": each partition is matched once to
@@ -63,11 +63,11 @@ class Voting(VotingClusterer):
     n_init : int, default=10
         Starts of "least_squares": partitions of the ensemble, each once, then random matchings.
     max_iter : int, default=100
-        The most sweeps of a descent.
+        Maximum number of sweeps of a descent.
     tol : float, default=1e-8
         A descent ends when a sweep lowers f by at most this share of it, or nothing changes.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the starts and the order of the one pass.
     verbose : int, default=0

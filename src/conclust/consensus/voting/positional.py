@@ -39,7 +39,7 @@ class PositionalVoting(VotingClusterer):
     n_clusters : int, default=None
         Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the
         vote of any object.
-        To be given: ``fit`` refuses None.
+        Required: ``fit`` refuses None.
     count : {"borda", "condorcet"}, default="borda"
         "borda": the cluster at place t of a ranking gets K - t + 1 points; their sum counts.
         "condorcet": a cluster beats another one if more than half of the partitions that observed the
@@ -49,7 +49,7 @@ class PositionalVoting(VotingClusterer):
         The reference of the matching: the consensus of :class:`conclust.Voting`, which does not
         depend on the order of the partitions, or the first partition.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the starts of the reference "least_squares".
     verbose : int, default=0

@@ -31,13 +31,13 @@ class FactoredModel:
     group_of : ndarray of shape (n_partitions,), int32
         Partitions of one group observed the same objects.
     n_groups : int
-        How many groups there are.
+        Number of groups.
     sums : ndarray of shape (T, n_clusters)
         Sums of memberships over each cluster of the ensemble.
     grams : ndarray of shape (n_groups, n_clusters, n_clusters)
         Y'Y over the objects that each group observed.
     group_sizes : ndarray of shape (n_groups,)
-        How many these are.
+        Number of objects in each group.
     """
 
     offsets: NDArray[np.int64]

@@ -50,9 +50,9 @@ class LandmarkModel:
     prototypes : ndarray of shape (n_prototypes, n_clusters)
         Mean memberships of the groups of landmarks.
     sums : ndarray of shape (T, n_prototypes)
-        How much of each cluster of the ensemble each group of landmarks holds.
+        Amount of each cluster of the ensemble in each group of landmarks.
     present : ndarray of shape (n_groups, n_prototypes)
-        How many landmarks of each group were observed.
+        Number of landmarks of each group that were observed.
     divergence : Divergence
         A built-in one.
     """

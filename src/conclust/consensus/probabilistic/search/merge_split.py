@@ -64,7 +64,7 @@ def ways_out(
     cost : ndarray of shape (K, K)
         The cost of a merge of two clusters.
     inside : ndarray of shape (K,)
-        How much of the evidence within each cluster speaks against it.
+        Share of the evidence within each cluster that speaks against it.
     counted : callable
         Multiplies vectors of length n by the matrix of counts c_ij.
     generator : Generator

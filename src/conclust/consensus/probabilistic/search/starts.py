@@ -7,8 +7,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from conclust._containers import plain_array
 from conclust._labels import canonical_labels
 from conclust._random import spawn_generators
 from conclust._validation import refuse
@@ -39,6 +40,7 @@ _ALL_PAIRS = 8000
 _PAIRS_OF_EACH = 30
 # Up to this size all eigenvectors are computed.
 _FEW = 200
+_WHOLE_AT_LAST = 3_000  # objects up to which the whole matrix is solved where Lanczos fails
 
 
 def random_membership(
@@ -84,7 +86,7 @@ def starts_of(
 def given_start(init: Any, problem: Problem, run: Run, owner: str) -> NDArray[np.float64]:
     """Read a partition or a membership that the user gave."""
     n, k = problem.ensemble.n_samples, problem.n_clusters
-    start: NDArray[Any] = np.asarray(init)
+    start = plain_array(init, "'init'", of="numbers")
     if start.ndim == 1 and start.shape == (n,) and start.dtype.kind in "iu":
         labels = canonical_labels(start)
         if labels.min() < 0 or labels.max() >= k:
@@ -140,14 +142,8 @@ def spectral_start(
     wanted = min(k - 1, n)
     if wanted == 0:
         return np.ones((n, 1))
-    if n <= max(_FEW, 3 * k):
-        full = matrix.toarray() if isinstance(matrix, csr_array) else matrix
-        V = np.linalg.eigh(full)[1][:, ::-1][:, :wanted]
-    else:
-        draw = spawn_generators(seed, 1)[0].standard_normal(n)
-        V = eigsh(LinearOperator((n, n), matvec=lambda x: matrix @ x), wanted, which="LA", v0=draw)[
-            1
-        ]
+    V = _leading(matrix, wanted, n <= max(_FEW, 3 * k), seed)
+    wanted = V.shape[1]
     V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(wanted)] < 0, -1.0, 1.0)
     # Columns orthogonal to 1 and to each other: Helmert's.
     Q = np.triu(np.ones((k, k - 1)))
@@ -157,3 +153,25 @@ def spectral_start(
     Y: NDArray[np.float64] = 1 / k + 0.9 / (k * max(float(-D.min()), 1e-300)) * D
     Y /= Y.sum(axis=1, keepdims=True)
     return Y
+
+
+def _leading(
+    matrix: Any, wanted: int, whole: bool, seed: np.random.SeedSequence
+) -> NDArray[np.float64]:
+    """Return eigenvectors of the largest eigenvalues, largest first of those solved whole.
+
+    Where Lanczos does not converge, as eigenvalues are too close to each other: of few objects those of the whole
+    matrix, of more those that converged, and a random direction if there are none.
+    """
+    n = matrix.shape[0]
+    if not whole:
+        draw = spawn_generators(seed, 1)[0].standard_normal(n)
+        operator: Any = LinearOperator((n, n), matvec=lambda x: matrix @ x, dtype=np.float64)
+        try:
+            return np.asarray(eigsh(operator, wanted, which="LA", v0=draw)[1], dtype=np.float64)
+        except ArpackNoConvergence as error:
+            if n > _WHOLE_AT_LAST:
+                found = np.asarray(error.eigenvectors, dtype=np.float64)
+                return found if found.size else (draw / np.linalg.norm(draw))[:, np.newaxis]
+    full = matrix.toarray() if isinstance(matrix, csr_array) else matrix
+    return np.asarray(np.linalg.eigh(full)[1][:, ::-1][:, :wanted])

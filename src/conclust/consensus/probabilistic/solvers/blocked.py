@@ -69,9 +69,9 @@ class State:
     f : float
         The paper's objective, about.
     relaxation, gain : float
-        How far sweeps go; what the last one gained.
+        Over-relaxation factor, and the decrease of F in the last sweep.
     change, residual : float
-        Of the sweep that is under way: the change of F, the largest residual met.
+        State of the current sweep: the change of F, and the largest residual so far.
     shortened : bool
         Whether a round of it was.
     sweep, turn : int
@@ -369,7 +369,7 @@ def read_memberships(own: Any) -> NDArray[np.float64]:
     if own is None:
         raise FileNotFoundError(
             "Memberships of the objects lay in the folder of the checkpoint, and are gone. Remove the "
-            "folder to begin anew."
+            "folder to begin again."
         )
     Y = padded(np.asarray(own, dtype=np.float64))
     if own.dtype != np.float64:

@@ -8,7 +8,7 @@ how to use it; ``multistart.py`` finds where to begin. Sums are of F, which is f
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.search.multistart import best_start
 from conclust.ensemble import Ensemble
 
-__all__ = ["RELAXATION", "VISIBLE", "Factored", "near_solution", "solved_sample"]
+__all__ = ["RELAXATION", "VISIBLE", "WIDE", "Factored", "near_solution", "solved_sample"]
 
 # Starts are compared, and the paper's objective is estimated, on this many objects a cluster, within
 # bounds: more changes the choice rarely and costs each time.
@@ -49,6 +49,9 @@ RELAXATION = (1.2, 1.5)
 VISIBLE = 1e-8
 
 
+# A bound above this one is far above the clusters of most solutions. A random start with so many columns may use up the
+# work that the search is given: where the solution has no more clusters than this, the search is made with this bound too.
+WIDE = 50
 # Up to this many objects the constant is counted, which takes all pairs.
 COUNTED = 20_000
 
@@ -63,7 +66,7 @@ class Factored:
     Attributes
     ----------
     counted : int, default=20,000
-        The most objects for which the constant in F is counted.
+        Maximum number of objects for which the constant in F is computed.
     """
 
     counted: int = COUNTED
@@ -74,6 +77,19 @@ class Factored:
         self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
     ) -> Solution:
         """Return the solution that a start leads to; None: the best of several."""
+        best = self._solved(problem, start, stopping, run)
+        n_found = len(np.unique(best.membership.argmax(axis=1)))
+        if start is None and problem.n_clusters > WIDE >= n_found and run.n_init > 1:
+            narrow = self._solved(replace(problem, n_clusters=WIDE), None, stopping, run)
+            if narrow.objective < best.objective:
+                surplus = problem.n_clusters - WIDE
+                begin = np.pad(narrow.membership, ((0, 0), (0, surplus)))
+                best = self._solved(problem, begin, stopping, run)
+        return best
+
+    def _solved(
+        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+    ) -> Solution:
         work = _Work(problem, run)
         Y = work.begin() if start is None else padded(start)
         trace, residual, n_iter, converged = _descend(work, Y, stopping)
@@ -185,7 +201,7 @@ class _Pace:
     def begin(self) -> None:
         """Begin with other objects, of the same evidence: as slow as those before.
 
-        What is new about them is each object's own, and a plain sweep settles it best.
+        The new part belongs to each object, and a plain sweep settles it best.
         """
         self._usual, self.relaxation = max(self._usual, self.relaxation), 1.0
         self._gain = 0.0

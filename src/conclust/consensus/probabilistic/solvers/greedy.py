@@ -86,7 +86,7 @@ def steps(
     tol : float, default=1e-6
         Stop when no object's gap per unit of evidence is above this.
     max_iter : int, default=None
-        The most steps. None: 50 n_samples n_clusters.
+        Maximum number of steps. None: 50 n_samples n_clusters.
     report : callable, default: nothing
         Takes a line of progress, several times a second.
 

@@ -42,7 +42,7 @@ class Landmark:
     Attributes
     ----------
     n_landmarks : int, default=2000
-        How many.
+        Number of landmarks.
     n_prototypes : int, default=128
         Into how many they are pooled at most.
     """

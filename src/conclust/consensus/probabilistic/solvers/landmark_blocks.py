@@ -84,7 +84,7 @@ def place_blocks(
     solved = labels.stages.state("landmarks", _Solved, solve)
     model = LandmarkModel.of(part.ensemble, solved.membership, divergence, solver.n_prototypes)
     if labels.facts.n_unobserved:
-        # Landmarks that nobody observed were left out.
+        # Landmarks that no partition observed were left out.
         objects = np.concatenate(list(labels.each("landmarks", _seen, objects)))
     width = n_clusters * np.dtype(np.float64).itemsize
     kept = labels.keeping(width, "membership", in_checkpoint=True)

@@ -15,13 +15,9 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.search.multilevel import best_descent
 from conclust.consensus.probabilistic.search.starts import inside
 from conclust.consensus.probabilistic.search.tries import holding
-from conclust.consensus.probabilistic.solvers.factored import near_solution
+from conclust.consensus.probabilistic.solvers.factored import WIDE, near_solution
 
 __all__ = ["Pairwise"]
-
-# A bound above this one is far above the clusters of most solutions. A random start with so many columns may use up the
-# work that the search is given: where the solution has no more clusters than this, the search is made with this bound too.
-_WIDE = 50
 
 
 @dataclass(frozen=True)
@@ -51,8 +47,8 @@ class Pairwise:
             )
         best = self._searched(problem, stopping, run)
         n_found = len(np.unique(best.membership.argmax(axis=1)))
-        if problem.n_clusters > _WIDE >= n_found and run.n_init > 1:
-            narrow = self._searched(replace(problem, n_clusters=_WIDE), stopping, run)
+        if problem.n_clusters > WIDE >= n_found and run.n_init > 1:
+            narrow = self._searched(replace(problem, n_clusters=WIDE), stopping, run)
             best = min(best, narrow, key=lambda solution: solution.objective)
         surplus = problem.n_clusters - best.membership.shape[1]
         return replace(best, membership=np.pad(best.membership, ((0, 0), (0, surplus))))

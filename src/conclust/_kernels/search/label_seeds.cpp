@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/random.h"
+#include "labels/codes.h"
+#include "labels/row_reader.h"
+#include "search/label_vectors.h"
+
+namespace conclust {
+namespace {
+
+// A row beside a centre: its weight, that of the partitions that observed both, their squared distance.
+struct Apart {
+    double own_weight = 0.0;
+    double both = 0.0;
+    double distance = 0.0;
+};
+
+Apart apart_soft(const LabelView& in, RowReader& row, std::size_t i, const std::vector<double>& centre,
+                 const std::vector<double>& norm) {
+    Apart apart;
+    row.read(i);
+    for (const RowBlock& block : row.blocks) {
+        apart.own_weight += in.weights[block.member];
+        if (norm[block.member] < 0.0) {
+            continue;
+        }
+        double square = norm[block.member] + (block.begin == block.end ? 1.0 : 0.0);
+        for (std::size_t e = block.begin; e < block.end; ++e) {
+            const double x = row.entries[e].value;
+            square += x * (x - 2.0 * centre[row.entries[e].column]);
+        }
+        apart.distance += in.weights[block.member] * std::max(square, 0.0);
+        apart.both += in.weights[block.member];
+    }
+    return apart;
+}
+
+// Of hard labels, where the centre is a row: partitions that tell the two apart count 2.
+Apart apart_hard(const LabelView& in, std::size_t i, std::size_t centre,
+                 const std::vector<double>& norm) {
+    Apart apart;
+    with_codes(in, [&]<class Code>(const Code* codes) {
+        const Code* row = codes + i * in.m;
+        const Code* other = codes + centre * in.m;
+        for (std::size_t u = 0; u < in.m; ++u) {
+            const double w = row[u] == missing_code<Code> ? 0.0 : in.weights[u];
+            apart.own_weight += w;
+            const double seen = norm[u] < 0.0 ? 0.0 : w;
+            apart.both += seen;
+            const bool same = row[u] == other[u] && row[u] < first_reserved_code<Code>;
+            apart.distance += same ? 0.0 : 2.0 * seen;
+        }
+    });
+    return apart;
+}
+
+}  // namespace
+
+void seed_labels(const LabelRows& rows, std::size_t n_clusters, std::uint64_t seed,
+                 std::span<std::int64_t> chosen) {
+    const LabelView& in = rows.labels;
+    std::vector<double> centre(in.n_clusters());
+    std::vector<double> norm(in.m);  // |b_u|^2 of the centre, below 0 where it is missing
+    std::vector<double> nearest(in.n, std::numeric_limits<double>::infinity());
+    std::vector<double> chance(in.n);
+    RowReader row(in);
+    double all_weights = 0.0;
+    for (std::size_t u = 0; u < in.m; ++u) {
+        all_weights += in.weights[u];
+    }
+    std::copy(rows.counts.begin(), rows.counts.end(), chance.begin());
+    for (std::size_t k = 0; k < n_clusters; ++k) {
+        double mass = 0.0;
+        for (std::size_t i = 0; i < in.n; ++i) {
+            mass += chance[i];
+        }
+        if (!(mass > 0.0)) {
+            break;  // every row is a copy of one that was drawn
+        }
+        double left = mass * static_cast<double>(random_bits(seed, 0, k) >> 11) * 0x1p-53;
+        std::size_t drawn = 0;
+        for (std::size_t i = 0; i < in.n; ++i) {
+            if (chance[i] > 0.0) {
+                drawn = i;
+                left -= chance[i];
+                if (left < 0.0) {
+                    break;
+                }
+            }
+        }
+        std::fill(centre.begin(), centre.end(), 0.0);
+        std::fill(norm.begin(), norm.end(), -1.0);
+        row.read(drawn);
+        for (const RowBlock& block : row.blocks) {
+            double own = block.begin == block.end ? 1.0 : 0.0;
+            for (std::size_t e = block.begin; e < block.end; ++e) {
+                centre[row.entries[e].column] = row.entries[e].value;
+                own += row.entries[e].value * row.entries[e].value;
+            }
+            norm[block.member] = own;
+        }
+        for (std::size_t i = 0; i < in.n; ++i) {
+            const Apart apart =
+                in.soft ? apart_soft(in, row, i, centre, norm) : apart_hard(in, i, drawn, norm);
+            const double own_weight = apart.own_weight;
+            const double both = apart.both;
+            double distance = apart.distance;
+            // Rows that no partition observed together are as far apart as can be.
+            distance = both > 0.0 ? distance / both * all_weights : 2.0 * all_weights;
+            if (i == drawn || !(own_weight > 0.0)) {
+                distance = 0.0;
+            }
+            if (distance < nearest[i]) {
+                nearest[i] = distance;
+                chosen[i] = static_cast<std::int64_t>(k);
+            }
+            chance[i] = rows.counts[i] * nearest[i];
+        }
+    }
+}
+
+}  // namespace conclust

@@ -1,0 +1,77 @@
+"""scikit-learn's base and scalers, imported without what no fit of this library uses.
+
+scikit-learn imports ``scipy.stats``, and pandas where it is installed: two thirds of the seconds of a first import.
+Both are imported at the first use of a name of theirs instead. Modules take the names below from here, so that this
+holds whichever module is imported first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+__all__ = [
+    "BaseEstimator",
+    "ClassNamePrefixFeaturesOutMixin",
+    "ClusterMixin",
+    "ConvergenceWarning",
+    "TransformerMixin",
+    "check_array",
+    "check_is_fitted",
+    "clone",
+    "num_samples",
+    "scalers",
+    "validate_data",
+]
+
+_UNUSED = ("scipy.stats", "pandas")
+
+
+class _Deferred(ModuleType):
+    """Stands for a module that is imported at the first use of one of its names."""
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+@contextmanager
+def _deferring(*names: str) -> Iterator[None]:
+    """Let imports of these modules within the block take effect at the first use of a name."""
+    stand_ins = {
+        name: _Deferred(name) for name in names if name not in sys.modules and find_spec(name)
+    }
+    sys.modules.update(stand_ins)
+    try:
+        yield
+    finally:  # later imports are of the modules themselves
+        for name, stand_in in stand_ins.items():
+            if sys.modules.get(name) is stand_in:
+                del sys.modules[name]
+
+
+with _deferring(*_UNUSED):
+    from sklearn.base import (
+        BaseEstimator,
+        ClassNamePrefixFeaturesOutMixin,
+        ClusterMixin,
+        TransformerMixin,
+        clone,
+    )
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.utils import check_array
+    from sklearn.utils.validation import _num_samples as num_samples
+    from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+def scalers() -> tuple[type[Any], type[Any]]:
+    """Import scikit-learn's MinMaxScaler and StandardScaler, and return the classes."""
+    with _deferring(*_UNUSED):
+        from sklearn.preprocessing import MinMaxScaler, StandardScaler
+    return MinMaxScaler, StandardScaler

@@ -1,0 +1,55 @@
+"""Points and a fitted pipeline in the scale that the pipeline's members saw the points in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from conclust.confidence.reading import read_features
+from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling import scaled
+from conclust.generation.points import read_points
+
+__all__ = ["in_own_scale"]
+
+
+def in_own_scale(
+    model: Any, X: ArrayLike, n_samples: int, *, rows: str = "labels"
+) -> tuple[NDArray[np.float64], Any]:
+    """Return the points in the scale of a fitted model's members, and a model that scales no more.
+
+    Parameters
+    ----------
+    model : estimator or None
+        A fitted :class:`conclust.ConsensusClustering` of an :class:`conclust.EnsembleGenerator` has a scale; other
+        estimators take the points as they are.
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    n_samples : int
+        Number of points that there must be.
+    rows : str, default="labels"
+        The word for them in errors.
+
+    Returns
+    -------
+    points : ndarray of shape (n_samples, n_features)
+        The points, scaled as a whole: the same linear map for all of them.
+    model : estimator or None
+        What clusters parts of these points: an unfitted copy without scale, folder of finished members and progress;
+        other estimators are returned as they are.
+
+    Raises
+    ------
+    InputError
+        If X is not a row of finite numbers for each object, or has other features than the model.
+    """
+    generator = getattr(model, "generator_", None)
+    if not isinstance(generator, EnsembleGenerator):
+        return np.asarray(read_features(X, n_samples, rows=rows), dtype=np.float64), model
+    points = read_points(generator, X, reset=False)
+    points = np.asarray(read_features(points, n_samples, rows=rows), dtype=np.float64)
+    plain = clone(generator).set_params(scale=None, cache_dir=None, verbose=0)
+    return scaled(points, generator.scaler_), clone(model).set_params(generator=plain)

@@ -1,0 +1,118 @@
+"""How much clusterings that should be the same differ: the inconsistency coefficient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust.comparison import element_centric_similarity
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.exceptions import UnsupportedEnsembleError
+
+__all__ = ["Inconsistency", "inconsistency"]
+
+
+@dataclass(frozen=True)
+class Inconsistency:
+    """How much the partitions of an ensemble differ.
+
+    Attributes
+    ----------
+    coefficient : float
+        1 if all partitions are equal, and more the more they differ: 1 / mean of all entries of `similarity`,
+        by the weights of the partitions.
+    similarity : ndarray of shape (n_partitions, n_partitions)
+        Element-centric similarity of each two.
+    n_different : int
+        Number of different partitions.
+    typical : int
+        The partition that is most similar to all: of equal ones the first.
+    """
+
+    coefficient: float
+    similarity: NDArray[np.float64]
+    n_different: int
+    typical: int
+
+    def __repr__(self) -> str:
+        return (
+            f"Inconsistency({self.coefficient:.4f}; {self.n_different} different partitions of "
+            f"{len(self.similarity)}, the most typical is {self.typical})"
+        )
+
+
+def inconsistency(ensemble: Ensemble | ArrayLike) -> Inconsistency:
+    """Say how much repeated clusterings differ: the inconsistency coefficient of scICE.
+
+    With S the element-centric similarities of the different partitions
+    (:func:`conclust.metrics.element_centric_similarity`) and p the shares of the runs that found them, it is
+    1 / (p' S p) [1]_. Meant for runs that differ in their seeds only: of runs at several resolutions, ask for each.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        The partitions. Two of them are compared on the objects that both observed; noise is a cluster of one.
+
+    Returns
+    -------
+    Inconsistency
+        The coefficient, and what it comes from.
+
+    Raises
+    ------
+    InputError
+        If the labels are malformed, or two partitions share no object.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    Notes
+    -----
+    O(n d^2) time for d different partitions.
+
+    References
+    ----------
+    .. [1] H. Kim et al., "scICE: enhancing clustering reliability and efficiency of scRNA-seq data with
+       multi-cluster label consistency evaluation", Nature Communications 16, 2025.
+
+    Examples
+    --------
+    >>> from conclust.confidence import inconsistency
+    >>> inconsistency([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    Inconsistency(1.2558; 2 different partitions of 3, the most typical is 0)
+    """
+    members = as_ensemble(ensemble)
+    if members.is_soft:
+        raise UnsupportedEnsembleError(
+            "inconsistency compares hard partitions, and the ensemble has soft members: "
+            "take the most probable cluster of each object."
+        )
+    labels = members.labels
+    kept, place = _different(labels)
+    d = len(kept)
+    table = np.ones((d, d))
+    for a in range(d):
+        for b in range(a):
+            table[a, b] = table[b, a] = element_centric_similarity(
+                labels[:, kept[a]], labels[:, kept[b]]
+            )
+    similarity = table[np.ix_(place, place)]
+    weights = np.ones(len(place)) if members.weights is None else np.asarray(members.weights)
+    shares = weights / weights.sum()
+    mean = similarity @ shares
+    return Inconsistency(float(1.0 / (shares @ mean)), similarity, d, int(mean.argmax()))
+
+
+def _different(labels: NDArray[np.generic]) -> tuple[list[int], NDArray[np.int64]]:
+    """Return the columns that differ from all before, and for each column its place among these."""
+    kept: list[int] = []
+    numbers: dict[bytes, int] = {}
+    place = np.empty(labels.shape[1], dtype=np.int64)
+    for u, column in enumerate(labels.T):
+        key = np.ascontiguousarray(column).tobytes()
+        if key not in numbers:
+            numbers[key] = len(kept)
+            kept.append(u)
+        place[u] = numbers[key]
+    return kept, place

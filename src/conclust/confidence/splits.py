@@ -1,0 +1,183 @@
+"""Clusters that most partitions split, and split alike."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._labels import MISSING, NOISE
+from conclust._validation import check_real
+from conclust.confidence.reading import read_consensus
+from conclust.consensus.linkage import EAC, cut
+from conclust.ensemble import Ensemble
+from conclust.exceptions import EvidenceWarning, UnsupportedEnsembleError
+
+__all__ = ["ClusterSplits", "cluster_splits"]
+
+_OWNER = "cluster_splits"
+# Objects of a cluster that are looked at, evenly spaced: shares of columns need no more.
+_LOOKED_AT = 2000
+_MOST_PARTS = 6
+_FEW = 4
+
+
+@dataclass(frozen=True)
+class ClusterSplits:
+    """Into how many parts each cluster falls in the partitions.
+
+    Attributes
+    ----------
+    n_parts : ndarray of int64 of shape (n_clusters,)
+        Number of parts, of at least `least` of the cluster each, that the partitions suggest; 1: none.
+    n_partitions : ndarray of int64 of shape (n_clusters,)
+        Number of partitions that part them.
+    n_observing : ndarray of int64 of shape (n_clusters,)
+        Number of partitions that observed the cluster.
+    parts : ndarray of int64 of shape (n_samples,)
+        For objects of clusters that fall into parts, the part, from 0; -1 for all others, for objects that were
+        not looked at (of clusters of more than 2,000, these are evenly spaced) and for those between the parts.
+    """
+
+    n_parts: NDArray[np.int64]
+    n_partitions: NDArray[np.int64]
+    n_observing: NDArray[np.int64]
+    parts: NDArray[np.int64]
+
+    def told(self, names: list[str] | None = None, what: str = "partitions") -> list[str]:
+        """Return a sentence for each cluster that most partitions split.
+
+        Parameters
+        ----------
+        names : list of str, default=None
+            Names of the clusters. None: their numbers.
+        what : str, default="partitions"
+            Word for the partitions.
+        """
+        found = []
+        for k in np.flatnonzero((self.n_parts > 1) & (2 * self.n_partitions > self.n_observing)):
+            name = str(k) if names is None else names[k]
+            found.append(
+                f"cluster {name} is split in {_WORDS.get(int(self.n_parts[k]), self.n_parts[k])} by "
+                f"{self.n_partitions[k]} of {self.n_observing[k]} {what}"
+            )
+        return found
+
+
+_WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+
+
+def cluster_splits(
+    consensus: Any,
+    ensemble: Ensemble | ArrayLike | None = None,
+    *,
+    least: float = 0.1,
+    purity: float = 0.9,
+) -> ClusterSplits:
+    """Say which clusters of a consensus the partitions split, all in the same way.
+
+    The confidence of an object says whether other clusters claim it. It cannot show that a cluster is two, whose
+    objects stay together in some partitions and are parted in others. Here the objects of each cluster are combined
+    by average linkage on their own, the first cut that leaves two parts or more of at least `least` of them is
+    taken, and the partitions are counted that part them: whose clusters within are of one part, to `purity`.
+
+    Parameters
+    ----------
+    consensus : array-like of shape (n_samples,) or fitted model
+        The clusters; negative labels and NaN are in none.
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
+        The partitions. A fitted `ConsensusClustering` has them.
+    least : float, default=0.1
+        Smallest share of a cluster that is a part, in the range (0, 0.5].
+    purity : float, default=0.9
+        Smallest share of the objects in the right part, by majority in each cluster of a partition, in the range
+        (0, 1].
+
+    Returns
+    -------
+    ClusterSplits
+        The parts of each cluster, and how many partitions find them.
+
+    Raises
+    ------
+    InputError
+        If the two are not of the same objects, or the ensemble is malformed.
+    ParameterError
+        If a parameter is out of its range.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    Examples
+    --------
+    >>> from conclust.confidence import cluster_splits
+    >>> labels = [[0, 0, 0]] * 4 + [[0, 1, 1]] * 4 + [[1, 2, 2]] * 4
+    >>> found = cluster_splits([0] * 8 + [1] * 4, labels)
+    >>> found.told()
+    ['cluster 0 is split in two by 2 of 3 partitions']
+    """
+    check_real(least, "least", _OWNER, high=0.5, closed="right")
+    check_real(purity, "purity", _OWNER, high=1.0, closed="right")
+    judged = read_consensus(consensus, ensemble, _OWNER)
+    if judged.members.is_soft:
+        raise UnsupportedEnsembleError(
+            "cluster_splits counts hard partitions, and the ensemble has soft members: take the most probable "
+            "cluster of each object."
+        )
+    K = judged.n_clusters
+    n_parts, n_splitting, n_observing = (np.zeros(K, dtype=np.int64) for _ in range(3))
+    parts = np.full(len(judged.labels), -1, dtype=np.int64)
+    labels = judged.members.labels
+    for k in range(K):
+        objects = np.flatnonzero(judged.labels == k)
+        if len(objects) > _LOOKED_AT:
+            objects = objects[np.linspace(0, len(objects) - 1, _LOOKED_AT).astype(np.int64)]
+        own = labels[objects]
+        own = own[:, (own != MISSING).any(axis=0)]
+        n_observing[k] = own.shape[1]
+        found = _parts(own, least)
+        n_parts[k] = max(1, int(found.max()) + 1)
+        if n_parts[k] > 1:
+            n_splitting[k] = sum(_purity(column, found) >= purity for column in own.T)
+            parts[objects] = found
+    return ClusterSplits(n_parts, n_splitting, n_observing, parts)
+
+
+def _parts(labels: NDArray[np.generic], least: float) -> NDArray[np.int64]:
+    """Return the part of each object; -1 for those in pieces too small to be one, and for all where there is no part."""
+    n = len(labels)
+    none = np.full(n, -1, dtype=np.int64)
+    seen = (labels != MISSING).any(axis=1)
+    if np.count_nonzero(seen) < _FEW:
+        return none
+    with warnings.catch_warnings():
+        # Pairs that no partition observed: their objects are apart, which is what is meant here.
+        warnings.simplefilter("ignore", EvidenceWarning)
+        tree = EAC().fit(labels[seen]).linkage_matrix_
+    for k in range(2, min(_MOST_PARTS, len(tree) + 1) + 1):
+        groups = cut(tree, k)
+        sizes = np.bincount(groups)
+        large = np.flatnonzero(sizes >= max(2.0, least * n))
+        if len(large) > 1 and tree[-(k - 1), 2] > 0:
+            number = np.full(len(sizes), -1, dtype=np.int64)
+            number[large] = np.arange(len(large))
+            none[seen] = number[groups]
+            return none
+    return none
+
+
+def _purity(column: NDArray[np.generic], parts: NDArray[np.int64]) -> float:
+    """Return the share of the objects whose part is the majority of their cluster; 0 for a part without a column."""
+    seen = (column != MISSING) & (parts >= 0)
+    codes, clusters = np.unique(column[seen], return_inverse=True)
+    if not len(codes) or 2 * np.count_nonzero(seen) < np.count_nonzero(parts >= 0):
+        return 0.0
+    table = np.zeros((len(codes), int(parts.max()) + 1))
+    np.add.at(table, (clusters, parts[seen]), 1.0)
+    # Objects of noise are clusters of one, and say nothing of parts.
+    table = table[codes != NOISE]
+    if len(set(table.argmax(axis=1).tolist())) < table.shape[1]:
+        return 0.0  # a part is the majority nowhere: its objects are not apart from the others
+    return float(table.max(axis=1).sum() / np.count_nonzero(seen))

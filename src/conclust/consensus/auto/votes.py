@@ -1,0 +1,77 @@
+"""How the clusters of an ensemble vote for the clusters of a consensus."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._ensemble_input import within_range
+from conclust.ensemble import Ensemble
+from conclust.similarity import cluster_certainty
+from conclust.weighting import certainty_weights
+
+__all__ = ["certain_clusters", "evidence_for", "part_of", "shares_of_votes", "votes_for"]
+
+# Partitions weigh by this power of their certainty. Settled by experiments/default/weights.py.
+_STEEPNESS = 2
+
+
+def certain_clusters(
+    ensemble: Ensemble, objects: NDArray[np.int64] | None = None
+) -> tuple[Ensemble, NDArray[np.float64]]:
+    """Return the ensemble, partitions weighted by their certainty, and the certainty of its clusters (T,).
+
+    objects: the objects that are looked at, and kept; None: all.
+    """
+    part = part_of(ensemble, objects)
+    steep = part.partition_weights * certainty_weights(part) ** _STEEPNESS
+    # A partition may have observed none of the part: the whole takes the weights.
+    weighted = part_of(ensemble.reweighted(within_range(steep)), objects)
+    return weighted, cluster_certainty(weighted)
+
+
+def part_of(ensemble: Ensemble, objects: NDArray[np.int64] | None) -> Ensemble:
+    """Return some objects of an ensemble; the ensemble itself where they are all."""
+    if objects is None or len(objects) == ensemble.n_samples:
+        return ensemble
+    return ensemble.part(objects)
+
+
+def votes_for(
+    ensemble: Ensemble, labels: NDArray[np.int64], counting: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return how much membership in each cluster adds to the mean similarity with the clusters found (T, K).
+
+    `counting` (T,): how much being together in each cluster counts.
+    """
+    n, K = len(labels), int(labels.max()) + 1
+    mean = sp.csr_array((1.0 / np.bincount(labels)[labels], (np.arange(n), labels)), shape=(n, K))
+    return np.asarray((ensemble.indicator.T @ mean).toarray()) * counting[:, None]
+
+
+def evidence_for(
+    ensemble: Ensemble, objects: NDArray[np.int64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the votes (T, K) of an ensemble's clusters, by their certainty, for a partition of some objects.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The partitions.
+    objects : ndarray of int64 of shape (n_objects,)
+        The objects, in rising order.
+    labels : ndarray of int64 of shape (n_objects,)
+        Their clusters, 0 to K - 1, none of them empty.
+    """
+    weighted, certainty = certain_clusters(ensemble, objects)
+    return votes_for(weighted, labels, weighted.column_weights * certainty)
+
+
+def shares_of_votes(indicator: sp.csr_array, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return mean similarities with the clusters, rows scaled to sum to 1; uniform where there are none."""
+    sums = np.asarray(indicator @ votes)
+    total = sums.sum(axis=1, keepdims=True)
+    shares = np.full_like(sums, 1.0 / sums.shape[1])
+    np.divide(sums, total, out=shares, where=total > 0)
+    return shares

@@ -1,0 +1,171 @@
+"""Constraints on pairs of objects: read, closed under being together, and checked for contradictions."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from conclust._labels import canonical_labels
+from conclust.exceptions import InputError
+
+__all__ = ["Constraints", "given_links", "read_constraints"]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Objects that must be together, and pairs that must not.
+
+    Attributes
+    ----------
+    groups : ndarray of int64 of shape (n_samples,)
+        The group of each object: objects that must be together, directly or by others, have the same. Numbered by
+        first appearance.
+    apart : ndarray of int64 of shape (n_pairs, 2)
+        Pairs of groups that must be in different clusters, the smaller number first, each once.
+    """
+
+    groups: NDArray[np.int64]
+    apart: NDArray[np.int64]
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, single objects included."""
+        return int(self.groups.max()) + 1
+
+    @property
+    def touched(self) -> NDArray[np.bool_]:
+        """Which objects a constraint is about, (n_samples,)."""
+        large = np.bincount(self.groups) > 1
+        large[self.apart.ravel()] = True
+        return np.asarray(large[self.groups])
+
+    def of(self, objects: NDArray[np.int64]) -> Constraints:
+        """Return the constraints among some objects, all that are touched being among them."""
+        kept, groups = np.unique(self.groups[objects], return_inverse=True)
+        place = np.full(self.n_groups, -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        first = np.full(len(kept), len(objects), dtype=np.int64)
+        np.minimum.at(first, groups, np.arange(len(objects)))
+        number = np.empty(len(kept), dtype=np.int64)
+        number[np.argsort(first, kind="stable")] = np.arange(len(kept))
+        return Constraints(number[groups], _sorted_pairs(number[place[self.apart]]))
+
+    def broken(self, labels: NDArray[np.int64]) -> int:
+        """Return how many groups are torn and how many pairs that must be apart are together, in all."""
+        order = np.argsort(self.groups, kind="stable")
+        same = np.diff(self.groups[order]) == 0
+        torn = np.count_nonzero(same & (np.diff(labels[order]) != 0))
+        first = order[np.searchsorted(self.groups[order], np.arange(self.n_groups))]
+        own = labels[first]
+        together = np.count_nonzero(own[self.apart[:, 0]] == own[self.apart[:, 1]])
+        return int(torn + together)
+
+
+def given_links(must_link: Any, cannot_link: Any) -> dict[str, Any]:
+    """Return the constraints that were given, as arguments of ``fit``."""
+    given = {"must_link": must_link, "cannot_link": cannot_link}
+    return {name: pairs for name, pairs in given.items() if pairs is not None}
+
+
+def read_constraints(must_link: Any, cannot_link: Any, n_samples: int) -> Constraints | None:
+    """Read pairs of objects that must and must not be together; None if there are none.
+
+    Parameters
+    ----------
+    must_link, cannot_link : array-like of int of shape (n_pairs, 2), or None
+        Places of objects, from 0.
+    n_samples : int
+        Number of objects.
+
+    Returns
+    -------
+    Constraints or None
+        The groups that follow from `must_link`, and which of them must be apart.
+
+    Raises
+    ------
+    InputError
+        If these are no pairs of objects, or they contradict each other: with the shortest chain of pairs that does.
+    """
+    together = _read_pairs(must_link, "must_link", n_samples)
+    apart = _read_pairs(cannot_link, "cannot_link", n_samples)
+    if not len(together) and not len(apart):
+        return None
+    edges = sp.coo_array(
+        (np.ones(len(together), dtype=np.int8), (together[:, 0], together[:, 1])),
+        shape=(n_samples, n_samples),
+    )
+    _, components = connected_components(edges.tocsr(), directed=False)
+    groups = canonical_labels(components)
+    ends = groups[apart]
+    wrong = np.flatnonzero(ends[:, 0] == ends[:, 1])
+    if len(wrong):
+        chains = (_chain(together, int(a), int(b)) for a, b in apart[wrong])
+        _refuse_chain(min(chains, key=len))
+    return Constraints(groups, _sorted_pairs(ends))
+
+
+def _read_pairs(pairs: Any, name: str, n_samples: int) -> NDArray[np.int64]:
+    if pairs is None or (isinstance(pairs, Sequence) and len(pairs) == 0):
+        return np.empty((0, 2), dtype=np.int64)
+    try:
+        found = np.asarray(pairs)
+    except ValueError:  # ragged
+        found = np.empty(0)
+    if found.shape in ((0,), (0, 2)) and not isinstance(pairs, Sequence):
+        return np.empty((0, 2), dtype=np.int64)
+    whole = found.dtype.kind in "iu"
+    if not whole or found.ndim != 2 or found.shape[1:] != (2,):
+        raise InputError(
+            f"{name!r} must be pairs of objects by their places, an array of whole numbers of shape (n_pairs, 2). Got "
+            f"shape {found.shape} and dtype {found.dtype} instead."
+        )
+    if found.min() < 0 or found.max() >= n_samples:
+        raise InputError(
+            f"{name!r} must be of objects from 0 to {n_samples - 1}. Got {found.min()} to {found.max()}."
+        )
+    if name == "cannot_link" and (found[:, 0] == found[:, 1]).any():
+        one = found[found[:, 0] == found[:, 1]][0, 0]
+        raise InputError(f"'cannot_link' has object {one} apart from itself.")
+    return found.astype(np.int64)
+
+
+def _sorted_pairs(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.unique(np.sort(pairs.reshape(-1, 2), axis=1), axis=0)
+
+
+def _chain(together: NDArray[np.int64], start: int, end: int) -> list[int]:
+    """Return the shortest chain of objects that must be together, from one to another."""
+    neighbours: dict[int, list[int]] = {}
+    for a, b in together.tolist():
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    before = {start: start}
+    waiting = deque([start])
+    while waiting:
+        one = waiting.popleft()
+        if one == end:
+            break
+        for other in neighbours.get(one, ()):
+            if other not in before:
+                before[other] = one
+                waiting.append(other)
+    chain = [end]
+    while chain[-1] != start:
+        chain.append(before[chain[-1]])
+    return chain[::-1]
+
+
+def _refuse_chain(chain: list[int]) -> None:
+    links = " - ".join(map(str, chain))
+    raise InputError(
+        f"The constraints contradict each other: 'must_link' puts the objects {links} together, one pair after the "
+        f"other, and 'cannot_link' has {chain[0]} and {chain[-1]} apart. Leave one of these pairs out."
+    )

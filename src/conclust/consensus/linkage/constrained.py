@@ -1,0 +1,179 @@
+"""Agglomeration that keeps constraints: what must be together is merged first, what must not is never merged.
+
+The rest of a tree, where no pair of clusters may be merged any more, is completed at the top, so that it can be
+cut like any other; it keeps the constraints down to a smallest number of clusters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._equal_rows import EqualRows
+from conclust._progress import advance, stage
+from conclust.consensus.constraints import Constraints
+from conclust.consensus.linkage.agglomeration import Linkage, expand
+from conclust.consensus.linkage.dendrogram import longest_of
+from conclust.exceptions import InputError
+
+__all__ = ["ConstrainedTree", "constrained_tree", "grown"]
+
+_DIGITS = 12  # of dissimilarities: what is equal on paper is a tie, in whatever order it was summed
+_STEPS = 256  # merges between two looks for an interrupt
+
+
+@dataclass(frozen=True)
+class ConstrainedTree:
+    """A dendrogram, and how far up it keeps the constraints.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_samples - 1, 4)
+        In SciPy's form.
+    smallest, largest : int
+        Numbers of clusters into which it can be cut without breaking a constraint.
+    born : float
+        Height from which single objects live: the largest dissimilarity of one with itself.
+    """
+
+    matrix: NDArray[np.float64]
+    smallest: int
+    largest: int
+    born: float = 0.0
+
+    def number(self, n_clusters: int | None, owner: str) -> int:
+        """Return the number of clusters to cut into; None: of those that are possible that with the longest lifetime.
+
+        Raises
+        ------
+        InputError
+            If the tree cannot be cut into so many.
+        """
+        if n_clusters is None:
+            if self.smallest >= self.largest:
+                return self.largest
+            heights = np.maximum(self.matrix[:, 2], self.born)
+            lives = np.diff(np.concatenate([[self.born], heights]))[::-1].copy()
+            lives[: max(0, self.smallest - 2)] = 0.0
+            lives[self.largest - 1 :] = 0.0
+            top = float(self.matrix[-1, 2])
+            return max(self.smallest, longest_of(lives, top))
+        if not self.smallest <= n_clusters <= self.largest:
+            why = "'cannot_link' keeps" if n_clusters < self.smallest else "'must_link' leaves"
+            bound = self.smallest if n_clusters < self.smallest else self.largest
+            side = "at least" if n_clusters < self.smallest else "at most"
+            raise InputError(
+                f"{why} {side} {bound} clusters in the tree of {owner}. Got n_clusters={n_clusters}: ask for "
+                f"{side} {bound}, or leave out constraints."
+            )
+        return n_clusters
+
+
+def constrained_tree(
+    matrix: NDArray[np.float64], start: EqualRows, linkage: Linkage, constraints: Constraints
+) -> ConstrainedTree:
+    """Grow a tree over all objects from dissimilarities in [0, 1] of starting clusters, which are overwritten.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (m, m)
+        Dissimilarities of the starting clusters.
+    start : EqualRows
+        Which objects these hold; an object that a constraint is about stands alone.
+    linkage : {"single", "average", "complete"}
+        How clusters are merged.
+    constraints : Constraints
+        Of the objects.
+    """
+    stage("linkage")
+    np.round(matrix, _DIGITS, out=matrix)
+    groups = constraints.groups[start.first]
+    left, right, heights, smallest = grown(matrix, start.masses, linkage, groups, constraints.apart)
+    n_forced = len(groups) - len(np.unique(groups))
+    return ConstrainedTree(
+        expand(start, (left, right, heights)), smallest, len(start.inverse) - n_forced
+    )
+
+
+def grown(
+    matrix: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    linkage: str,
+    groups: NDArray[np.int64],
+    apart: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
+    """Return the merges of m starting clusters, and the number of clusters where no more merges are allowed.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (m, m)
+        Dissimilarities, overwritten.
+    sizes : ndarray of shape (m,)
+        Objects of each.
+    linkage : {"single", "average", "complete"}
+        How clusters are merged.
+    groups : ndarray of int64 of shape (m,)
+        Clusters of the same group are merged first, at height 0.
+    apart : ndarray of int64 of shape (n_pairs, 2)
+        Pairs of groups that are not merged.
+    """
+    m = len(matrix)
+    mass = sizes.astype(np.float64).copy()
+    alive = np.ones(m, dtype=np.bool_)
+    merges: list[tuple[int, int, float]] = []
+    np.fill_diagonal(matrix, np.inf)
+
+    def merge(i: int, j: int, height: float) -> None:
+        """Merge j into i; what is forbidden to one of them (infinity) is forbidden to both."""
+        rows = matrix[i], matrix[j]
+        forbidden = np.isinf(rows[0]) | np.isinf(rows[1])
+        if linkage == "average":
+            joined = (mass[i] * rows[0] + mass[j] * rows[1]) / (mass[i] + mass[j])
+        else:
+            joined = (np.minimum if linkage == "single" else np.maximum)(*rows)
+        joined[forbidden] = np.inf
+        joined[i] = joined[j] = np.inf
+        matrix[i], matrix[:, i] = joined, joined
+        matrix[j], matrix[:, j] = np.inf, np.inf
+        mass[i] += mass[j]
+        alive[j] = False
+        merges.append((i, j, height))
+
+    head: dict[int, int] = {}
+    for place, group in enumerate(groups.tolist()):
+        if group in head:
+            merge(head[group], place, 0.0)
+        else:
+            head[group] = place
+    ends = np.array([[head[a], head[b]] for a, b in apart.tolist()], dtype=np.int64).reshape(-1, 2)
+    matrix[ends[:, 0], ends[:, 1]] = matrix[ends[:, 1], ends[:, 0]] = np.inf
+
+    nearest = matrix.argmin(axis=1)
+    least = matrix[np.arange(m), nearest]
+    top = 0.0
+    for count in range(len(merges), m - 1):
+        if count % _STEPS == 0:
+            advance(count, m)
+        i = int(least.argmin())
+        if np.isinf(least[i]):
+            break
+        j, top = int(nearest[i]), float(least[i])
+        i, j = min(i, j), max(i, j)
+        merge(i, j, top)
+        least[j] = np.inf
+        stale = alive & ((nearest == i) | (nearest == j))
+        stale[i] = True
+        # A row whose nearest cluster was not one of the two keeps it, unless the merged cluster is nearer.
+        nearer = alive & ~stale & (matrix[i] < least)
+        least[nearer], nearest[nearer] = matrix[i][nearer], i
+        again = np.flatnonzero(stale)
+        nearest[again] = matrix[again].argmin(axis=1)
+        least[again] = matrix[again, nearest[again]]
+    rest = np.flatnonzero(alive)
+    smallest = len(rest)
+    top = max(1.0, top)
+    merges += [(int(rest[0]), int(other), top) for other in rest[1:]]
+    left, right = (np.array([one[k] for one in merges], dtype=np.int64) for k in (0, 1))
+    return left, right, np.array([one[2] for one in merges]), smallest

@@ -1,0 +1,125 @@
+"""Constrained trees of an ensemble: on the shares of partitions, and with clusters counted by their certainty."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._threads import one_library_thread
+from conclust.consensus.constraints import Constraints
+from conclust.consensus.linkage.agglomeration import (
+    Linkage,
+    cluster_dissimilarities,
+    starting_clusters,
+)
+from conclust.consensus.linkage.clusterwise import pairs_of
+from conclust.consensus.linkage.constrained import ConstrainedTree, constrained_tree
+from conclust.ensemble import DistinctRows, Ensemble
+from conclust.exceptions import DenseLimitError
+
+__all__ = ["DenseLimit", "constrained_certain_tree", "constrained_evidence_tree"]
+
+
+class DenseLimit(NamedTuple):
+    """The number of rows above which an estimator refuses a matrix of all pairs, and the estimator's name."""
+
+    max_dense: int
+    owner: str
+
+
+def constrained_evidence_tree(
+    ensemble: Ensemble,
+    linkage: Linkage,
+    constraints: Constraints,
+    *,
+    limit: DenseLimit,
+    n_jobs: int | None = None,
+) -> ConstrainedTree:
+    """Grow a tree on 1 - c_ij / N_ij that keeps the constraints.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The partitions.
+    linkage : {"single", "complete", "average"}
+        Distance between groups.
+    constraints : Constraints
+        Pairs that are together, and pairs that are not.
+    limit : DenseLimit
+        Maximum number of distinct rows and constrained objects.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+    """
+    alike = np.ones(int(ensemble.offsets[-1]))
+    return constrained_certain_tree(
+        ensemble,
+        alike,
+        linkage,
+        constraints,
+        normalized=False,
+        limit=limit,
+        n_jobs=n_jobs,
+    )
+
+
+def constrained_certain_tree(
+    ensemble: Ensemble,
+    certainty: NDArray[np.float64],
+    linkage: Linkage,
+    constraints: Constraints,
+    *,
+    normalized: bool,
+    limit: DenseLimit,
+    n_jobs: int | None = None,
+) -> ConstrainedTree:
+    """Grow a tree on 1 - S, clusters counted by their certainty, that keeps the constraints.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The partitions.
+    certainty : ndarray of shape (n_columns,)
+        The certainty of the clusters of the partitions.
+    linkage : {"single", "complete", "average"}
+        Distance between groups.
+    constraints : Constraints
+        Pairs that are together, and pairs that are not.
+    normalized : bool
+        Whether similarities are divided by the largest one.
+    limit : DenseLimit
+        Maximum number of distinct rows and constrained objects.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more distinct rows and constrained objects than the limit allows.
+    """
+    start = _start(ensemble, constraints)
+    n = len(start)
+    if n > limit.max_dense:
+        raise DenseLimitError(
+            f"{limit.owner} with constraints needs a matrix of all pairs of the {n} distinct rows of labels and constrained "
+            f"objects ({8 * n * n / 1e9:.1f} GB), more than max_dense={limit.max_dense} allows. Raise max_dense, or use "
+            "AutoConsensus, which grows its trees on a part of the objects."
+        )
+    own = pairs_of(ensemble, sp.csr_array(sp.diags_array(certainty))).own
+    if normalized:  # by the largest entry of S, which is on the diagonal
+        certainty, own = certainty / (float(own.max()) or 1.0), own / (float(own.max()) or 1.0)
+    with one_library_thread():
+        D, _ = cluster_dissimilarities(ensemble, certainty, None, start, n_jobs=n_jobs)
+    tree = constrained_tree(D, start, linkage, constraints)
+    return replace(tree, born=max(0.0, 1.0 - float(own.min())))
+
+
+def _start(ensemble: Ensemble, constraints: Constraints) -> DistinctRows:
+    """Return objects with equal rows as starting clusters, those with constraints alone."""
+    start = starting_clusters(ensemble)
+    alone = np.zeros(len(start), dtype=np.bool_)
+    alone[start.inverse[constraints.touched]] = True
+    return start.apart(alone)

@@ -1,0 +1,250 @@
+"""Members from several kinds of features of the same objects (views)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._labels import over_partitions
+from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
+from conclust._sklearn import BaseEstimator, check_array, clone
+from conclust._validation import check_bool, check_int, check_real, refuse
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+from conclust.generation.generator import EnsembleGenerator
+from conclust.similarity import cluster_certainty
+
+__all__ = ["MultiViewGenerator"]
+
+_OWNER = "MultiViewGenerator"
+_LEAST = 2
+
+
+class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
+    """Make members from each of several views of the same objects, and from random unions of views.
+
+    A view is a matrix of features of one kind: Fourier coefficients beside pixels, genes beside proteins. Members
+    from each see what only it shows; in one matrix the view with the most columns would decide.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator, default=None
+        Makes the members of a view; a copy with a seed of its own for each. Its number of partitions does not
+        count. None: ``EnsembleGenerator()``.
+    n_partitions : int, default=60
+        Number of members of all views and unions, evenly.
+    union_share : float, default=0.4
+        Share of the members that are made from unions of views, in the range [0, 1]. A union has two views or more,
+        drawn at random; their columns are centred, and each view has the same total variance in it.
+    n_unions : int, default=4
+        Number of unions.
+    weigh : bool, default=True
+        Whether a member weighs by the mean certainty of its clusters among the members of its own view, so that a
+        view whose members contradict each other counts less.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of the unions and of the seeds of the members.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    ensemble_ : Ensemble
+        The members, with their weights if `weigh`.
+    views_ : list of tuple of str
+        For each member, the views that it was made from.
+    weights_ : ndarray of shape (n_partitions,)
+        Weight of each member, of mean 1.
+    generators_ : dict of tuple of str to EnsembleGenerator
+        What made the members of each view and union.
+
+    Raises
+    ------
+    InputError
+        If the views are not of the same objects, or there are fewer than two.
+    ParameterError
+        If a parameter is out of its range.
+
+    See Also
+    --------
+    conclust.EnsembleGenerator : Members from one matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import EAC, EnsembleGenerator, MultiViewGenerator
+    >>> rng = np.random.default_rng(0)
+    >>> kind = np.repeat([0, 1, 2, 3], 25)
+    >>> views = {
+    ...     "left": 6.0 * np.eye(2)[kind // 2] + rng.normal(size=(100, 2)),
+    ...     "parity": 6.0 * np.eye(2)[kind % 2] + rng.normal(size=(100, 2)),
+    ... }
+    >>> makes = MultiViewGenerator(EnsembleGenerator("kmeans", n_clusters=4), random_state=0)
+    >>> ensemble = makes.fit(views).ensemble_
+    >>> np.bincount(EAC(4).fit_predict(ensemble)).tolist()
+    [25, 25, 25, 25]
+    """
+
+    ensemble_: Ensemble
+    views_: list[tuple[str, ...]]
+    weights_: NDArray[np.float64]
+    generators_: dict[tuple[str, ...], EnsembleGenerator]
+
+    def __init__(
+        self,
+        generator: EnsembleGenerator | None = None,
+        n_partitions: int = 60,
+        *,
+        union_share: float = 0.4,
+        n_unions: int = 4,
+        weigh: bool = True,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.generator = generator
+        self.n_partitions = n_partitions
+        self.union_share = union_share
+        self.n_unions = n_unions
+        self.weigh = weigh
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Mapping[str, ArrayLike] | Sequence[ArrayLike] | ArrayLike,
+        y: None = None,
+        *,
+        columns: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Make the members.
+
+        Parameters
+        ----------
+        X : dict of str to array-like, list of array-like, or array-like of shape (n_samples, n_features)
+            The views, each of shape (n_samples, n_features of the view) and finite; one matrix with `columns`. Views
+            of a list are called "0", "1", ...
+        y : None
+            Ignored.
+        columns : dict of str to array-like of int, slice, or list of names, default=None
+            The columns of each view, where `X` is one matrix or frame.
+
+        Returns
+        -------
+        self : MultiViewGenerator
+            The fitted generator.
+        """
+        self._check_parameters()
+        views = _read(X, columns)
+        root = seed_sequence(self.random_state, _OWNER)
+        made = self._shares(list(views), generator(root))
+        seeds = spawn_seeds(root, len(made), bits=32)
+        labels, of, self.generators_ = [], [], {}
+        for (names, count), seed in zip(made.items(), seeds, strict=True):
+            single = len(names) == 1
+            points = views[names[0]] if single else _union([views[name] for name in names])
+            base = EnsembleGenerator() if self.generator is None else clone(self.generator)
+            base.set_params(n_partitions=count, random_state=seed, n_jobs=self.n_jobs)
+            labels.append(np.asarray(base.fit_transform(points)))
+            self.generators_[names] = base
+            of += [names] * count
+        self.views_ = of
+        weights = [_certainty(block) if self.weigh else np.ones(block.shape[1]) for block in labels]
+        self.weights_ = np.concatenate(weights)
+        self.weights_ /= self.weights_.mean()
+        every = np.column_stack(labels)
+        self.ensemble_ = Ensemble(every, weights=self.weights_ if self.weigh else None)
+        return self
+
+    def fit_transform(self, X: Any, y: None = None, *, columns: Any = None) -> NDArray[Any]:
+        """Make the members, and return their labels (n_samples, n_partitions); see :meth:`fit`."""
+        labels: NDArray[Any] = self.fit(X, columns=columns).ensemble_.labels
+        return labels
+
+    def _shares(self, names: list[str], rng: np.random.Generator) -> dict[tuple[str, ...], int]:
+        """Return how many members each view and each union makes."""
+        unions: dict[tuple[str, ...], None] = {}
+        wanted = min(self.n_unions, 2 ** len(names) - len(names) - 1)
+        while self.union_share > 0 and len(unions) < wanted:
+            size = int(rng.integers(_LEAST, len(names) + 1))
+            drawn = sorted(rng.permutation(len(names))[:size].tolist())
+            unions[tuple(names[i] for i in drawn)] = None
+        joint = round(self.union_share * self.n_partitions) if unions else 0
+        shares = _evenly(self.n_partitions - joint, [(name,) for name in names])
+        shares.update(_evenly(joint, list(unions)))
+        return {key: count for key, count in shares.items() if count}
+
+    def _check_parameters(self) -> None:
+        if self.generator is not None and not isinstance(self.generator, EnsembleGenerator):
+            refuse("generator", _OWNER, "an EnsembleGenerator or None", self.generator)
+        check_int(self.n_partitions, "n_partitions", _OWNER)
+        check_real(self.union_share, "union_share", _OWNER, high=1.0)
+        check_int(self.n_unions, "n_unions", _OWNER)
+        check_bool(self.weigh, "weigh", _OWNER)
+
+
+def _evenly(count: int, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+    """Divide a number among keys; the first have one more."""
+    each, more = divmod(count, max(1, len(keys)))
+    return {key: each + (i < more) for i, key in enumerate(keys)}
+
+
+def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, NDArray[np.float64]]:
+    """Return the views by name."""
+    if columns is not None:
+        if isinstance(X, Mapping) or not hasattr(X, "shape"):
+            raise InputError(
+                f"With 'columns', the X of {_OWNER} must be one matrix or frame. Got {type(X).__name__}."
+            )
+        if hasattr(X, "iloc"):
+            parts = {
+                name: X[list(of)] if _are_names(of) else X.iloc[:, of]
+                for name, of in columns.items()
+            }
+        else:
+            parts = {name: np.asarray(X)[:, of] for name, of in columns.items()}
+    elif isinstance(X, Mapping):
+        parts = dict(X)
+    elif isinstance(X, Sequence) and not isinstance(X, str):
+        parts = {str(i): view for i, view in enumerate(X)}
+    else:
+        raise InputError(
+            f"The X of {_OWNER} must be a dict or a list of matrices, or one matrix with columns={{name: indices}}. "
+            f"Got {type(X).__name__} instead; EnsembleGenerator makes members from one matrix."
+        )
+    views = {
+        str(name): check_array(view, dtype=np.float64, ensure_min_samples=2, input_name=str(name))
+        for name, view in parts.items()
+    }
+    if len(views) < _LEAST:
+        raise InputError(f"{_OWNER} needs two views or more. Got {len(views)}.")
+    lengths = {name: len(view) for name, view in views.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"The views must be of the same objects. Got numbers of rows {lengths}.")
+    return views
+
+
+def _are_names(of: Any) -> bool:
+    return not isinstance(of, slice) and any(isinstance(each, str) for each in of)
+
+
+def _union(views: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the columns of several views, centred, each view with the total variance 1."""
+    parts = []
+    for view in views:
+        centred = view - view.mean(axis=0)
+        spread = float(np.sqrt((centred**2).sum() / len(view)))
+        parts.append(centred / spread if spread > 0 else centred)
+    return np.hstack(parts)
+
+
+def _certainty(labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the mean certainty of the clusters of each member among all, by their sizes; 1 for one member."""
+    members = Ensemble(labels)
+    if members.n_partitions == 1:
+        return np.ones(1)
+    sizes = members.cluster_sizes
+    certain = over_partitions(cluster_certainty(members) * sizes, members.offsets)
+    found: NDArray[np.float64] = certain / over_partitions(sizes.astype(float), members.offsets)
+    return found

@@ -1,0 +1,306 @@
+"""GraphConsensus: runs of community detection, their evidence on the edges, and one more run."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from conclust._labels import canonical_labels
+from conclust._progress import fitting, say, stage, tracked
+from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
+from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted
+from conclust._threads import side_by_side, thread_count
+from conclust._validation import check_bool, check_int, check_option, check_real, refuse
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
+from conclust.exceptions import InputError
+from conclust.neighbours.leiden import CommunityGraph, Quality
+from conclust.networks.reading import Network, read_network, to_communities
+
+__all__ = ["GraphConsensus"]
+
+Kind: TypeAlias = Literal["fast", "strict", "threshold", "ecg"]
+
+_OWNER = "GraphConsensus"
+# As published: ECG and FastEnsemble.
+_RUNS = {"ecg": 16}
+_FEW_RUNS = 10
+_RESOLUTION = {"modularity": 1.0, "cpm": 0.01}
+# A share of weighted runs that is 1 but for rounding is 1.
+_ROUNDING = 1e-12
+
+
+class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Consensus of the communities of a network, on its edges.
+
+    Runs of the Leiden algorithm with different seeds, or runs that are given, disagree. Each edge is weighted by
+    the share of the runs that put its ends into one community, edges with little support are removed, and the
+    graph that remains is clustered once more. No pair of nodes besides the edges is looked at.
+
+    Parameters
+    ----------
+    kind : {"fast", "strict", "threshold", "ecg"}, default="fast"
+        What the shares do. "fast": edges with a share below `threshold` are removed, and the others weigh what
+        their share is (FastEnsemble [1]_). "threshold": the same, and the others keep their weights. "strict": only
+        edges on which all runs agree remain, with their weights. "ecg": edges of the 2-core weigh
+        ``min_weight + (1 - min_weight) * share``, and all other edges `min_weight`; the runs are the first level
+        only, in which single nodes move (ECG [2]_).
+    n_runs : int, default=None
+        Number of runs. None: 10, and 16 for "ecg", as published. They play no part where an ensemble is given.
+    threshold : float, default=0.8
+        Smallest share of an edge that remains, in the range (0, 1], for "fast" and "threshold".
+    quality : {"modularity", "cpm"}, default="modularity"
+        What communities maximise. "cpm": the constant Potts model, the weight inside of a community less
+        `resolution` times its number of pairs of nodes; it has no resolution limit.
+    resolution : float, default=None
+        The higher, the more communities. None: 1 for modularity, 0.01 for "cpm".
+    min_weight : float, default=0.05
+        Weight of an edge without support, for "ecg", in the range [0, 1].
+    recluster : bool, default=True
+        Whether the remaining graph is clustered once more. False: the clusters are its connected components
+        (not for "ecg", which removes no edge).
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of the seeds of the runs.
+    n_jobs : int, default=None
+        Threads, each of which makes runs. The result does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_nodes,)
+        Cluster of each node, consecutive from 0 by first appearance. Nodes without edges are clusters of their
+        own.
+    n_clusters_ : int
+        Number of clusters.
+    nodes_ : list, or ndarray of shape (n_nodes,)
+        The nodes, in the order of the labels: rows of the matrix, nodes of networkx, or the nodes of the edges
+        by first appearance.
+    ensemble_ : Ensemble
+        The runs.
+    evidence_ : SparseEvidence
+        How often the ends of each edge were together; ``evidence_.to_scipy()`` has the shares.
+    weights_ : csr_array of shape (n_nodes, n_nodes)
+        The weights of the edges that were clustered at the end.
+
+    Raises
+    ------
+    InputError
+        If the graph is directed, or malformed; if the ensemble does not have a row for each node.
+    ParameterError
+        If a parameter is out of its range.
+
+    See Also
+    --------
+    conclust.evidence.edge_evidence : The shares alone.
+    conclust.Ensemble.from_communities : Runs of other programs as an ensemble.
+
+    Notes
+    -----
+    Weighted graphs are taken: the runs use the weights, and at the end a share is multiplied by the weight of its
+    edge. An edge whose ends no run observed together has the share 0. O(m) time a run for m edges; memory is that
+    of the graph for each thread, and of the labels of the runs.
+
+    References
+    ----------
+    .. [1] Y. Tabatabaee, E. Wedell, M. Park and T. Warnow, "FastEnsemble: scalable ensemble clustering on large
+       networks", PLOS Complex Systems 2, 2025.
+    .. [2] V. Poulin and F. Théberge, "Ensemble clustering for graphs", Complex Networks 2018.
+
+    Examples
+    --------
+    >>> from conclust import GraphConsensus
+    >>> edges = [(a, b) for s in ("abcd", "efgh") for a in s for b in s if a < b] + [("d", "e")]
+    >>> model = GraphConsensus(random_state=0).fit(edges)
+    >>> model.labels_
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> [sorted(community) for community in model.to_communities()]
+    [['a', 'b', 'c', 'd'], ['e', 'f', 'g', 'h']]
+    """
+
+    labels_: NDArray[np.int64]
+    n_clusters_: int
+    nodes_: Any
+    ensemble_: Ensemble
+    evidence_: SparseEvidence
+    weights_: Any
+
+    def __init__(
+        self,
+        kind: Kind = "fast",
+        *,
+        n_runs: int | None = None,
+        threshold: float = 0.8,
+        quality: Quality = "modularity",
+        resolution: float | None = None,
+        min_weight: float = 0.05,
+        recluster: bool = True,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kind = kind
+        self.n_runs = n_runs
+        self.threshold = threshold
+        self.quality = quality
+        self.resolution = resolution
+        self.min_weight = min_weight
+        self.recluster = recluster
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: None = None, *, ensemble: Any = None) -> Self:
+        """Find the consensus of the communities of a graph.
+
+        Parameters
+        ----------
+        X : sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of edges
+            An undirected graph. A sparse matrix is symmetric, or has each edge once, above or below the diagonal.
+            Edges of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples with a weight;
+            an array of shape (n_edges, 2) or (n_edges, 3) is one. Edges that are there twice add up; edges of a
+            node with itself are left out.
+        y : None
+            Ignored.
+        ensemble : Ensemble or array-like of shape (n_nodes, n_runs), default=None
+            Runs of any program in place of own ones, a row for each node in the order of `nodes_`; -1, NaN:
+            missing; -2: noise. Lists of communities: ``Ensemble.from_communities(runs, nodes=G)``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with fitting(self):
+            began = time.monotonic()
+            self._check_parameters()
+            threads = thread_count(self.n_jobs, _OWNER)
+            stage("the graph")
+            network = read_network(X)
+            say(f"{network.n_nodes} nodes, {len(network.ends) // 2} edges")
+            *seeds, last = spawn_seeds(seed_sequence(self.random_state, _OWNER), self._runs + 1)
+            if ensemble is None:
+                made = self._ensemble(network, seeds, threads)
+            else:
+                made = self._given(ensemble, network)
+            stage("the edges")
+            evidence = evidence_of_pattern(made, network.starts, network.ends, n_jobs=self.n_jobs)
+            remaining = self._reweighted(network, evidence)
+            stage("the remaining graph")
+            if self.recluster:
+                labels, _ = self._quality(remaining).communities(self._rate, last)
+            else:
+                _, labels = connected_components(_matrix(remaining), directed=False)
+            self.labels_ = canonical_labels(labels)
+            self.n_clusters_ = int(self.labels_.max()) + 1
+            self.nodes_ = network.nodes
+            self.ensemble_ = made
+            self.evidence_ = evidence
+            self.weights_ = _matrix(remaining)
+            say(f"{self.n_clusters_} clusters after {time.monotonic() - began:.1f} s")
+        return self
+
+    def to_communities(self) -> list[set[Any]]:
+        """Return the clusters as sets of nodes, by label, as networkx has communities."""
+        check_is_fitted(self)
+        return to_communities(self.labels_, self.nodes_)
+
+    @property
+    def _runs(self) -> int:
+        return _RUNS.get(self.kind, _FEW_RUNS) if self.n_runs is None else self.n_runs
+
+    @property
+    def _rate(self) -> float:
+        return _RESOLUTION[self.quality] if self.resolution is None else self.resolution
+
+    def _check_parameters(self) -> None:
+        check_option(self.kind, "kind", _OWNER, Kind)
+        check_option(self.quality, "quality", _OWNER, Quality)
+        check_int(self.n_runs, "n_runs", _OWNER, none=True)
+        check_real(self.threshold, "threshold", _OWNER, high=1.0, closed="right")
+        check_real(self.min_weight, "min_weight", _OWNER, high=1.0)
+        if self.resolution is not None:
+            check_real(self.resolution, "resolution", _OWNER, closed="right")
+        check_bool(self.recluster, "recluster", _OWNER)
+        if self.kind == "ecg" and not self.recluster:
+            refuse(
+                "recluster",
+                _OWNER,
+                "True with kind='ecg'",
+                False,
+                "ECG removes no edge; 'fast', 'threshold' and 'strict' do.",
+            )
+
+    def _ensemble(self, network: Network, seeds: list[int], threads: int) -> Ensemble:
+        """Make the runs."""
+        graph = self._quality(network)
+        labels = np.empty((network.n_nodes, len(seeds)), dtype=np.int32)
+        rounds = 0 if self.kind == "ecg" else None
+        with side_by_side(min(threads, len(seeds))) as work:
+            runs = work(lambda seed: graph.communities(self._rate, seed, rounds)[0], seeds)
+            for u, found in enumerate(tracked(runs, "runs", len(seeds))):
+                labels[:, u] = found
+        return as_ensemble(labels)
+
+    def _given(self, ensemble: Any, network: Network) -> Ensemble:
+        made = as_ensemble(ensemble)
+        if made.n_samples != network.n_nodes:
+            raise InputError(
+                f"The ensemble has {made.n_samples} rows and the graph {network.n_nodes} nodes. Communities as "
+                "sets of nodes get a row for each node by Ensemble.from_communities(runs, nodes=G)."
+            )
+        return made
+
+    def _quality(self, network: Network) -> CommunityGraph:
+        """Return the graph with the loads of its nodes; the resolution of "cpm" is a density."""
+        starts, ends, weights = network.starts, network.ends, network.weights
+        alone = np.ones(network.n_nodes)
+        if self.quality == "cpm":
+            return CommunityGraph(starts, ends, weights, alone, 1.0)
+        return CommunityGraph.of(starts, ends, weights, alone, "modularity")
+
+    def _reweighted(self, network: Network, evidence: SparseEvidence) -> Network:
+        """Return the graph that is clustered at the end."""
+        shares = _shares(network, evidence)
+        if self.kind == "ecg":
+            core = network.in_core()
+            inside = core[network.sources] & core[network.ends]
+            factor = np.full(len(shares), float(self.min_weight))
+            factor[inside] += (1.0 - self.min_weight) * shares[inside]
+        else:
+            least = 1.0 if self.kind == "strict" else self.threshold
+            factor = (shares >= least - _ROUNDING).astype(np.float64)
+            if self.kind == "fast":
+                factor *= shares
+        kept = factor > 0
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return Network(
+            before[network.starts].astype(np.int64),
+            network.ends[kept],
+            network.weights[kept] * factor[kept],
+            network.nodes,
+        )
+
+
+def _shares(network: Network, evidence: SparseEvidence) -> NDArray[np.float64]:
+    """Return the share of each tie of the network; 0 where no run observed both of its ends."""
+    found: NDArray[np.float64] = evidence.counts / evidence.copresence.astype(np.float64)
+    if len(found) == len(network.ends):
+        return found
+    shares = np.zeros(len(network.ends))
+    n = np.int64(network.n_nodes)
+    rows = np.repeat(np.arange(n), np.diff(evidence.indptr))
+    # Both are sorted by row, then column.
+    all_ties = network.sources * n + network.ends
+    shares[np.searchsorted(all_ties, rows * n + evidence.indices)] = found
+    return shares
+
+
+def _matrix(network: Network) -> Any:
+    shape = (network.n_nodes, network.n_nodes)
+    return sp.csr_array((network.weights, network.ends, network.starts), shape=shape)

@@ -1,0 +1,253 @@
+"""Networks as users have them, read once: a sparse matrix, a graph of networkx, a list of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._containers import plain_array
+from conclust._validation import shown
+from conclust.exceptions import InputError
+
+__all__ = ["Network", "read_network", "to_communities"]
+
+_EXPECTED = (
+    "The graph must be a sparse matrix with a row for each node, a graph of networkx or a list of edges "
+    "(pairs of nodes, or triples with a weight)."
+)
+_DIRECTED = (
+    "The graph is directed, and its communities are those of an undirected one. Give {}: an edge in both "
+    "directions then has the sum of the weights."
+)
+_TRIPLE = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """An undirected graph in compressed sparse rows; no node is tied to itself.
+
+    Attributes
+    ----------
+    starts : ndarray of int64 of shape (n_nodes + 1,)
+        Where the ties of each node begin.
+    ends : ndarray of int32 of shape (n_ties,)
+        The nodes at the other end, in rising order. Each edge is there in both directions.
+    weights : ndarray of float64 of shape (n_ties,)
+        The weights of the ties, above 0.
+    nodes : list, or ndarray of shape (n_nodes,)
+        The nodes as the user names them.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    nodes: Sequence[Any] | NDArray[Any]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def sources(self) -> NDArray[np.int32]:
+        """The node at this end of each tie."""
+        return np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.starts))
+
+    def in_core(self) -> NDArray[np.bool_]:
+        """Return whether each node is in the 2-core: what remains when leaves are removed until there are none."""
+        degrees = np.diff(self.starts)
+        inside = np.ones(self.n_nodes, dtype=bool)
+        leaves = np.flatnonzero(degrees < 2)
+        while len(leaves):
+            inside[leaves] = False
+            lengths = self.starts[leaves + 1] - self.starts[leaves]
+            shifts = np.repeat(self.starts[leaves] - np.cumsum(lengths) + lengths, lengths)
+            touched = self.ends[shifts + np.arange(lengths.sum())]
+            np.subtract.at(degrees, touched, 1)
+            near = np.unique(touched)
+            leaves = near[inside[near] & (degrees[near] < 2)]
+        return inside
+
+
+def read_network(graph: Any) -> Network:
+    """Read an undirected graph.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of edges
+        Entries that are not 0 are edges and their weights. A sparse matrix is symmetric, or has each edge once,
+        above or below the diagonal. Edges of networkx have the weight "weight", or 1. A list has pairs of nodes,
+        or triples with a weight; an array of shape (n_edges, 2) is one. Edges that are there twice add up, and
+        an edge of a node with itself is left out.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, is directed, has no node, or a weight is negative or not finite.
+    """
+    if sp.issparse(graph):
+        return _of_matrix(graph)
+    if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
+        if graph.is_directed():
+            raise InputError(_DIRECTED.format("G.to_undirected()"))
+        nodes = list(graph)
+        ties = [(a, b, w) for a, b, w in graph.edges(data="weight", default=1)]
+        return _of_names(ties, nodes)
+    if isinstance(graph, str | bytes | Mapping) or not isinstance(graph, Iterable):
+        raise InputError(f"{_EXPECTED} Got {type(graph).__name__} instead.")
+    if isinstance(graph, np.ndarray):
+        return _of_array(graph)
+    return _of_names(list(graph), None)
+
+
+def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -> list[set[Any]]:
+    """Return clusters as sets of nodes, as networkx has communities.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_nodes,)
+        The cluster of each node, whole numbers; nodes with a negative one are in no community.
+    nodes : iterable of length n_nodes, default=None
+        The nodes (a graph of networkx will do). None: 0, 1, 2, ...
+
+    Returns
+    -------
+    list of set
+        A set for each cluster, by rising label.
+
+    Raises
+    ------
+    InputError
+        If there is not one label for each node, or labels are not whole numbers.
+
+    Examples
+    --------
+    >>> from conclust.networks import to_communities
+    >>> [sorted(community) for community in to_communities([0, 1, 0, -1], "abcd")]
+    [['a', 'c'], ['b']]
+    """
+    found = plain_array(labels, "The labels")
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise InputError(
+            "The labels must be a vector of whole numbers. Got an array of shape "
+            f"{found.shape} and type {found.dtype} instead."
+        )
+    names = list(range(len(found))) if nodes is None else list(nodes)
+    if len(names) != len(found):
+        raise InputError(f"There are {len(found)} labels and {len(names)} nodes.")
+    communities: dict[int, set[Any]] = {int(k): set() for k in np.unique(found) if k >= 0}
+    for node, label in zip(names, found.tolist(), strict=True):
+        if label >= 0:
+            communities[label].add(node)
+    return list(communities.values())
+
+
+def _of_matrix(matrix: Any) -> Network:
+    """Read a sparse matrix: symmetric, or a triangle."""
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{_EXPECTED} Got a sparse matrix of shape {matrix.shape} instead.")
+    table = matrix.tocoo()
+    i, j, weights = table.row, table.col, _checked(table.data)
+    kept = (weights != 0) & (i != j)
+    i, j, weights = i[kept], j[kept], weights[kept]
+    n = matrix.shape[0]
+    nodes = np.arange(n)
+    if (i < j).all() or (i > j).all():
+        return _network(i, j, weights, nodes)
+    ties = _rows(i, j, weights, n)
+    other = ties.T.tocsr()
+    other.sort_indices()
+    if (
+        ties.nnz != other.nnz
+        or (ties.indices != other.indices).any()
+        or (ties.indptr != other.indptr).any()
+        or not np.allclose(ties.data, other.data)
+    ):
+        raise InputError(_DIRECTED.format("A + A.T"))
+    # Equal to the bit in both directions, which rounding may have undone.
+    ties.data = 0.5 * (ties.data + other.data)
+    return _finished(ties, nodes)
+
+
+def _of_array(edges: NDArray[Any]) -> Network:
+    """Read an array of edges (n_edges, 2), or with a column of weights (n_edges, 3)."""
+    if edges.ndim != 2 or edges.shape[1] not in (2, _TRIPLE):
+        raise InputError(
+            f"{_EXPECTED} Got an array of shape {edges.shape} instead. A dense matrix is given as "
+            "scipy.sparse.csr_array(matrix)."
+        )
+    if edges.dtype.kind not in "iuf":
+        return _of_names(edges.tolist(), None)
+    ends = edges[:, :2].ravel()
+    weights = _checked(edges[:, 2]) if edges.shape[1] == _TRIPLE else np.ones(len(edges))
+    nodes, first, places = np.unique(ends, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    found = number[places.ravel()].reshape(-1, 2)
+    return _network(found[:, 0], found[:, 1], weights, nodes[order])
+
+
+def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
+    """Read edges of named nodes; without `nodes` these are numbered by first appearance."""
+    place: dict[Any, int] = {} if nodes is None else {node: i for i, node in enumerate(nodes)}
+    found = np.empty((len(edges), 2), dtype=np.int64)
+    weights = np.ones(len(edges))
+    for e, edge in enumerate(edges):
+        try:
+            a, b, *more = [edge] if isinstance(edge, str | bytes) else edge
+            found[e] = place.setdefault(a, len(place)), place.setdefault(b, len(place))
+            if more:
+                (weights[e],) = more
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{_EXPECTED} Got {shown(edge)} as edge {e}.") from error
+    return _network(found[:, 0], found[:, 1], _checked(weights), list(place))
+
+
+def _checked(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return weights as numbers, of which none is negative or not finite."""
+    try:
+        weights = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"The weights of edges must be numbers. Got {shown(values)}.") from error
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        raise InputError(
+            f"The weights of edges must be finite and not negative. Got {weights[wrong][0]} (of "
+            f"{np.count_nonzero(wrong)} such edges)."
+        )
+    return weights
+
+
+def _network(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], nodes: Any) -> Network:
+    """Return the network of edges that are there once, or several times in any direction."""
+    kept = (weights > 0) & (i != j)
+    i, j, weights = i[kept], j[kept], weights[kept]
+    half = _rows(np.minimum(i, j), np.maximum(i, j), weights, len(nodes))
+    ties = (half + half.T).tocsr()
+    ties.sort_indices()
+    return _finished(ties, nodes)
+
+
+def _rows(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], n: int) -> Any:
+    ends = np.asarray(i, dtype=np.int32), np.asarray(j, dtype=np.int32)
+    ties = sp.csr_array((weights, ends), shape=(n, n))
+    ties.sum_duplicates()
+    return ties
+
+
+def _finished(ties: Any, nodes: Any) -> Network:
+    if not len(nodes):
+        raise InputError("The graph has no node.")
+    return Network(
+        ties.indptr.astype(np.int64),
+        ties.indices.astype(np.int32, copy=False),
+        np.ascontiguousarray(ties.data, dtype=np.float64),
+        nodes,
+    )

@@ -1,0 +1,102 @@
+"""Which borders between clusters hold: the table of p-values, and the tree with its support."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from conclust.report.pictures import Gallery
+from conclust.report.tables import column, numbers, table
+from conclust.results.borders import Borders
+from conclust.results.result import Reported
+
+__all__ = ["border_words", "borders_section"]
+
+_FEW = 400
+
+
+def border_words(found: Reported) -> str:
+    """Return what the first line adds: "3 of 4 borders hold (p < .05, Holm)"; empty without tests."""
+    if found.borders is None or found.n_clusters == 1:
+        return ""
+    line = _headline(found, found.borders)
+    return line.removeprefix(f"{found.n_clusters} clusters").lstrip(",; ")
+
+
+def _headline(found: Reported, borders: Borders) -> str:
+    selection = found.selection
+    tested = selection is not None and not math.isnan(selection.p_value)
+    rejected = tested and selection.p_value <= selection.settings.get("alpha", 0.05)
+    return borders.headline(more_than_gaussian=bool(rejected))
+
+
+def borders_section(found: Reported, gallery: Gallery) -> dict[str, Any] | None:
+    """Return the section on the borders between clusters; None where they were not tested.
+
+    Parameters
+    ----------
+    found : Reported
+        What is reported.
+    gallery : Gallery
+        Makes the pictures.
+    """
+    borders = found.borders
+    if borders is None or found.n_clusters == 1:
+        return None
+    line = _headline(found, borders)
+    text = f"{line[0].upper()}{line[1:]}."
+    if borders.merging:
+        text += f" {borders.merging}"
+    how = (
+        f"In each of {borders.n_splits} random splits a third of the points was clustered by itself; of the other points, "
+        "those between two clusters were projected on the line of their centres, and the dip test asks whether they have "
+        "one mode there. Twice the median over the splits is the p-value, adjusted for the number of borders by Holm's "
+        "method: valid whatever made the clusters. A border that does not hold is not shown to be absent"
+    )
+    few = found.n_samples < _FEW
+    how += (
+        f": among {found.n_samples:,} objects only clusters that lie far apart have borders that hold."
+        if few
+        else "."
+    )
+    if math.isfinite(borders.agreement):
+        how += f" The clusterings of the parts agree with the clusters on {100 * borders.agreement:.0f} % of the points."
+    blocks: list[dict[str, Any]] = [
+        {"kind": "text", "text": text},
+        {"kind": "text", "text": how},
+        _table(borders),
+    ]
+    if borders.tree is not None:
+        blocks.append(gallery.of_tree(borders.tree))
+    return {"id": "borders", "title": "Which borders hold", "blocks": blocks}
+
+
+def _table(borders: Borders) -> dict[str, Any]:
+    columns = [
+        column("first", "Cluster", "One of two neighbouring clusters.", kind="cluster"),
+        column("second", "and", "The other one.", kind="cluster"),
+        column(
+            "holds", "Holds", f"Whether the adjusted p is at most {borders.alpha:g}.", kind="text"
+        ),
+        column("adjusted", "Adjusted p", "For the number of borders (Holm 1979).", digits=4),
+        column("p_value", "p", "By the dip test, of this border alone.", digits=4),
+        column(
+            "valley_p_value",
+            "Valley p",
+            "By the valley test: fewer points in a window between two peaks than in either. Exact, and weaker.",
+            digits=4,
+        ),
+        column(
+            "first_peak", "Peak", "Mean number of points at the first cluster's peak.", digits=1
+        ),
+        column("valley", "Valley", "In the valley between the two.", digits=1),
+        column("second_peak", "Peak", "At the second cluster's peak.", digits=1),
+    ]
+    found = borders.table
+    cells: list[Any] = [
+        found["first"].tolist(),
+        found["second"].tolist(),
+        ["yes" if holds else "no" for holds in found["holds"]],
+    ]
+    cells += [numbers(found[entry["name"]]) for entry in columns[3:]]
+    return table("Borders between neighbouring clusters, the least sure first", columns, cells)

@@ -1,0 +1,141 @@
+"""The groups at a glance: for each cluster its strongest features, its size, and its separation in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.confidence import ClusterConfidence, ObjectConfidence
+from conclust.report.decision import count
+from conclust.report.differences import heat_table, strongest
+from conclust.report.tables import column, numbers, table
+from conclust.results.result import Reported
+
+__all__ = ["overview_section", "separations"]
+
+_CERTAIN = 0.9
+_RARE = 0.05  # overlap below which clusters are rarely confused
+_LISTED = 3  # neighbours named in a cell
+_MANY_CLUSTERS = 60
+
+
+def overview_section(
+    found: Reported, sure: ObjectConfidence, clusters: ClusterConfidence
+) -> dict[str, Any]:
+    """Return the section that names the clusters and says how well they are separated.
+
+    Parameters
+    ----------
+    found : Reported
+        Result to report.
+    sure : ObjectConfidence
+        Confidence of the objects.
+    clusters : ClusterConfidence
+        Confidence and overlap of the clusters.
+    """
+    K, sizes = found.n_clusters, clusters.sizes
+    columns = [
+        column("cluster", "Cluster", "Its number, in order of first appearance.", kind="cluster")
+    ]
+    cells: list[Any] = [list(range(K))]
+    if found.features is not None:
+        how = (
+            "The features and categories in which it differs most from the other objects: its mean or share, and that "
+            "of the other objects in parentheses."
+        )
+        columns.append(column("features", "What distinguishes it", how, kind="text"))
+        cells.append(["; ".join(strongest(found.features, k)) for k in range(K)])
+    columns += [
+        column("size", "Objects", "Number of objects."),
+        column("share", "Share", "Share of the objects that are in a cluster.", kind="share"),
+        column(
+            "confidence", "Confidence", "Mean confidence of its objects; 1 is certain.", digits=2
+        ),
+        column("separation", "Separation", _HOW_SEPARATED, kind="text"),
+    ]
+    gaps = None if found.gaps is None else found.gaps.separated()
+    cells += [
+        sizes.tolist(),
+        numbers(sizes / sizes.sum()),
+        numbers(clusters.confidence),
+        separations(clusters.overlap, gaps),
+    ]
+    blocks = [
+        {"kind": "text", "text": _certainty(found, sure)},
+        table(f"The {count(K, 'group')}", columns, cells, first=_MANY_CLUSTERS),
+    ]
+    if found.features is not None:
+        blocks += heat_table(found.features, K)
+    return {"id": "overview", "title": "The groups at a glance", "blocks": blocks}
+
+
+_HOW_SEPARATED = (
+    "A gap is tested on the points of two clusters, projected on the line between their centres (held-out halves, "
+    "Hartigan's dip, mean p at most 0.05). An overlap is the probability that an object drawn from the cluster falls in "
+    f"the other one when it is drawn again; overlaps below {_RARE:.0%} are not mentioned."
+)
+
+
+def _certainty(found: Reported, sure: ObjectConfidence) -> str:
+    """Return how many objects are certain, and the mean confidence beside chance."""
+    held = found.labels >= 0
+    certain = int(np.count_nonzero(sure.confidence[held] >= _CERTAIN))
+    total = int(held.sum())
+    text = (
+        f"{certain:,} of {count(total, 'object')} ({_percent(certain, total)}) have a confidence of at least "
+        f"{_CERTAIN:g}."
+    )
+    if found.record.by_chance is not None:
+        mean = float(sure.confidence[held].mean())
+        text += (
+            f" The mean confidence is {mean:.2f}; {found.record.by_chance:.2f} is expected from random partitions with the "
+            "same cluster sizes."
+        )
+    return text
+
+
+def _percent(part: int, total: int) -> str:
+    """Return a share in per cent, rounded to 100 % only if it is all."""
+    text = f"{100 * part / total:.0f}"
+    if text == "100" and part < total:
+        text = f"{min(100 * part / total, 99.9):.1f}"
+    return f"{text} %"
+
+
+def separations(overlap: NDArray[np.float64], gaps: NDArray[np.bool_] | None = None) -> list[str]:
+    """Return in words how well each cluster is separated from the others.
+
+    Parameters
+    ----------
+    overlap : ndarray of shape (n_clusters, n_clusters)
+        Probability that an object drawn from a cluster falls in each cluster when it is drawn again.
+    gaps : ndarray of bool of shape (n_clusters, n_clusters), default=None
+        Whether there is a gap between two clusters. None: not tested.
+    """
+    K = len(overlap)
+    texts = []
+    for a in range(K):
+        others = [b for b in range(K) if b != a]
+        near = [b for b in others if overlap[a, b] >= _RARE]
+        near.sort(key=lambda b: -overlap[a, b])
+        without = [] if gaps is None else [b for b in others if not gaps[a, b]]
+        parts = []
+        if without:
+            parts.append(f"adjacent to {_some(without)}: no gap")
+        if near:
+            shares = [f"{b} ({100 * overlap[a, b]:.0f} %)" for b in near]
+            parts.append(f"overlaps with {_some(shares)}")
+        if gaps is not None and not without:
+            parts.insert(0, "a gap to every other cluster" if near else "well separated by gaps")
+        elif not parts:
+            parts.append("rarely confused with others (gaps not tested)")
+        texts.append("; ".join(parts))
+    return texts
+
+
+def _some(names: list[Any]) -> str:
+    listed = ", ".join(str(name) for name in names[:_LISTED])
+    more = len(names) - _LISTED
+    return listed + (f" and {more} more" if more > 0 else "")

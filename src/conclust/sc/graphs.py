@@ -1,0 +1,49 @@
+"""Graphs of cells as scanpy keeps them, and the resolutions at which they are clustered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._random import generator
+from conclust._validation import check_real, refuse
+from conclust.exceptions import InputError
+from conclust.networks.reading import Network, read_network
+
+__all__ = ["graph_of", "resolutions_of"]
+
+# Resolutions that members draw theirs from, log-uniformly.
+_DRAWN = (0.3, 5.0)
+
+
+def resolutions_of(
+    given: Any, n: int, root: np.random.SeedSequence, owner: str
+) -> tuple[NDArray[np.float64], Any]:
+    """Return the resolution of each member, rising, and what was given, in plain form."""
+    if given is None:
+        low, high = np.log(_DRAWN)
+        return np.sort(np.exp(generator(root).uniform(low, high, n))), "drawn"
+    several = list(given) if isinstance(given, Sequence | np.ndarray) else [given]
+    if not several or isinstance(given, str):
+        refuse("resolution", owner, "a float, a sequence of floats or None", given)
+    each = [check_real(value, "resolution", owner, closed="neither") for value in several]
+    return np.sort(np.resize(np.array(each), n)), np.array(each)
+
+
+def graph_of(adata: Any, neighbors_key: str | None, owner: str) -> Network:
+    """Return the graph that scanpy's neighbours are kept as."""
+    key = "connectivities"
+    if neighbors_key is not None:
+        told = adata.uns.get(neighbors_key, {})
+        key = str(told.get("connectivities_key", f"{neighbors_key}_connectivities"))
+    held = getattr(adata, "obsp", {})
+    if key not in held:
+        raise InputError(
+            f"The 'adata' of {owner} has no obsp[{key!r}]: scanpy.pp.neighbors(adata) writes it, and "
+            "conclust.neighbours.neighbour_graph makes such a graph of points."
+        )
+    return read_network(sp.csr_array(held[key]))

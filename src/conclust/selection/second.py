@@ -1,0 +1,167 @@
+"""The second question, where one Gaussian is rejected: borders that hold, or no other cloud as stable.
+
+A flat or skewed cloud is not Gaussian, and k-means cuts it into stable parts: the rejection of one Gaussian says
+nothing about clusters. A border that holds does. Where none holds, which in few points is so for clusters that overlap,
+too, the points are compared with flat and with skewed clouds: what these show as well is no sign of clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.confidence.borders import BorderTests, border_tests
+from conclust.confidence.borders.headline import at_level, held_of
+from conclust.confidence.borders.merging import SUREST
+from conclust.selection.null import Null, Verdict
+from conclust.selection.settings import Settings
+
+__all__ = ["GAUSSIAN", "NO_BORDER", "Second", "ask"]
+
+GAUSSIAN = ("rotation", "gaussian")
+"""The nulls that are one Gaussian."""
+
+OTHERS: dict[Null, str] = {"flat": "flat", "skewed": "skewed"}
+"""The single clouds that are no Gaussian, and their name in a sentence."""
+
+NO_BORDER = "No border between the clusters holds"
+"""How the doubt begins."""
+
+# Clouds of each kind that the points are compared with, at most.
+_CLOUDS = 39
+# Twice the level of the first question: of clusters that overlap fewer are lost (experiments/selection).
+_LEVELS = 2
+
+
+@dataclass(frozen=True)
+class Second:
+    """What borders and flat clouds say of a number of clusters.
+
+    Attributes
+    ----------
+    borders : BorderTests or None
+        The tests of the borders; None where there are too few objects.
+    level : float
+        Level of the adjusted p-values.
+    p_value : float
+        Share of the clouds of one kind, the points among them, that are at least as stable: the largest of both kinds;
+        NaN where it was not tested.
+    n_references : int
+        Number of clouds that it rests on.
+    cloud : str
+        The kind: "flat" or "skewed"; empty where it was not tested.
+    """
+
+    borders: BorderTests | None = None
+    level: float = 0.05
+    p_value: float = float("nan")
+    n_references: int = 0
+    cloud: str = ""
+
+    @property
+    def n_borders(self) -> int:
+        """Number of borders that were tested."""
+        return 0 if self.borders is None else self.borders.n_borders
+
+    @property
+    def n_held(self) -> int:
+        """Number of borders that hold."""
+        return 0 if self.borders is None else int((self.borders.adjusted <= self.level).sum()) // 2
+
+    @property
+    def one_cluster(self) -> bool:
+        """Whether nothing speaks for more than one cluster but that one Gaussian is rejected."""
+        return not self.n_held and self.p_value > _LEVELS * self.level
+
+    @property
+    def against(self) -> str:
+        """Why it is one cluster, behind "more structure than one Gaussian cloud (p = ...)"."""
+        borders = f"no border holds {at_level(self.level)} and " if self.n_borders else ""
+        return f"but {borders}{self.cloud} clouds are as stable ({self._clouds}): treat it as one cluster"
+
+    @property
+    def words(self) -> str:
+        """What is said behind the reason for several clusters; empty where no border was tested."""
+        if not self.n_borders:
+            return ""
+        if self.n_held:
+            return held_of(self.n_held, self.n_borders, self.level)
+        other = (
+            ""
+            if np.isnan(self.p_value)
+            else f"; flat and skewed clouds are less stable ({self._clouds})"
+        )
+        return f"no border holds {at_level(self.level)}{other}"
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """A doubt where no border holds."""
+        if self.n_held or not self.n_borders:
+            return ()
+        return (
+            f"{NO_BORDER} {at_level(self.level)}: this is so for clusters that overlap, and in few objects.",
+        )
+
+    @property
+    def _clouds(self) -> str:
+        return f"p = {self.p_value:.3g}, {self.n_references} {self.cloud} clouds"
+
+
+def ask(
+    points: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    asked: Settings,
+    level: float,
+    seed: np.random.SeedSequence,
+    compare: Callable[[Settings], Verdict | None],
+    *,
+    borders: bool = True,
+) -> Second:
+    """Ask whether borders hold between clusters, and if none does, whether flat or skewed clouds are as stable.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, r)
+        Principal scores.
+    labels : ndarray of int64 of shape (n_samples,)
+        The clusters of the number that would be chosen.
+    asked : Settings
+        How data sets are resampled.
+    level : float
+        Level of the first question.
+    seed : SeedSequence
+        Seed of the splits of the points.
+    compare : callable
+        Compares the points with references, given the settings of these.
+    borders : bool, default=True
+        Whether borders are tested: not where there are categories, between which there are no borders.
+    """
+    second = Second(level=level)
+    if borders and round(len(points) / 3) > labels.max():
+        clusterer: Any = None if asked.fast else asked.clusterer
+        tests = border_tests(
+            points,
+            labels,
+            clusterer=clusterer,
+            alpha=max(level, SUREST),
+            random_state=seed,
+            n_jobs=asked.threads,
+        )
+        second = replace(second, borders=tests)
+    if second.n_held or asked.null not in GAUSSIAN:
+        return second
+    for kind, name in OTHERS.items():
+        clouds = replace(asked, null=kind, n_references=min(_CLOUDS, asked.n_references))
+        verdict = compare(clouds)
+        assert verdict is not None
+        if not verdict.p_value <= second.p_value:
+            second = replace(
+                second, p_value=verdict.p_value, n_references=verdict.n_references, cloud=name
+            )
+        if second.one_cluster:
+            break
+    return second

@@ -1,0 +1,253 @@
+"""Topics that stay when the seed changes: a consensus that replaces one HDBSCAN."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import fcluster
+
+from conclust._labels import NOISE, canonical_labels
+from conclust._progress import fitting, say, stage, tracked
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, clone, validate_data
+from conclust._threads import side_by_side, thread_count
+from conclust._validation import check_int, check_real, refuse
+from conclust.confidence import item_consensus
+from conclust.consensus.linkage import EAC
+from conclust.ensemble import Ensemble
+
+__all__ = ["TopicConsensus"]
+
+_OWNER = "TopicConsensus"
+_COMPONENTS = 10
+
+
+class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Consensus of clusterings of embeddings, each in a reduced space of its own; noise is -1.
+
+    A topic model that reduces embeddings of documents and clusters them by density finds other topics with another
+    seed. This estimator repeats both steps, keeps the groups that are together in at least a share `threshold` of
+    the members, and leaves as noise what is in none. It has ``fit``, ``predict`` and ``labels_``, and so takes the
+    place of HDBSCAN in BERTopic, whose own reduction is switched off (see Notes).
+
+    Parameters
+    ----------
+    reducer : transformer, default=None
+        Reduces the embeddings of a member; a copy with a seed of its own, where it has a ``random_state``, for
+        each. UMAP is one. None: the first 10 principal components of a random half of the columns.
+    clusterer : estimator, default=None
+        Clusters what the reducer leaves; an object with the label -1 is noise. A copy with a seed of its own for
+        each member. None: ``HDBSCAN(min_cluster_size=min_topic_size)`` of scikit-learn.
+    n_members : int, default=50
+        Number of members.
+    threshold : float, default=0.5
+        Smallest mean share of the members in which the objects of two groups are together that merges them, in the
+        range (0, 1].
+    min_topic_size : int, default=10
+        Smallest number of objects of a topic; smaller groups are noise.
+    n_neighbors : int, default=5
+        Number of nearest embeddings whose majority decides on a new one.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of the seeds of the members.
+    n_jobs : int, default=None
+        Threads, each of which makes members. The result does not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Topics from 0, the largest first; -1: noise.
+    probabilities_ : ndarray of shape (n_samples,)
+        Mean share of the members in which the object is together with the others of its topic; 0 for noise.
+    n_clusters_ : int
+        Number of topics.
+    ensemble_ : Ensemble
+        The members, their noise as noise.
+    linkage_matrix_ : ndarray of shape (n_samples - 1, 4)
+        The tree of which `threshold` is the cut.
+    n_features_in_ : int
+        Number of columns of the embeddings.
+
+    Raises
+    ------
+    InputError, ValueError
+        If the embeddings are not finite, or too few.
+    ParameterError
+        If a parameter is out of its range.
+
+    See Also
+    --------
+    conclust.ConsensusClustering : The consensus of clusterings without noise.
+
+    Notes
+    -----
+    ``BERTopic(umap_model=BaseDimensionalityReduction(), hdbscan_model=TopicConsensus(UMAP(n_components=5)))`` reduces
+    again for each member: most of the variation between runs comes from there. Average linkage of the members takes
+    O(n^2) time.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from conclust import TopicConsensus
+    >>> X, _ = make_blobs(300, 40, centers=6, random_state=0)
+    >>> model = TopicConsensus(n_members=5, random_state=0).fit(X)
+    >>> model.n_clusters_
+    6
+    >>> (model.predict(X[:50]) == model.labels_[:50]).all().item()
+    True
+    """
+
+    labels_: NDArray[np.int64]
+    probabilities_: NDArray[np.float64]
+    n_clusters_: int
+    ensemble_: Ensemble
+    linkage_matrix_: NDArray[np.float64]
+    n_features_in_: int
+    _neighbours: Any
+
+    def __init__(
+        self,
+        reducer: Any = None,
+        clusterer: Any = None,
+        *,
+        n_members: int = 50,
+        threshold: float = 0.5,
+        min_topic_size: int = 10,
+        n_neighbors: int = 5,
+        random_state: RandomStateLike = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.reducer = reducer
+        self.clusterer = clusterer
+        self.n_members = n_members
+        self.threshold = threshold
+        self.min_topic_size = min_topic_size
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Find the topics of embeddings.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Embeddings, finite.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with fitting(self):
+            self._check_parameters()
+            points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            threads = thread_count(self.n_jobs, _OWNER)
+            rngs = spawn_generators(seed_sequence(self.random_state, _OWNER), self.n_members)
+            labels = np.empty((len(points), self.n_members), dtype=np.int64)
+            with side_by_side(min(threads, self.n_members)) as work:
+                found = work(lambda rng: self._member(points, rng), rngs)
+                for u, column in enumerate(tracked(found, "members", self.n_members)):
+                    labels[:, u] = column
+            self.ensemble_ = Ensemble(labels)
+            stage("the tree")
+            self.linkage_matrix_ = EAC(n_jobs=self.n_jobs).fit(self.ensemble_).linkage_matrix_
+            self.labels_ = self._topics()
+            self.n_clusters_ = int(self.labels_.max()) + 1
+            self.probabilities_ = np.zeros(len(points))
+            if self.n_clusters_:
+                shares = item_consensus(self.labels_, self.ensemble_)
+                held = np.flatnonzero(self.labels_ >= 0)
+                # Columns are the topics by first appearance.
+                self.probabilities_[held] = shares[held, canonical_labels(self.labels_)[held]]
+            self._neighbours = _nearest(points)
+            noise = np.count_nonzero(self.labels_ < 0)
+            say(f"{self.n_clusters_} topics, {noise} objects are noise")
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Put new embeddings into the topics: the majority of their nearest neighbours, of equal ones the nearest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Embeddings, finite.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_new,)
+            Topics; -1: noise.
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, dtype=np.float64, reset=False)
+        k = min(self.n_neighbors, len(self.labels_))
+        found = self._neighbours.kneighbors(points, k, return_distance=False)
+        # Its own topic, where the embedding was there in fit.
+        votes = self.labels_[found]
+        counts = (votes[:, :, np.newaxis] == votes[:, np.newaxis, :]).sum(axis=2)
+        best: NDArray[np.int64] = votes[np.arange(len(votes)), counts.argmax(axis=1)]
+        return best
+
+    def _member(self, points: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the labels of a member, its noise as noise."""
+        d = points.shape[1]
+        if self.reducer is None:
+            from sklearn.decomposition import PCA
+
+            columns = rng.permutation(d)[: max(1, -(-d // 2))]
+            k = min(_COMPONENTS, len(columns), len(points))
+            reduced = PCA(k, svd_solver="full").fit_transform(points[:, columns])
+        else:
+            reduced = _seeded(self.reducer, rng).fit_transform(points)
+        clusterer = self.clusterer
+        if clusterer is None:
+            from sklearn.cluster import HDBSCAN
+
+            least = min(max(2, self.min_topic_size), len(points))
+            clusterer = HDBSCAN(min_cluster_size=least, copy=False)
+        labels = np.asarray(_seeded(clusterer, rng).fit_predict(reduced), dtype=np.int64)
+        return np.where(labels < 0, NOISE, labels)
+
+    def _topics(self) -> NDArray[np.int64]:
+        """Return the groups of the tree that are large enough, the largest first."""
+        height = 1.0 - self.threshold + 1e-9
+        groups = canonical_labels(fcluster(self.linkage_matrix_, height, "distance"))
+        sizes = np.bincount(groups)
+        order = np.argsort(-sizes, kind="stable")
+        kept = order[sizes[order] >= max(2, self.min_topic_size)]
+        number = np.full(len(sizes), -1, dtype=np.int64)
+        number[kept] = np.arange(len(kept))
+        found: NDArray[np.int64] = number[groups]
+        return found
+
+    def _check_parameters(self) -> None:
+        check_int(self.n_members, "n_members", _OWNER)
+        check_real(self.threshold, "threshold", _OWNER, high=1.0, closed="right")
+        check_int(self.min_topic_size, "min_topic_size", _OWNER)
+        check_int(self.n_neighbors, "n_neighbors", _OWNER)
+        if self.reducer is not None and not hasattr(self.reducer, "fit_transform"):
+            refuse("reducer", _OWNER, "None or a transformer with fit_transform", self.reducer)
+        if self.clusterer is not None and not hasattr(self.clusterer, "fit_predict"):
+            refuse("clusterer", _OWNER, "None or an estimator with fit_predict", self.clusterer)
+
+
+def _seeded(estimator: Any, rng: np.random.Generator) -> Any:
+    """Return a copy with a seed of its own, where it takes one."""
+    copy = clone(estimator)
+    seed = int(rng.integers(2**31 - 1))
+    seeds = {name: seed for name in copy.get_params() if name.split("__")[-1] == "random_state"}
+    return copy.set_params(**seeds)
+
+
+def _nearest(points: NDArray[np.float64]) -> Any:
+    """Return what finds the nearest of the points."""
+    from sklearn.neighbors import NearestNeighbors
+
+    return NearestNeighbors().fit(points)

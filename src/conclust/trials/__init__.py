@@ -1,0 +1,10 @@
+"""Several consensus methods on one ensemble, side by side."""
+
+from conclust.trials.result import Comparison, Trial
+from conclust.trials.running import compare
+
+__all__ = ["Comparison", "Trial", "compare"]
+
+
+def __dir__() -> list[str]:
+    return __all__

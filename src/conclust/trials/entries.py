@@ -1,0 +1,163 @@
+"""The methods to be compared: names, estimators and objects of the user's own, made ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sklearn.base import clone
+
+import conclust
+from conclust._validation import refuse, shown
+from conclust.consensus.base import ConsensusClusterer
+from conclust.consensus.registry import method_named, methods, near_names
+from conclust.exceptions import ParameterError
+
+__all__ = ["ALL", "OWNER", "USUAL", "Entry", "read_entries"]
+
+OWNER = "compare"
+ALL = "all"
+# One or two methods of each family, of those that 10,000 objects do not keep busy.
+USUAL = (
+    "AutoConsensus",
+    "EAC",
+    "LWEA",
+    "PCC",
+    "HBGF",
+    "LWGP",
+    "MCLA",
+    "ECPCS",
+    "PTA",
+    "CumulativeVoting",
+    "QMI",
+    "SEC",
+    "MixtureModel",
+)
+
+
+class Entry(NamedTuple):
+    """A method to be run.
+
+    Attributes
+    ----------
+    name : str
+        Name of its row.
+    estimator : object
+        A fresh copy, not fitted, with the settings of the comparison where it takes them.
+    told : bool
+        Whether the number of clusters must be set before it can run.
+    """
+
+    name: str
+    estimator: Any
+    told: bool
+
+
+def read_entries(
+    chosen: Any, n_clusters: int | None, random_state: int | None, n_jobs: int | None
+) -> list[Entry]:
+    """Read the methods to be compared.
+
+    Parameters
+    ----------
+    chosen : None, str, estimator, sequence of str and estimators, or mapping
+        As :func:`conclust.compare` takes them.
+    n_clusters, random_state, n_jobs : int or None
+        Settings for methods given by name; the first two also for estimators, where they are not None.
+
+    Returns
+    -------
+    list of Entry
+        In the order given, each name once.
+
+    Raises
+    ------
+    ParameterError
+        If there is no method, a name is unknown, or an object has no ``fit_predict``.
+    """
+    named = [(name, _ready(given)) for name, given in _pairs(chosen)]
+    entries: list[Entry] = []
+    for name, (estimator, by_name) in named:
+        wanted: dict[str, Any] = {"n_clusters": n_clusters, "random_state": random_state}
+        if not by_name:
+            wanted = {key: value for key, value in wanted.items() if value is not None}
+        else:
+            wanted["n_jobs"] = n_jobs
+        _set(estimator, wanted)
+        ours = isinstance(estimator, ConsensusClusterer)
+        told = ours and estimator._number_needed() == "exact" and estimator.n_clusters is None
+        taken = {entry.name for entry in entries}
+        unique, count = name, 1
+        while unique in taken:
+            count += 1
+            unique = f"{name} ({count})"
+        entries.append(Entry(unique, estimator, told))
+    return entries
+
+
+def _pairs(chosen: Any) -> list[tuple[str, Any]]:
+    """Return names of rows, and what was given for each."""
+    if chosen is None:
+        chosen = USUAL
+    elif isinstance(chosen, str) and chosen.lower() == ALL:
+        chosen = [method.estimator for method in methods()]
+    elif isinstance(chosen, str) or hasattr(chosen, "fit_predict"):
+        chosen = [chosen]
+    if isinstance(chosen, Mapping):
+        pairs = [(str(name), given) for name, given in chosen.items()]
+    elif isinstance(chosen, Sequence):
+        pairs = [(given if isinstance(given, str) else "", given) for given in chosen]
+    else:
+        pairs = []
+    if not pairs:
+        refuse(
+            "methods",
+            OWNER,
+            "None, 'all', a sequence of names and estimators, or a dict of them",
+            chosen,
+            "conclust.methods() lists the names.",
+        )
+    return [(_called(given) if name in ("", given) else name, given) for name, given in pairs]
+
+
+def _called(given: Any) -> str:
+    """Return the name of a row: that of the class."""
+    if isinstance(given, str):
+        method = method_named(given)
+        return given if method is None else method.estimator
+    return type(given).__name__
+
+
+def _ready(given: Any) -> tuple[Any, bool]:
+    """Return a copy of a method that can be fitted, and whether it was given by its name."""
+    if isinstance(given, str):
+        method = method_named(given)
+        if method is None:
+            near = near_names(given)
+            advice = f"Is it {' or '.join(map(repr, near))}? " if near else ""
+            refuse(
+                "methods",
+                OWNER,
+                "names of methods, or estimators",
+                given,
+                f"{advice}conclust.methods() lists them all.",
+            )
+        return getattr(conclust, method.estimator)(), True
+    if isinstance(given, type) or not callable(getattr(given, "fit_predict", None)):
+        advice = f"Give an instance: {given.__name__}()." if isinstance(given, type) else ""
+        refuse("methods", OWNER, "names of methods, or objects with fit_predict", given, advice)
+    if type(given).__module__.startswith(("sklearn.cluster.", "sklearn.mixture.")):
+        raise ParameterError(
+            f"The 'methods' parameter of {OWNER} must be consensus methods, which take labels. Got "
+            f"{shown(given)}, which takes the coordinates of points: labels are names, not coordinates. To "
+            f"combine clusterings by it, EnsembleGenerator({type(given).__name__}(...)) makes the ensemble."
+        )
+    return clone(given, safe=False), False
+
+
+def _set(estimator: Any, wanted: dict[str, Any]) -> None:
+    """Give an estimator those settings that it has parameters for."""
+    if not hasattr(estimator, "get_params"):
+        return
+    has = estimator.get_params(deep=False)
+    estimator.set_params(**{name: value for name, value in wanted.items() if name in has})

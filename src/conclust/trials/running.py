@@ -1,0 +1,215 @@
+"""Runs several methods on one ensemble, one after the other, and scores what each found."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._labels import canonical_labels
+from conclust._progress import listening, stage, tracked
+from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
+from conclust._threads import thread_count
+from conclust._validation import check_int
+from conclust.agreement import anmi
+from conclust.comparison import (
+    adjusted_rand_index,
+    consistency_index,
+    normalized_mutual_information,
+)
+from conclust.confidence import confidences
+from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.base import ConsensusClusterer
+from conclust.contingency import read_labels
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.exceptions import ConclustError, InputError, UnsupportedEnsembleError
+from conclust.trials.entries import OWNER, Entry, read_entries
+from conclust.trials.result import SCORES, TRUTH_SCORES, Comparison, Trial
+
+__all__ = ["compare"]
+
+_AGAINST_TRUTH = {
+    "ari": adjusted_rand_index,
+    "nmi": normalized_mutual_information,
+    "h": consistency_index,
+}
+
+
+def compare(
+    ensemble: Any,
+    methods: Any = None,
+    *,
+    n_clusters: int | None = None,
+    truth: ArrayLike | None = None,
+    random_state: RandomStateLike = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Comparison:
+    """Run several consensus methods on one ensemble, and put their results side by side.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
+        The partitions.
+    methods : None, str, estimator, sequence of these, or dict, default=None
+        Names of methods (see :func:`conclust.methods`), estimators, and objects of your own: whatever has
+        ``fit_predict`` takes part. An object that is not a conclust estimator gets the labels as an integer array of shape
+        (n_samples, n_partitions), -1 for missing and -2 for noise. Estimators are copied, not fitted. A dict
+        gives the rows other names. "all": every method of conclust. None: thirteen, at least one of each
+        family.
+    n_clusters : int, default=None
+        Number of clusters, or upper bound of it, as each method takes it; goes before that of an estimator.
+        None: methods find it where they can; those that require one get the number that
+        :class:`conclust.AutoConsensus` finds in this ensemble.
+    truth : array-like of shape (n_samples,), default=None
+        Known classes, numbers or names; -1, NaN, None: unknown. Used for the scores only.
+    random_state : int, Generator, SeedSequence or RandomState, default=0
+        Seed of every method that draws random numbers. An int is handed on as it is, so that
+        ``PCC(3, random_state=0)`` gives the result of its row.
+    n_jobs : int, default=None
+        Threads of methods that are given by name. Results do not depend on it.
+    verbose : int, default=0
+        1: lines of progress with the time left, on standard error.
+
+    Returns
+    -------
+    Comparison
+        A row for each method; ``to_frame()`` makes a pandas frame of it.
+
+    Raises
+    ------
+    ParameterError
+        If a method is unknown or is not one, or a parameter is out of its range.
+    InputError
+        If the labels are malformed, or `truth` is not of the same objects.
+
+    See Also
+    --------
+    conclust.plotting.comparison : A picture of the result.
+    conclust.metrics : The scores.
+
+    Notes
+    -----
+    A method that does not take such an ensemble has status "refused: " with the reason; one of your own
+    that raises an error has "failed: ". Neither ends the comparison. An error of a conclust method that is not
+    a refusal is raised. The CPU time is that of the process, all threads together, and of the fit only.
+
+    Do not choose a method by scores against the truth, and then report these scores: see
+    :doc:`/how-to/choose_a_method`.
+
+    Examples
+    --------
+    >>> import conclust as cc
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1], [2, 2, 1], [2, 2, 1]]
+    >>> found = cc.compare(labels, ["EAC", cc.HBGF(3), "MCLA"], truth=list("aabbcc"))
+    >>> [(trial.method, trial.n_clusters, trial.scores["ari"]) for trial in found]
+    [('EAC', 3, 1.0), ('HBGF', 3, 1.0), ('MCLA', 3, 1.0)]
+    """
+    check_int(n_clusters, "n_clusters", OWNER, none=True)
+    thread_count(n_jobs, OWNER)
+    members = as_ensemble(ensemble)
+    classes = None if truth is None else _classes(truth, members.n_samples)
+    entries = read_entries(methods, n_clusters, _seed(random_state), n_jobs)
+    told = n_clusters
+    with listening(verbose, OWNER):
+        if told is None and any(entry.told for entry in entries):
+            stage("number of clusters")
+            auto = AutoConsensus(random_state=_seed(random_state), n_jobs=n_jobs)
+            told = int(auto.fit(members).n_clusters_)
+        trials = []
+        for entry in tracked(entries, "methods"):
+            stage(entry.name)
+            if entry.told and told is not None:
+                entry.estimator.set_params(n_clusters=told)
+            trials.append(_tried(entry, members, classes))
+    return Comparison(tuple(trials), SCORES if classes is None else (*TRUTH_SCORES, *SCORES), told)
+
+
+def _seed(random_state: RandomStateLike) -> int | None:
+    """Return the seed of all methods: the int that was given, or one drawn from what was given."""
+    if random_state is None:
+        return None
+    root = seed_sequence(random_state, OWNER)
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return spawn_seeds(root, 1, bits=32)[0]
+
+
+def _classes(truth: ArrayLike, n: int) -> NDArray[np.int64]:
+    codes, _ = read_labels(truth, "truth")
+    if len(codes) != n:
+        raise InputError(
+            f"The truth and the ensemble must be of the same objects. Got {len(codes)} classes and an ensemble "
+            f"of {n} objects."
+        )
+    return codes
+
+
+def _tried(entry: Entry, members: Ensemble, classes: NDArray[np.int64] | None) -> Trial:
+    """Run one method, and score it."""
+    began = time.process_time()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            labels = _found(entry.estimator, members)
+        except ConclustError as error:
+            return _without(entry, began, f"refused: {error}")
+        except Exception as error:
+            if isinstance(entry.estimator, ConsensusClusterer) and _is_of_conclust(entry.estimator):
+                raise
+            return _without(entry, began, f"failed: {type(error).__name__}: {error}")
+    seconds = time.process_time() - began
+    told = [str(one.message) for one in said if issubclass(one.category, UserWarning)]
+    status = f"warned: {told[0]}" if told else "ok"
+    number = int(labels.max(initial=-1)) + 1
+    scores = _scores(labels, members, classes)
+    return Trial(entry.name, number, scores, seconds, status, labels, entry.estimator)
+
+
+def _found(estimator: Any, members: Ensemble) -> NDArray[np.int64]:
+    """Return the labels that a method finds."""
+    if isinstance(estimator, ConsensusClusterer):
+        labels: NDArray[np.int64] = estimator.fit_predict(members)
+        return labels
+    name = type(estimator).__name__
+    if members.weights is not None:
+        raise UnsupportedEnsembleError(
+            f"{name} gets labels only, and the partitions of this ensemble have weights. A ConsensusClusterer "
+            "gets the ensemble itself; ensemble.reweighted(None) leaves the weights out."
+        )
+    given = estimator.fit_predict(np.array(np.asarray(members)))
+    codes, _ = read_labels(given, f"The labels of {name}")
+    if len(codes) != members.n_samples:
+        raise ValueError(
+            f"fit_predict must return a label for each of the {members.n_samples} objects. Got {len(codes)}."
+        )
+    return canonical_labels(np.where(codes < 0, -1, codes))
+
+
+def _is_of_conclust(estimator: Any) -> bool:
+    return type(estimator).__module__.startswith("conclust.")
+
+
+def _without(entry: Entry, began: float, status: str) -> Trial:
+    seconds = time.process_time() - began
+    return Trial(entry.name, None, {}, seconds, status, None, None)
+
+
+def _scores(
+    labels: NDArray[np.int64], members: Ensemble, classes: NDArray[np.int64] | None
+) -> dict[str, float]:
+    """Return the scores of labels; NaN where there is no object to score."""
+    if labels.max(initial=-1) < 0:
+        return dict.fromkeys((*TRUTH_SCORES, *SCORES), float("nan"))
+    hard = Ensemble(members.labels, weights=members.weights) if members.is_soft else members
+    found = {}
+    if classes is not None:
+        known = (labels >= 0) & (classes >= 0)
+        for name, measure in _AGAINST_TRUTH.items():
+            found[name] = float(measure(classes, labels)) if known.any() else float("nan")
+    found["anmi"] = anmi(labels, hard)
+    found["certainty"] = float(np.nanmean(confidences(labels, members)))
+    return found

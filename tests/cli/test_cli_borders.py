@@ -1,0 +1,204 @@
+"""--borders: the shell says of each border what the library says, keeps it, and the report shows it."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+import conclust as cc
+from conclust import report, results
+from conclust.cli import main
+from conclust.confidence import border_tests, consensus_tree
+from conclust.exceptions import FileFormatError, InputError
+from conclust.report.pictures import Gallery
+
+MEMBERS = ["--generator", "kmeans", "--partitions", "10", "--jobs", "1", "-q"]
+
+
+def blobs(n=300, apart=8.0):
+    """Three clusters of which two are near, in columns of different units."""
+    rng = np.random.default_rng(0)
+    centres = np.array([[0, 0], [apart, 0], [4 * apart, 0]])
+    return (rng.normal(size=(n, 2)) + centres[np.arange(n) % 3]) * [1, 1000]
+
+
+@pytest.fixture(scope="module")
+def clustered(tmp_path_factory):
+    """A folder of 'cluster --borders', and its points."""
+    home = tmp_path_factory.mktemp("borders")
+    X = blobs()
+    np.save(home / "points.npy", X)
+    given = ["cluster", str(home / "points.npy"), "--borders", "-k", "4", *MEMBERS]
+    assert main([*given, "--out", str(home / "result")]) == 0
+    return home, X
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_folder_has_what_border_tests_of_the_same_model_says(clustered):
+    home, X = clustered
+    members = cc.EnsembleGenerator("kmeans", n_partitions=10)
+    model = cc.ConsensusClustering(cc.AutoConsensus(4), members, random_state=0).fit(X)
+    tests = border_tests(X, model, random_state=0)
+    tree = consensus_tree(model, X, random_state=0)
+    rows = rows_of(home / "result" / "borders.csv")
+    assert len(rows) == tests.n_borders > 0
+    for name, column in tests.table.items():
+        assert [row[name] for row in rows] == [str(value) for value in column.tolist()]
+    found = results.load(home / "result").borders
+    assert found.headline() == tests.headline()
+    assert (found.n_held, found.n_clusters) == (tests.n_held(), 4)
+    assert found.n_left == tests.merged().max() + 1 < 4
+    assert found.tree.splits == tree.splits
+    np.testing.assert_array_equal(np.bincount(found.tree.leaves), np.bincount(tree.leaves))
+    record = json.loads((home / "result" / "result.json").read_text())["borders"]
+    assert (record["alpha"], record["adjusted_by"], record["splits"]) == (0.05, "Holm", 15)
+
+
+def test_a_model_is_tested_in_the_scale_of_its_members():
+    X = blobs()
+    members = cc.EnsembleGenerator("kmeans", n_partitions=10)
+    model = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(X)
+    assert model.generator_.scale_ == "standard"
+    found = border_tests(X, model, random_state=0)
+    # Another unit changes nothing: the scaled points are the same, but for rounding.
+    again = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(X * [1, 1024])
+    other = border_tests(X * [1, 1024], again, random_state=0)
+    np.testing.assert_allclose(found.p_value, other.p_value, equal_nan=True)
+    assert found.n_held() == 2
+    with pytest.raises(ValueError, match="features"):
+        border_tests(X[:, :1], model)
+
+
+def test_a_consensus_that_takes_no_number_clusters_parts_by_itself():
+    X = blobs()
+    members = cc.EnsembleGenerator("kmeans", n_partitions=10)
+    model = cc.ConsensusClustering(cc.FCAConsensus(), members, random_state=0).fit(X)
+    assert border_tests(X, model, n_splits=3, random_state=0).n_clusters == model.n_clusters_
+
+
+def test_the_command_begins_with_the_headline(tmp_path, capsys):
+    square = np.random.default_rng(1).random((200, 2))
+    np.save(tmp_path / "square.npy", square)
+    given = [str(tmp_path / "square.npy"), "--borders", "--out", "-", "--jobs", "1"]
+    quick = ["--resamples", "10", "--references", "19", "-k", "4", "--scale", "none"]
+    assert main(["cluster", *given, "--generator", "kmeans", "--partitions", "10", "-k", "4"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert "4 clusters, but no border holds (p < .05, Holm): treat it as one cluster." in said
+    labels = KMeans(4, n_init=5, random_state=0).fit_predict(square)
+    assert border_tests(square, labels, random_state=0).n_held() == 0
+    assert main(["select", *given, *quick]) == 0
+    said = capsys.readouterr().err
+    assert (
+        "no border holds (p < .05, Holm): treat it as one cluster." in said or "1 cluster" in said
+    )
+
+
+def test_the_level_is_that_of_alpha(tmp_path, capsys):
+    np.save(tmp_path / "points.npy", blobs())
+    given = ["cluster", str(tmp_path / "points.npy"), "-k", "3", *MEMBERS]
+    with pytest.raises(SystemExit):
+        main([*given, "--alpha", "0.01"])
+    assert "--alpha is the level of --borders" in capsys.readouterr().err
+    out = tmp_path / "out"
+    assert main([*given, "--borders", "--alpha", "0.01", "--out", str(out)]) == 0
+    found = results.load(out).borders
+    assert found.alpha == found.tree.alpha == 0.01
+    held = f"{found.n_held} of {len(found.table['holds'])}"
+    assert found.n_held >= 2
+    assert found.headline() == f"3 clusters; {held} borders hold (p < .01, Holm)"
+
+
+def test_one_cluster_has_no_border(tmp_path, capsys):
+    np.save(tmp_path / "points.npy", blobs(60))
+    out = tmp_path / "out"
+    given = ["cluster", str(tmp_path / "points.npy"), "-k", "1", *MEMBERS[:-1], "--borders"]
+    assert main([*given, "--out", str(out)]) == 0
+    assert "1 cluster: there is no border to test." in capsys.readouterr().out
+    assert rows_of(out / "borders.csv") == []
+    assert results.load(out).borders.tree is None
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("held",), 40),
+        (("clusters",), 2),
+        (("tree", "splits"), [[0, 1]]),
+        (("tree", "leaves"), [[999, 3]]),
+        (("alpha",), "small"),
+    ],
+)
+def test_borders_that_do_not_fit_are_refused(clustered, tmp_path, place, value):
+    home, _ = clustered
+    for file in (home / "result").iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    content = json.loads((tmp_path / "result.json").read_text())
+    entry = content["borders"]
+    for key in place[:-1]:
+        entry = entry[key]
+    entry[place[-1]] = value
+    (tmp_path / "result.json").write_text(json.dumps(content))
+    with pytest.raises(FileFormatError):
+        results.load(tmp_path)
+
+
+def test_a_table_without_its_file_is_refused(clustered, tmp_path):
+    home, _ = clustered
+    for file in (home / "result").iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "borders.csv").write_text("first,second\n0,1\n")
+    with pytest.raises(FileFormatError, match=r"borders\.csv"):
+        results.load(tmp_path)
+    (tmp_path / "borders.csv").unlink()
+    with pytest.raises(InputError, match=r"lacks borders\.csv"):
+        results.load(tmp_path)
+
+
+def section_of(account):
+    return next((s for s in account["sections"] if s["id"] == "borders"), None)
+
+
+def test_the_report_shows_table_and_tree(clustered):
+    home, X = clustered
+    account = report.account(home / "result", pictures=False)
+    borders = results.load(home / "result").borders
+    words = f"; {borders.n_held} of {len(borders.table['holds'])} borders hold (p < .05, Holm)."
+    assert words in account["decision"]["sentence"]
+    assert "no p-value" not in account["decision"]["sentence"]
+    section = section_of(account)
+    text, _, table, _ = section["blocks"]
+    assert f"do not hold there are {borders.n_left} clusters." in text["text"]
+    assert [row[2] for row in table["rows"]].count("yes") == borders.n_held > 0
+    (picture,) = Gallery().of_tree(borders.tree)["pictures"]
+    assert f"{borders.tree.holds().sum()} of 9 splits hold (p < .05)" in picture["alt"]
+    # In Python the same tests make the same section.
+    members = cc.EnsembleGenerator("kmeans", n_partitions=10)
+    model = cc.ConsensusClustering(cc.AutoConsensus(4), members, random_state=0).fit(X)
+    tests = border_tests(X, model, random_state=0)
+    tree = consensus_tree(model, X, random_state=0)
+    same = report.account(model, X=X, borders=tests, tree=tree, pictures=False)
+    assert section_of(same) == section
+    assert section_of(report.account(model, X=X, pictures=False)) is None
+
+
+def test_borders_of_other_clusters_are_refused_in_the_report():
+    X = blobs(90)
+    members = cc.EnsembleGenerator("kmeans", n_partitions=10)
+    model = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(X)
+    halves = border_tests(X, np.arange(90) % 2, n_splits=2, random_state=0)
+    tree = consensus_tree(model)
+    with pytest.raises(InputError, match="of the clusters that are reported"):
+        report.account(model, borders=halves)
+    with pytest.raises(InputError, match="'tree' goes with them"):
+        report.account(model, tree=tree)
+    own = border_tests(X, model.labels_, n_splits=2, random_state=0)
+    with pytest.raises(InputError, match="must be a ConsensusTree"):
+        report.account(model, borders=own, tree=own)

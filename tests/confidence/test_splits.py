@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+
+from conclust import Ensemble
+from conclust.confidence import cluster_splits, inconsistency
+from conclust.exceptions import ParameterError, UnsupportedEnsembleError
+from conclust.metrics import element_centric_similarity
+
+
+def naive_ecs(a, b):
+    """Return the mean over objects of 1 less half of the distance of their personalised page ranks over alpha."""
+    n, alpha = len(a), 0.9
+
+    def affinity(labels):
+        P = np.zeros((n, n))
+        for i in range(n):
+            mine = labels == labels[i]
+            P[i] = alpha * mine / mine.sum()
+            P[i, i] += 1 - alpha
+        return P
+
+    gap = np.abs(affinity(a) - affinity(b)).sum(axis=1)
+    return float(np.mean(1 - gap / (2 * alpha)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_element_centric_similarity_is_that_of_page_ranks(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 4, 40), rng.integers(0, 6, 40)
+    assert element_centric_similarity(a, b) == pytest.approx(naive_ecs(a, b), abs=1e-12)
+    assert element_centric_similarity(b, a) == pytest.approx(element_centric_similarity(a, b))
+    assert element_centric_similarity(a, (a + 1) % 4) == 1.0
+
+
+def test_inconsistency_is_that_of_all_pairs_of_runs():
+    rng = np.random.default_rng(0)
+    base = rng.integers(0, 3, (50, 4))
+    labels = base[:, [0, 1, 0, 2, 3, 3, 3]]
+    found = inconsistency(labels)
+    pairs = np.array([[naive_ecs(a, b) for a in labels.T] for b in labels.T])
+    assert found.coefficient == pytest.approx(1 / pairs.mean())
+    np.testing.assert_allclose(found.similarity, pairs)
+    assert found.n_different == 4
+    assert found.typical == int(pairs.mean(axis=1).argmax())
+    assert inconsistency(labels[:, [0, 2]]).coefficient == 1.0
+
+
+def test_weights_are_repeats():
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 3, (30, 3))
+    repeated = inconsistency(labels[:, [0, 0, 1, 2]]).coefficient
+    weighted = inconsistency(Ensemble(labels, weights=[2, 1, 1])).coefficient
+    assert weighted == pytest.approx(repeated)
+
+
+def test_soft_members_are_refused():
+    soft = Ensemble.from_memberships([np.array([[0.5, 0.5], [1.0, 0.0]])])
+    with pytest.raises(UnsupportedEnsembleError, match="soft members"):
+        inconsistency(soft)
+
+
+def halves(splitting, n=40, columns=8):
+    """Return labels in which two clusters are one, but for so many columns."""
+    labels = np.zeros((2 * n + 20, columns), dtype=int)
+    labels[n : 2 * n, :splitting] = 1
+    labels[2 * n :] = 2
+    return labels, np.repeat([0, 0, 1], [n, n, 20])
+
+
+@pytest.mark.parametrize("splitting", range(9))
+def test_columns_that_split_are_counted(splitting):
+    labels, consensus = halves(splitting)
+    found = cluster_splits(consensus, labels)
+    assert found.n_parts.tolist() == [2 if splitting else 1, 1]
+    assert found.n_partitions.tolist() == [splitting, 0]
+    assert found.n_observing.tolist() == [8, 8]
+    assert bool(found.told()) == (splitting > 4)
+    if splitting:
+        assert len(np.unique(found.parts[:40])) == len(np.unique(found.parts[40:80])) == 1
+        assert found.parts[0] != found.parts[79]
+
+
+def test_columns_that_split_each_in_another_way_do_not_count():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, (200, 8))
+    found = cluster_splits(np.zeros(200, dtype=int), labels)
+    assert found.n_partitions[0] <= 1
+    assert not found.told()
+
+
+def test_finer_columns_that_respect_the_parts_count_and_an_unequal_whole_does_not():
+    labels, consensus = halves(4)
+    labels[:40, 0] = 5 + np.arange(40) % 3  # three pieces of the first half
+    assert cluster_splits(consensus, labels).n_partitions[0] == 4
+    # 90 to 10: columns that have both together are no split, however pure.
+    few = np.zeros((100, 5), dtype=int)
+    few[90:, :2] = 1
+    assert cluster_splits(np.zeros(100, dtype=int), few).n_partitions[0] == 2
+
+
+def test_missing_and_noise():
+    labels, consensus = halves(5)
+    labels[::7, 0] = -1
+    labels[3, 1] = -2
+    labels[:, 7] = -1
+    labels[-1, 7] = 0
+    found = cluster_splits(consensus, labels)
+    assert found.n_partitions[0] == 5
+    assert found.n_observing[0] == 7
+
+
+def test_large_clusters_are_looked_at_in_part():
+    labels, consensus = halves(5, n=3000)
+    found = cluster_splits(consensus, labels)
+    assert found.told(["T", "B"], "columns") == ["cluster T is split in two by 5 of 8 columns"]
+    assert np.count_nonzero(found.parts >= 0) == 2000
+
+
+@pytest.mark.parametrize("parameters", [{"least": 0.0}, {"least": 0.6}, {"purity": 1.5}])
+def test_wrong_parameters_are_refused(parameters):
+    with pytest.raises(ParameterError, match="cluster_splits"):
+        cluster_splits([0, 0], [[0], [0]], **parameters)

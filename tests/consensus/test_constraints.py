@@ -1,0 +1,258 @@
+"""Pairs that must, and must not, be together: kept by every method that takes them, refused where they contradict."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tests.naive import constraints as naive
+
+import conclust as cc
+from conclust.confidence import questions
+from conclust.consensus.constraints import read_constraints
+from conclust.consensus.linkage import cut
+from conclust.consensus.linkage.constrained import grown
+from conclust.consensus.linkage.dendrogram import from_merges
+from conclust.evidence import coassociation
+from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
+from conclust.metrics import adjusted_rand_index
+
+
+def members(seed=0, n=60, m=15, K=4, wrong=0.35, lost=0.0):
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, K, n)
+    labels = np.where(rng.random((n, m)) < wrong, rng.integers(0, K, (n, m)), z[:, None])
+    labels[rng.random((n, m)) < lost] = -1
+    return z, labels
+
+
+def answers(seed, z, n_pairs):
+    rng = np.random.default_rng(seed)
+    pairs = rng.integers(0, len(z), (2 * n_pairs, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]][:n_pairs]
+    same = z[pairs[:, 0]] == z[pairs[:, 1]]
+    return pairs[same], pairs[~same]
+
+
+def sets_of(labels):
+    return {frozenset(np.flatnonzero(labels == k).tolist()) for k in set(labels.tolist())}
+
+
+def kept(labels, must_link, cannot_link):
+    together = all(labels[a] == labels[b] for a, b in must_link)
+    return together and all(labels[a] != labels[b] for a, b in cannot_link)
+
+
+# ---- reading
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_groups_are_the_closure_and_contradictions_have_the_shortest_chain(seed):
+    rng = np.random.default_rng(seed)
+    n = 30
+    must = rng.integers(0, n, (22, 2))
+    apart = rng.integers(0, n, (3, 2))
+    apart = apart[apart[:, 0] != apart[:, 1]]
+    chains = [naive.shortest_chain(must.tolist(), a, b) for a, b in apart.tolist()]
+    wrong = [chain for chain in chains if chain is not None]
+    if wrong:
+        with pytest.raises(InputError, match="contradict each other") as refused:
+            read_constraints(must, apart, n)
+        named = str(refused.value).split("puts the objects ")[1].split(" together")[0]
+        chain = [int(one) for one in named.split(" - ")]
+        assert len(chain) == min(map(len, wrong))
+        pairs = {frozenset(pair) for pair in must.tolist()}
+        assert all(frozenset(pair) in pairs for pair in pairwise(chain))
+        apart = np.array([p for p, c in zip(apart.tolist(), chains, strict=True) if c is None])
+    found = read_constraints(must, apart, n)
+    assert sets_of(found.groups) == {frozenset(s) for s in naive.closure(n, must.tolist())}
+    wanted = {tuple(sorted(found.groups[pair].tolist())) for pair in apart.reshape(-1, 2)}
+    assert set(map(tuple, found.apart.tolist())) == wanted
+
+
+@pytest.mark.parametrize(
+    ("must", "cannot", "sentence"),
+    [
+        ([(0, 1), (1, 2)], [(2, 0)], "the objects 2 - 1 - 0 together"),
+        ([(0, 99)], None, "objects from 0 to 59. Got 0 to 99"),
+        ([(0.5, 1.0)], None, "array of whole numbers"),
+        ([0, 1], None, "of shape"),
+        (None, [(3, 3)], "has object 3 apart from itself"),
+        ([(0, 1), (2,)], None, "must be pairs"),
+    ],
+)
+def test_what_is_no_pair_is_refused(must, cannot, sentence):
+    _, labels = members()
+    with pytest.raises(InputError, match=sentence):
+        cc.EAC(3).fit(labels, must_link=must, cannot_link=cannot)
+
+
+def test_no_pairs_are_no_constraints():
+    _, labels = members()
+    plain = cc.EAC(3).fit(labels)
+    for nothing in ([], np.empty((0, 2), dtype=int), None):
+        found = cc.EAC(3).fit(labels, must_link=nothing, cannot_link=nothing)
+        np.testing.assert_array_equal(found.linkage_matrix_, plain.linkage_matrix_)
+
+
+# ---- trees
+
+
+@pytest.mark.parametrize("linkage", ["average", "single", "complete"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_tree_is_that_of_trying_all_pairs(linkage, seed):
+    rng = np.random.default_rng(seed)
+    D = rng.random((16, 16))
+    D = (D + D.T) / 2
+    np.fill_diagonal(D, 0.0)
+    z = rng.integers(0, 4, 16)
+    must, cannot = answers(seed, z, 14)
+    steps = naive.agglomerate(D, linkage, must.tolist(), cannot.tolist())
+    read = read_constraints(must, cannot, 16)
+    *merges, smallest = grown(D.copy(), np.ones(16), linkage, read.groups, read.apart)
+    tree = from_merges(*merges)
+    assert smallest == len(steps[-1])
+    assert (np.diff(tree[:, 2]) >= 0).all()
+    for clusters in steps:
+        assert sets_of(cut(tree, len(clusters))) == {frozenset(c) for c in clusters}
+
+
+@pytest.mark.parametrize("linkage", ["average", "single", "complete"])
+def test_contraction_of_objects_with_equal_labels_changes_nothing(linkage):
+    """A pair that the tree joins first anyway."""
+    _, labels = members(1)
+    labels[5] = labels[9]
+    ensemble = cc.Ensemble(labels, weights=np.random.default_rng(0).random(15) + 0.5)  # no ties
+    plain = cc.EAC(4, linkage=linkage).fit(ensemble)
+    found = cc.EAC(4, linkage=linkage).fit(ensemble, must_link=[(5, 9)])
+    np.testing.assert_allclose(found.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2], atol=1e-9)
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("lost", [0.0, 0.2])
+def test_eac_grows_from_the_evidence(soft, lost):
+    z, labels = members(2, n=30, lost=0.0 if soft else lost)
+    must, cannot = answers(3, z, 12)
+    ensemble = cc.Ensemble(labels)
+    if soft:
+        rng = np.random.default_rng(0)
+        ensemble = cc.Ensemble.from_memberships([rng.dirichlet(np.ones(4), 30) for _ in range(9)])
+    D = 1 - coassociation(ensemble, normalize=True)
+    steps = naive.agglomerate(D, "complete", must.tolist(), cannot.tolist())
+    model = cc.EAC(len(steps[-1]), linkage="complete")
+    found = model.fit(ensemble, must_link=must, cannot_link=cannot).labels_
+    assert kept(found, must, cannot)
+    if soft:  # no ties
+        assert sets_of(found) == {frozenset(c) for c in steps[-1]}
+
+
+METHODS = [
+    cc.EAC(4),
+    cc.EAC(),
+    cc.EAC(linkage="single"),
+    cc.LWEA(4),
+    cc.LWEA(),
+    cc.LWEA(4, normalized=True, linkage="complete"),
+    cc.AutoConsensus(4),
+    cc.AutoConsensus(),
+    cc.AutoConsensus(max_samples=40, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", METHODS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_all_constraints_are_kept(model, seed):
+    z, labels = members(seed, lost=0.1)
+    must, cannot = answers(seed + 10, z, 15)
+    found = model.fit(labels, must_link=must, cannot_link=cannot)
+    assert kept(found.labels_, must, cannot)
+    assert found.n_clusters_ >= 4 - 1
+    if hasattr(found, "membership_"):
+        np.testing.assert_array_equal(found.membership_.argmax(axis=1), found.labels_)
+        np.testing.assert_allclose(found.membership_.sum(axis=1), 1.0)
+    again = model.fit(labels, must_link=must[::-1, ::-1], cannot_link=cannot[::-1])
+    assert adjusted_rand_index(again.labels_, found.labels_) == 1.0
+    free = model.fit(labels).labels_  # nothing is left of them
+    np.testing.assert_array_equal(free, type(model)(**model.get_params()).fit(labels).labels_)
+
+
+def test_the_pipeline_keeps_them_and_the_points_choose_within():
+    rng = np.random.default_rng(4)
+    X = np.vstack([rng.normal(c, 0.6, (60, 2)) for c in ((0, 0), (5, 0), (0, 5))])
+    model = cc.ConsensusClustering(random_state=0)
+    assert model.fit(X).n_clusters_ == 3
+    apart = [(0, 60), (0, 120), (60, 120), (1, 0), (1, 60), (1, 120)]
+    found = model.fit(X, cannot_link=apart)
+    assert found.n_clusters_ == 4
+    assert kept(found.labels_, [], apart)
+    joined = model.fit(X, must_link=[(0, 60)])
+    assert kept(joined.labels_, [(0, 60)], [])
+    with pytest.raises(ParameterError, match="refine=True keeps no must_link"):
+        cc.ConsensusClustering(refine=True).fit(X, must_link=[(0, 1)])
+
+
+def test_numbers_that_cannot_be_are_refused():
+    _, labels = members()
+    triangle = [(0, 1), (1, 2), (0, 2)]
+    for model in (cc.EAC(2), cc.AutoConsensus(2)):
+        with pytest.raises(InputError, match="'cannot_link' keeps at least 3 clusters"):
+            model.fit(labels, cannot_link=triangle)
+    with pytest.raises(InputError, match="'must_link' leaves at most 58 clusters"):
+        cc.EAC(59).fit(labels, must_link=[(0, 1), (1, 2)])
+    assert cc.EAC().fit(labels, cannot_link=triangle).n_clusters_ >= 3
+
+
+def test_methods_that_take_none_say_which_do():
+    _, labels = members()
+    for model in (cc.HBGF(3), cc.EAC(3, linkage="ward"), cc.EAC(3, metric="profile")):
+        with pytest.raises(UnsupportedEnsembleError, match="takes no must_link or cannot_link"):
+            model.fit(labels, must_link=[(0, 1)])
+    labels[7] = -1
+    with pytest.raises(InputError, match="Object 7 is in must_link or cannot_link, and missing"):
+        cc.EAC(3).fit(labels, must_link=[(0, 7)])
+
+
+# ---- questions
+
+
+def test_the_worth_of_a_question_is_that_of_its_merge():
+    """Beside loops over the tree."""
+    _, labels = members(6, n=40)
+    model = cc.AutoConsensus().fit(labels)
+    tree, cut_into = model.linkage_matrix_, model.n_clusters_cut_
+    parts = [[i] for i in range(40)]
+    worth = []
+    for t, (a, b, _, _) in enumerate(tree):
+        one, other = parts[int(a)], parts[int(b)]
+        parts.append(one + other)
+        ratio = (40 - t) / (cut_into + 0.5)
+        worth.append((np.sqrt(len(one) * len(other)) * min(ratio, 1 / ratio), -t, one, other))
+
+    def typical(part):
+        shared = [sum((labels[i] == labels[j]).sum() for j in part) for i in sorted(part)]
+        return sorted(part)[int(np.argmax(shared))]
+
+    best = sorted(worth, key=lambda each: (-each[0], -each[1]))[:8]
+    wanted = [sorted((typical(one), typical(other))) for *_, one, other in best]
+    assert questions(labels, 8).tolist() == wanted
+
+
+def test_questions_are_not_asked_again():
+    z, labels = members(5, n=80, K=3, wrong=0.3)
+    pairs = questions(labels, 12)
+    assert pairs.shape == (12, 2)
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    np.testing.assert_array_equal(questions(labels, 5), pairs[:5])
+    must = pairs[z[pairs[:, 0]] == z[pairs[:, 1]]]
+    cannot = pairs[z[pairs[:, 0]] != z[pairs[:, 1]]]
+    more = questions(labels, 12, must_link=must, cannot_link=cannot)
+    known = read_constraints(must, cannot, 80)
+    for a, b in more:
+        one, other = sorted((known.groups[a], known.groups[b]))
+        assert one != other
+        assert [one, other] not in known.apart.tolist()
+    with pytest.raises(ParameterError, match="'n' parameter of questions"):
+        questions(labels, 0)
+    # All there is to know of three objects is two answers.
+    pairs = questions([[0, 0], [0, 0], [1, 1]], 5)
+    assert len(pairs) == 2
+    assert questions([[0, 0], [0, 0], [1, 1]], 5, must_link=pairs).shape == (0, 2)

@@ -1,0 +1,206 @@
+"""Ensembles of tables: joined by identifiers, and in long form, beside loops over dicts."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from conclust import PCC, Ensemble
+from conclust.cli import main
+from conclust.cli.join import hashed
+from conclust.exceptions import InputError, ParameterError
+
+
+def naive_join(tables, on, objects):
+    """Look every cell up by itself."""
+    columns = []
+    for table in tables.values():
+        for name in table:
+            if name != on:
+                known = dict(zip(table[on], table[name], strict=True))
+                columns.append([known.get(one) for one in objects])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def places(seed, text=False):
+    rng = np.random.default_rng(seed)
+    every = [f"p{i:03d}" for i in range(40)]
+    tables = {}
+    for name, width in (("north", 2), ("south", 1), ("west", 3)):
+        ids = rng.permutation(every)[: rng.integers(15, 35)].tolist()
+        table = {"id": ids}
+        for u in range(width):
+            values = rng.integers(-2, 4, len(ids))
+            table[f"run {u}"] = [f"c{v}" for v in values] if text else values
+        tables[name] = table
+    objects = sorted(set().union(*(table["id"] for table in tables.values())))
+    return tables, objects
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("text", [False, True])
+def test_join_is_the_lookup_of_every_cell(kind, text):
+    tables, objects = places(0, text)
+    wanted = Ensemble(naive_join(tables, "id", objects))
+    given = {name: kind(table) for name, table in tables.items()}
+    found = Ensemble.join(given, on="id")
+    assert found == wanted
+    assert found.names == wanted.names
+    assert found.shape == (len(objects), 6)
+
+
+def test_the_order_of_rows_in_tables_changes_nothing():
+    tables, objects = places(1)
+    found = Ensemble.join(tables, on="id")
+    turned = {
+        name: {column: list(values)[::-1] for column, values in table.items()}
+        for name, table in tables.items()
+    }
+    assert Ensemble.join(turned, on="id") == found
+    order = objects[::-1]
+    backwards = Ensemble.join(tables, on="id", objects=order)
+    np.testing.assert_array_equal(backwards.present, found.present[::-1])
+
+
+def test_missing_noise_and_absent_are_told_apart():
+    a = {"id": [1, 2, 3], "a": [0, -1, -2]}
+    b = {"id": [3, 4], "b": [7, 7]}
+    plain = Ensemble.join({"a": a, "b": b}, "id").labels
+    np.testing.assert_array_equal(plain, [[0, -1], [-1, -1], [-2, 0], [-1, 0]])
+    noisy = Ensemble.join({"a": a, "b": b}, "id", missing="noise").labels
+    np.testing.assert_array_equal(noisy, [[0, -1], [-2, -1], [-2, 0], [-1, 0]])
+    words = {"id": [1, 2, 3], "a": ["x", "-1", None]}
+    found = Ensemble.join({"a": words, "b": b}, "id", missing="noise").labels
+    np.testing.assert_array_equal(found, [[0, -1], [-2, -1], [-1, 0], [-1, 0]])
+    frame = pd.DataFrame({"id": [1, 2], "a": pd.array([1, None], dtype="Int64")})
+    np.testing.assert_array_equal(
+        Ensemble.join({"f": frame, "b": b}, "id").labels, [[0, -1], [-1, -1], [-1, 0], [-1, 0]]
+    )
+    weighted = Ensemble.join({"a": a, "b": b}, "id", weights=[1, 3])
+    assert weighted.weights.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        ({"a": {"x": [1], "l": [0]}}, "Table 'a' has no column 'id'. It has: x, l."),
+        ({"a": {"id": [1, 1], "l": [0, 1]}}, "Table 'a' has the identifier 1 more than once."),
+        ({"a": {"id": [1, None], "l": [0, 1]}}, "Table 'a': row 1 has no identifier"),
+        ({"a": {"id": [1, 2]}}, "has no column of labels beside 'id'"),
+        ({"a": {"id": [1, "2"], "l": [0, 1]}}, "kinds that have no order"),
+        ({"a": 7}, "must be a frame of pandas or polars"),
+    ],
+)
+def test_tables_that_cannot_be_joined_are_refused(tables, sentence):
+    if "order" in sentence:
+        assert Ensemble.join(tables, "id", objects=[1, "2"]).n_samples == 2
+    with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
+        Ensemble.join(tables, on="id")
+
+
+def test_other_refusals_of_join():
+    table = {"id": [1, 2], "l": [0, 1]}
+    with pytest.raises(ParameterError, match=r"'tables' parameter of Ensemble\.join"):
+        Ensemble.join([table], on="id")
+    with pytest.raises(InputError, match="2 is in a table, and not among"):
+        Ensemble.join({"a": table}, "id", objects=[1, 3])
+    with pytest.raises(InputError, match="1 occur again"):
+        Ensemble.join({"a": table}, "id", objects=[1, 2, 2])
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
+def test_long_form_is_the_wide_form(kind):
+    rng = np.random.default_rng(2)
+    wide = rng.integers(0, 4, (30, 6))
+    seen = rng.random(wide.shape) < 0.6
+    seen[:, 0] = True
+    rows = [(i, f"r{u}", f"c{wide[i, u]}") for i, u in np.argwhere(seen)]
+    rows = [rows[k] for k in rng.permutation(len(rows))] + rows[:3]  # said again: the same
+    frame = kind(
+        dict(zip(("what", "who", "pile"), map(list, zip(*rows, strict=True)), strict=True))
+    )
+    found = Ensemble.from_long(frame, "what", "who", "pile")
+    assert found == Ensemble(np.where(seen, wide, -1))
+    turned = Ensemble.from_long(
+        frame, "what", "who", "pile", partitions=[f"r{u}" for u in range(5, -1, -1)]
+    )
+    np.testing.assert_array_equal(turned.labels, found.labels[:, ::-1])
+    assert PCC(4, divergence="l2", random_state=0).fit(found).labels_.shape == (30,)
+
+
+def test_long_form_refuses_two_clusters_for_an_object():
+    frame = {"o": ["a", "a", "b"], "p": [0, 0, 0], "c": [1, 2, 1]}
+    with pytest.raises(
+        InputError, match="Partition 0 puts the object 'a' into two clusters, 1 and 2"
+    ):
+        Ensemble.from_long(frame, "o", "p", "c")
+    with pytest.raises(InputError, match="The frame has no column 'x'"):
+        Ensemble.from_long(frame, "o", "p", "x")
+    with pytest.raises(InputError, match="the same length"):
+        Ensemble.from_long({**frame, "c": [1]}, "o", "p", "c")
+
+
+# ---- the shell
+
+
+def write(path, table):
+    pd.DataFrame(table).to_csv(path, index=False)
+    return str(path)
+
+
+def test_the_shell_joins_as_python_does(tmp_path, capsys):
+    tables, objects = places(3, text=True)
+    paths = [write(tmp_path / f"{name}.csv", table) for name, table in tables.items()]
+    out = tmp_path / "both.csv"
+    assert main(["join", *paths, "--id-column", "id", "--out", str(out)]) == 0
+    assert f"{len(objects)} objects, 6 clusterings" in capsys.readouterr().out
+    read = pd.read_csv(out)
+    assert read["id"].tolist() == objects
+    assert list(read.columns) == [
+        *(
+            "id",
+            "north.run 0",
+            "north.run 1",
+            "south.run 0",
+            "west.run 0",
+            "west.run 1",
+            "west.run 2",
+        )
+    ]
+    assert Ensemble(read.drop(columns="id")) == Ensemble.join(tables, on="id")
+    assert main(["combine", str(out), "-k", "3", "--out", str(tmp_path / "r")]) == 0
+    assert main(["join", *paths, "--id-column", "id", "--out", str(out)]) == 1
+    assert main(["join", str(out), "--id-column", "id", "--out", str(out), "--force"]) == 1
+    assert "is an input of this command" in capsys.readouterr().err
+
+
+def test_hashed_identifiers_join_the_same_objects_with_the_same_salt_only(tmp_path, capsys):
+    tables, objects = places(4, text=True)
+    salt, other = tmp_path / "salt", tmp_path / "other"
+    salt.write_text("0123456789abcdef0123456789abcdef\n")
+    other.write_text("another secret of many letters")
+    made = []
+    for name, table in tables.items():
+        path = write(tmp_path / f"{name}.csv", table)
+        made.append(str(tmp_path / f"{name}.hashed.csv"))
+        asked = ["join", path, "--id-column", "id", "--hash-ids", "--salt", str(salt)]
+        assert main([*asked, "--out", made[-1]]) == 0
+        text = (tmp_path / f"{name}.hashed.csv").read_text()
+        assert not [one for one in table["id"] if one in text]
+    assert "does not promise privacy" in capsys.readouterr().out
+    both = tmp_path / "both.csv"
+    assert main(["join", *made, "--id-column", "id", "--out", str(both)]) == 0
+    read = pd.read_csv(both)
+    key = salt.read_bytes().strip()
+    order = sorted(objects, key=lambda one: hashed(one, key))
+    assert read["id"].tolist() == [hashed(one, key) for one in order]
+    assert Ensemble(read.drop(columns="id")) == Ensemble.join(tables, "id", objects=order)
+    assert hashed("p001", key) != hashed("p001", other.read_bytes())
+    assert len(hashed("p001", key)) == 32
+    other.write_text("short")
+    path = str(tmp_path / "north.csv")
+    asked = ["join", path, "--hash-ids", "--out", str(tmp_path / "x.csv")]
+    assert main([*asked, "--salt", str(other)]) == 1
+    assert "at least 16 bytes" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(asked)

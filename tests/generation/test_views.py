@@ -1,0 +1,127 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from conclust import EAC, EnsembleGenerator, MultiViewGenerator
+from conclust.exceptions import InputError, ParameterError
+from conclust.metrics import adjusted_rand_index
+from conclust.similarity import cluster_certainty
+
+KMEANS = EnsembleGenerator("kmeans", n_clusters=4)
+
+
+@pytest.fixture
+def views():
+    """Two views that show half of four kinds each, and one of noise with many columns."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat(range(4), 30)
+    left = 6.0 * np.eye(2)[kind // 2] + rng.normal(size=(120, 2))
+    parity = 6.0 * np.eye(2)[kind % 2] + rng.normal(size=(120, 2))
+    return {"left": left, "parity": parity, "noise": 3.0 * rng.normal(size=(120, 50))}, kind
+
+
+def test_members_come_from_each_view_and_from_unions(views):
+    parts, _ = views
+    makes = MultiViewGenerator(KMEANS, 25, union_share=0.4, n_unions=2, random_state=0).fit(parts)
+    assert makes.ensemble_.n_partitions == len(makes.views_) == 25
+    singles = [of for of in makes.views_ if len(of) == 1]
+    assert [singles.count((name,)) for name in parts] == [5, 5, 5]
+    unions = {of for of in makes.views_ if len(of) > 1}
+    assert len(unions) == 2
+    assert all(set(of) <= set(parts) for of in unions)
+    # The members of a view are those of its generator.
+    own = makes.generators_["left",].transform(parts["left"])
+    np.testing.assert_array_equal(
+        EAC(3).fit_predict(own), EAC(3).fit_predict(makes.ensemble_.labels[:, :5])
+    )
+
+
+def test_views_together_show_what_none_shows(views):
+    parts, kind = views
+    del parts["noise"]
+    makes = MultiViewGenerator(KMEANS, 30, random_state=0)
+    found = EAC(4).fit_predict(makes.fit(parts).ensemble_)
+    assert adjusted_rand_index(kind, found) > 0.95
+    for name in parts:
+        alone = clone(KMEANS).set_params(n_partitions=30, random_state=0).fit_transform(parts[name])
+        assert adjusted_rand_index(kind, EAC(4).fit_predict(alone)) < 0.6
+
+
+def test_weights_are_mean_certainties_and_noise_has_less(views):
+    parts, _ = views
+    makes = MultiViewGenerator(KMEANS, 30, union_share=0.0, random_state=0).fit(parts)
+    expected = []
+    for name in parts:
+        labels = makes.ensemble_.labels[:, [of == (name,) for of in makes.views_]]
+        certain = cluster_certainty(labels)
+        at = 0
+        for column in labels.T:
+            sizes = [np.count_nonzero(column == c) for c in dict.fromkeys(column.tolist())]
+            expected.append(np.dot(certain[at : at + len(sizes)], sizes) / len(column))
+            at += len(sizes)
+    np.testing.assert_allclose(makes.weights_, np.array(expected) / np.mean(expected))
+    np.testing.assert_allclose(makes.ensemble_.weights, makes.weights_)
+    mean = {name: makes.weights_[[of == (name,) for of in makes.views_]].mean() for name in parts}
+    assert mean["noise"] < min(mean["left"], mean["parity"])
+    plain = MultiViewGenerator(KMEANS, 6, weigh=False, random_state=0).fit(parts)
+    assert plain.ensemble_.weights is None
+
+
+def test_a_union_weighs_views_alike_whatever_their_scale(views):
+    parts, _ = views
+    scaled = {name: part * (1000.0 if name == "noise" else 1.0) for name, part in parts.items()}
+    a, b = (
+        MultiViewGenerator(KMEANS, 12, union_share=1.0, random_state=1).fit(each).ensemble_.labels
+        for each in (parts, scaled)
+    )
+    agree = [adjusted_rand_index(x, y) for x, y in zip(a.T, b.T, strict=True)]
+    assert min(agree) > 0.9
+
+
+def test_the_ways_to_give_views_agree(views):
+    parts, _ = views
+    matrix = np.hstack(list(parts.values()))
+    makes = MultiViewGenerator(KMEANS, 8, random_state=2)
+    expected = makes.fit_transform(parts)
+    by_slices = {"left": slice(0, 2), "parity": [2, 3], "noise": np.arange(4, 54)}
+    frame = pd.DataFrame(matrix, columns=[f"x{j}" for j in range(54)])
+    names = {"left": ["x0", "x1"], "parity": ["x2", "x3"], "noise": list(frame.columns[4:])}
+    for X, columns in ((matrix, by_slices), (frame, by_slices), (frame, names)):
+        np.testing.assert_array_equal(makes.fit_transform(X, columns=columns), expected)
+    np.testing.assert_array_equal(makes.fit_transform(list(parts.values())), expected)
+    np.testing.assert_array_equal(clone(makes).set_params(n_jobs=2).fit_transform(parts), expected)
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ({"a": [[0.0], [1.0]]}, "two views or more. Got 1"),
+        ({"a": [[0.0], [1.0]], "b": [[0.0], [1.0], [2.0]]}, r"same objects.*\{'a': 2, 'b': 3\}"),
+        (np.eye(3), "columns="),
+        (3, "Got int"),
+    ],
+)
+def test_what_is_no_views_is_refused(X, words):
+    with pytest.raises(InputError, match=words):
+        MultiViewGenerator().fit(X)
+
+
+def test_columns_need_one_matrix():
+    with pytest.raises(InputError, match="one matrix or frame"):
+        MultiViewGenerator().fit({"a": [[0.0], [1.0]]}, columns={"a": [0]})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [
+        ({"generator": "kmeans"}, "generator"),
+        ({"n_partitions": 0}, "n_partitions"),
+        ({"union_share": 1.5}, "union_share"),
+        ({"n_unions": 0}, "n_unions"),
+        ({"weigh": "yes"}, "weigh"),
+    ],
+)
+def test_wrong_parameters_are_refused(views, parameters, name):
+    with pytest.raises(ParameterError, match=f"The '{name}' parameter of MultiViewGenerator"):
+        MultiViewGenerator(**parameters).fit(views[0])

@@ -1,0 +1,212 @@
+"""Numbers that clusters keep: beside a search through all ways to give them, and on data that grow."""
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, make_blobs
+
+import conclust as cc
+from conclust.exceptions import InputError
+from conclust.metrics import adjusted_rand_index, labels_like
+from conclust.placing import shared_clusterings, warm_start
+
+
+def naive(previous, labels, first_new=None):
+    """Try every way to give previous numbers to clusters, and keep the one that most objects like."""
+    old = sorted({p for p in previous if p >= 0})
+    now = list(dict.fromkeys(k for k in labels if k >= 0))
+    fresh = first_new if first_new is not None else max(old, default=-1) + 1
+
+    def shared(p, k):
+        return sum(a == p and b == k for a, b in zip(previous, labels, strict=True))
+
+    def allowed(p, k):
+        small = min(list(previous).count(p), list(labels).count(k))
+        return shared(p, k) > 0 and 2 * shared(p, k) >= small
+
+    best, found = -1, {}
+    padded = [*old, *[None] * len(now)]
+    for given in set(permutations(padded, len(now))):
+        pairs = [(p, k) for p, k in zip(given, now, strict=True) if p is not None]
+        if not all(allowed(p, k) for p, k in pairs):
+            continue
+        value = sum(shared(p, k) for p, k in pairs)
+        if value > best:
+            best, found = value, {k: p for p, k in pairs}
+    number, result = fresh, {}
+    for k in now:
+        result[k] = found.get(k, number)
+        number += k not in found
+    return best, np.array([result.get(k, k) for k in labels])
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_numbers_are_those_of_the_best_matching(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 25))
+    previous = rng.integers(-1, 3, n) * 2
+    previous[previous < 0] = -1
+    labels = np.where(rng.random(n) < 0.6, previous // 2, rng.integers(-2, 4, n))
+    best, wanted = naive(previous.tolist(), labels.tolist())
+    found = labels_like(previous, labels)
+    kept = sum(
+        int(((found == p) & (previous == p)).sum()) for p in set(previous[previous >= 0].tolist())
+    )
+    assert kept == max(best, 0)
+    negative = labels < 0
+    np.testing.assert_array_equal(found[negative], labels[negative])
+    both = (
+        cc.metrics.contingency(found[~negative], labels[~negative]) if (~negative).any() else None
+    )
+    assert both is None or both.identical
+    new = set(found[~negative].tolist()) - set(previous.tolist())
+    largest = max(previous.max(), -1)
+    assert sorted(new) == list(range(largest + 1, largest + 1 + len(new)))
+    assert set(wanted[~negative].tolist()) == set(found[~negative].tolist()) or kept == best
+
+
+def test_splits_merges_and_strays():
+    old = np.repeat([0, 1, 2], [10, 10, 10])
+    split = np.repeat([5, 6, 7, 8], [7, 3, 10, 10])
+    assert labels_like(old, split).tolist() == np.repeat([0, 3, 1, 2], [7, 3, 10, 10]).tolist()
+    merged = np.repeat([4, 9], [20, 10])
+    assert labels_like(old, merged).tolist() in (
+        np.repeat([0, 2], [20, 10]).tolist(),
+        np.repeat([1, 2], [20, 10]).tolist(),
+    )
+    # The number of a cluster that is gone is not given to new objects that one of its own joins.
+    grown_old = np.array([0] * 10 + [1] * 10 + [-1] * 30)
+    grown = np.array([0] * 19 + [1] * 31)
+    assert labels_like(grown_old, grown).tolist() == [0] * 19 + [2] * 31
+    assert labels_like(grown_old, grown, first_new=7).tolist() == [0] * 19 + [7] * 31
+
+
+def test_identifiers_match_objects_that_come_and_go():
+    previous = pd.Series([3, 3, 8, 8], index=["a", "b", "c", "d"])
+    now = {"d": "x", "e": "x", "b": "y", "f": "y", "a": "y"}
+    found = labels_like(
+        previous, list(now.values()), ids=list(now), previous_ids=previous.index.to_numpy()
+    )
+    assert found.tolist() == [8, 8, 3, 3, 3]
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="Got 2 and 3"):
+        labels_like([0, 1], [0, 1, 1])
+    with pytest.raises(InputError, match="'previous' must hold whole numbers"):
+        labels_like(["a", "b"], [0, 1])
+    with pytest.raises(InputError, match="go together"):
+        labels_like([0, 1], [0, 1], ids=[1, 2])
+    with pytest.raises(InputError, match="'ids' must be different"):
+        labels_like([0, 1], [0, 1], ids=[1, 1], previous_ids=[1, 2])
+    with pytest.raises(InputError, match="from 5 on"):
+        labels_like([0, 4], [0, 1], first_new=4)
+
+
+def grown(seed=0, n=606, share=0.01):
+    """Digits, and the number of them that were there before: 1 % come later."""
+    X, _ = load_digits(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(X))[:n]
+    return X[order], n - round(share * n)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_one_percent_of_new_objects_nearly_all_keep_their_number(seed):
+    """All is made anew, by another seed; the numbers of the clusters are drawn."""
+    X, _ = make_blobs(1000, centers=8, n_features=6, cluster_std=2.0, random_state=seed)
+    rng = np.random.default_rng(seed)
+    before = cc.ConsensusClustering(n_clusters=8, random_state=seed).fit(X[:990]).labels_
+    before = rng.permutation(30)[before]
+    after = cc.ConsensusClustering(n_clusters=8, random_state=seed + 100).fit(X).labels_
+    found = labels_like(np.concatenate([before, np.full(10, -1)]), after)
+    assert np.mean(found[:990] == before) >= 0.99
+    assert adjusted_rand_index(found, after) == 1.0
+
+
+def test_a_frame_has_the_numbers_in_label_and_memberships():
+    X, old = grown(1)
+    model = cc.ConsensusClustering(n_clusters=10, random_state=0).fit(X[:old])
+    rng = np.random.default_rng(0)
+    names = rng.permutation(10) + 5  # numbers of long ago
+    previous = np.concatenate([names[model.labels_], np.full(len(X) - old, -1)])
+    again = cc.ConsensusClustering(n_clusters=10, random_state=1).fit(X)
+    frame = cc.to_frame(again, labels_like=previous)
+    np.testing.assert_array_equal(frame["label"], labels_like(previous, again.labels_))
+    columns = [c for c in frame.columns if c.startswith("cluster_")]
+    assert sorted(int(c[8:]) for c in columns) == sorted(set(frame["label"]))
+    by_membership = np.array([int(c[8:]) for c in columns])[
+        frame[columns].to_numpy().argmax(axis=1)
+    ]
+    np.testing.assert_array_equal(by_membership, frame["label"])
+    plain = cc.to_frame(again)
+    np.testing.assert_array_equal(plain["label"], again.labels_)
+
+
+# ---- a warm start
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_a_warm_start_keeps_the_old_and_places_the_new(soft):
+    rng = np.random.default_rng(3)
+    z = rng.integers(0, 4, 80)
+    labels = np.where(rng.random((80, 9)) < 0.2, rng.integers(0, 4, (80, 9)), z[:, None])
+    ensemble = cc.Ensemble(labels)
+    if soft:
+        ensemble = cc.Ensemble.from_memberships([np.eye(4)[column] for column in labels.T])
+    previous = np.where(np.arange(80) < 70, z * 3 + 1, -1)
+    start = warm_start(ensemble, previous)
+    assert adjusted_rand_index(start[:70], z[:70]) == 1.0
+    together = (labels[:, None, :] == labels[None, :, :]).mean(axis=2)
+    for i in range(70, 80):
+        means = [together[i, np.flatnonzero(previous == 3 * k + 1)].mean() for k in range(4)]
+        members = np.flatnonzero(z[:70] == np.argmax(means))
+        assert start[i] == start[members[0]]
+    np.testing.assert_array_equal(warm_start(ensemble, z), cc.ensemble.canonical_labels(z))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_a_warm_start_clusters_keep_their_objects(seed):
+    """On digits, whose clusters are less certain than blobs; the members of before label the new objects."""
+    X, old = grown(seed, n=1797)
+    generator = cc.EnsembleGenerator("kmeans", 40, random_state=seed).fit(X[:old])
+    model = cc.PCC(10, divergence="l2", random_state=seed).fit(generator.transform(X[:old]))
+    ensemble = cc.Ensemble(generator.transform(X))
+    rows = np.vstack([model.membership_, np.full((len(X) - old, 10), np.nan)])
+    cold = cc.PCC(10, divergence="l2", random_state=seed + 1).fit(ensemble)
+    warm = cc.PCC(10, divergence="l2", init=warm_start(ensemble, rows)).fit(ensemble)
+    assert warm.objective_ <= cold.objective_ * 1.01
+    previous = np.concatenate([model.labels_, np.full(len(X) - old, -1)])
+    assert np.mean(labels_like(previous, warm.labels_)[:old] == model.labels_) >= 0.99
+
+
+def test_a_warm_membership_places_new_objects_by_their_shares():
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 3, (30, 7))
+    labels[29] = -1
+    ensemble = cc.Ensemble(labels, weights=rng.random(7) + 0.5)
+    rows = rng.dirichlet(np.ones(4), 30)
+    rows[25:] = np.nan
+    found = warm_start(ensemble, rows)
+    np.testing.assert_array_equal(found[:25], rows[:25])
+    for i in range(25, 29):
+        same = (labels[:25] == labels[i]) @ ensemble.weights
+        shares = (same @ rows[:25]) / rows[:25].sum(axis=0)
+        np.testing.assert_allclose(found[i], shares / shares.sum())
+    np.testing.assert_allclose(found[29], 0.25)
+    with pytest.raises(InputError, match="of NaN for new objects, not for all"):
+        warm_start(ensemble, np.full((30, 2), np.nan))
+
+
+def test_warm_start_refuses_what_shared_clusterings_refuses():
+    ensemble = cc.Ensemble([[0, 0], [0, 1], [1, 1]])
+    for call in (
+        lambda labels: warm_start(ensemble, labels),
+        lambda labels: shared_clusterings(ensemble, labels, [[0, 0]]),
+    ):
+        with pytest.raises(InputError, match="one whole number an object"):
+            call([0, 1])
+        with pytest.raises(InputError, match="no object in a cluster"):
+            call([-1, -1, -1])

@@ -1,0 +1,243 @@
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from tests.naive import networks as naive
+from tests.naive.partitions import all_partitions
+
+from conclust import Ensemble, GraphConsensus
+from conclust.exceptions import InputError, ParameterError
+from conclust.metrics import adjusted_rand_index
+from conclust.networks import to_communities
+
+KINDS = ("fast", "threshold", "strict", "ecg")
+
+
+def random_edges(seed, n=30, weighted=True):
+    """Return a dict of edges to weights: three groups, some leaves and a path that hangs on."""
+    rng = np.random.default_rng(seed)
+    of = np.arange(n) % 3
+    edges = {}
+    for a in range(n):
+        for b in range(a + 1, n):
+            if rng.random() < (0.6 if of[a] == of[b] else 0.06):
+                edges[a, b] = float(rng.integers(1, 4)) if weighted else 1.0
+    for a, b in ((0, n), (n, n + 1), (n + 1, n + 2), (5, n + 3)):
+        edges[a, b] = 1.0
+    return edges, n + 4
+
+
+def matrix_of(edges, n):
+    i, j = np.array(list(edges)).T
+    half = sp.coo_array((list(edges.values()), (i, j)), shape=(n, n))
+    return sp.csr_array(half + half.T)
+
+
+def random_runs(seed, n, count=7):
+    rng = np.random.default_rng(seed)
+    base = np.arange(n) % 3
+    return np.where(rng.random((n, count)) < 0.2, rng.integers(0, 4, (n, count)), base[:, None])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_weights_at_the_end_are_those_of_the_naive_twin(kind, seed):
+    edges, n = random_edges(seed)
+    runs = random_runs(seed, n)
+    model = GraphConsensus(kind, threshold=0.6, random_state=0)
+    model.fit(matrix_of(edges, n), ensemble=runs)
+    expected = naive.weights(kind, edges, runs.T.tolist(), n, threshold=0.6)
+    dense = np.zeros((n, n))
+    for (a, b), weight in expected.items():
+        dense[a, b] = dense[b, a] = weight
+    np.testing.assert_allclose(model.weights_.toarray(), dense, atol=1e-12)
+
+
+@pytest.mark.parametrize("quality", ["modularity", "cpm"])
+def test_few_nodes_get_the_best_of_all_partitions(quality):
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        every = [(a, b) for a in range(7) for b in range(a + 1, 7)]
+        edges = {e: float(rng.integers(1, 4)) for e in every if rng.random() < 0.45}
+        if not edges:
+            continue
+        model = GraphConsensus("ecg", quality=quality, resolution=0.8, min_weight=1.0, n_runs=1)
+        model.set_params(random_state=0).fit(matrix_of(edges, 7))
+        value = naive.modularity if quality == "modularity" else naive.potts
+        best = max(value(edges, labels, 0.8) for labels in all_partitions(7))
+        # A local optimum of single moves and merges; on seven nodes within a few percent.
+        assert value(edges, model.labels_.tolist(), 0.8) >= 0.95 * best - 1e-9
+
+
+def test_the_ways_to_give_a_graph_agree():
+    edges, n = random_edges(1)
+    A = matrix_of(edges, n)
+    G = nx.Graph()
+    G.add_nodes_from(range(n))
+    G.add_weighted_edges_from((a, b, w) for (a, b), w in edges.items())
+    expected = GraphConsensus(random_state=4).fit(A)
+    triples = [(a, b, w) for (a, b), w in edges.items()]
+    for graph in (G, sp.triu(A), sp.tril(A).tocsc(), sp.csr_matrix(A)):
+        model = GraphConsensus(random_state=4).fit(graph)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+    listed = GraphConsensus(random_state=4).fit(triples)
+    array = GraphConsensus(random_state=4).fit(np.array(triples))
+    assert list(array.nodes_) == listed.nodes_
+    np.testing.assert_array_equal(array.labels_, listed.labels_)
+    named = GraphConsensus(random_state=4).fit([(f"v{a}", f"v{b}", w) for a, b, w in triples])
+    assert named.nodes_ == [f"v{v}" for v in listed.nodes_]
+    np.testing.assert_array_equal(named.labels_, listed.labels_)
+
+
+def test_edges_twice_add_up_and_loops_are_left_out():
+    model = GraphConsensus(n_runs=1, recluster=False, random_state=0)
+    model.fit([(0, 1), (1, 0), (2, 2), (1, 2, 0.5)], ensemble=np.zeros((3, 1), dtype=int))
+    np.testing.assert_array_equal(model.weights_.toarray(), [[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]])
+
+
+def test_communities_of_networkx_come_back():
+    G = nx.relabel_nodes(nx.karate_club_graph(), lambda v: f"member {v}")
+    model = GraphConsensus(random_state=0).fit(G)
+    found = model.to_communities()
+    assert nx.community.is_partition(G, found)
+    assert [len(c) for c in found] == np.bincount(model.labels_).tolist()
+    for k, community in enumerate(found):
+        assert {
+            node for node, label in zip(G, model.labels_, strict=True) if label == k
+        } == community
+    assert nx.community.modularity(G, found) > 0.37  # the best there is: .4198 without weights
+
+
+def test_runs_of_others():
+    G = nx.karate_club_graph()
+    runs = [nx.community.louvain_communities(G, seed=seed) for seed in range(10)]
+    ensemble = Ensemble.from_communities(runs, nodes=G)
+    model = GraphConsensus("strict", recluster=False).fit(G, ensemble=ensemble)
+    pieces = nx.Graph()
+    pieces.add_nodes_from(G)
+    of = [{node: k for k, c in enumerate(run) for node in c} for run in runs]
+    pieces.add_edges_from((a, b) for a, b in G.edges if all(run[a] == run[b] for run in of))
+    expected = {frozenset(piece) for piece in nx.connected_components(pieces)}
+    assert {frozenset(c) for c in model.to_communities()} == expected
+
+
+def test_missing_runs_do_not_count_and_edges_without_runs_have_no_support():
+    labels = np.array([[0, -1], [0, 0], [1, 0], [-1, 0]])
+    model = GraphConsensus("threshold", threshold=1.0, recluster=False)
+    model.fit([(0, 1), (1, 2), (2, 3), (0, 3)], ensemble=labels)
+    # 0-1: 1 of 1; 1-2: 1 of 2; 2-3: 1 of 1; 0-3: no run saw both.
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("number", [100, 1000])
+def test_a_ring_of_cliques_is_not_merged(number):
+    G = nx.ring_of_cliques(number, 10)
+    truth = np.repeat(np.arange(number), 10)
+    for parameters in ({"kind": "strict", "n_runs": 50}, {"quality": "cpm"}):
+        model = GraphConsensus(**parameters, random_state=0).fit(G)
+        assert model.n_clusters_ == number
+        assert adjusted_rand_index(truth, model.labels_) == 1.0
+    one = model.ensemble_  # by the Potts model each run has them
+    assert adjusted_rand_index(truth, one.labels[:, 0]) == 1.0
+    if number == 1000:  # one run at the resolution limit of modularity does not
+        runs = GraphConsensus(n_runs=1, random_state=0).fit(G)
+        assert runs.n_clusters_ < number / 2
+
+
+def test_an_lfr_network():
+    G = nx.LFR_benchmark_graph(
+        1000, 3, 1.5, 0.3, average_degree=10, max_degree=50, min_community=20, seed=2
+    )
+    G.remove_edges_from(nx.selfloop_edges(G))
+    truth = np.array([min(G.nodes[v]["community"]) for v in G])
+    scores = {}
+    for kind in KINDS:
+        model = GraphConsensus(kind, random_state=0).fit(G)
+        scores[kind] = adjusted_rand_index(truth, model.labels_)
+    assert model.ensemble_.n_partitions == 16
+    alone = GraphConsensus(n_runs=1, random_state=0).fit(G)
+    scores["one"] = adjusted_rand_index(truth, alone.labels_)
+    assert scores["fast"] > scores["one"]
+    assert scores["strict"] > scores["one"]
+    assert min(scores.values()) > 0.6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_same_bits_for_any_number_of_threads_and_after_copying(kind):
+    edges, n = random_edges(2, n=120)
+    A = matrix_of(edges, n)
+    model = GraphConsensus(kind, random_state=7, n_jobs=1).fit(A)
+    for other in (clone(model).set_params(n_jobs=4), pickle.loads(pickle.dumps(model))):
+        again = other.fit(A)
+        np.testing.assert_array_equal(again.labels_, model.labels_)
+        np.testing.assert_array_equal(again.ensemble_.labels, model.ensemble_.labels)
+        np.testing.assert_array_equal(again.weights_.data, model.weights_.data)
+
+
+def test_runs_differ_by_seed():
+    model = GraphConsensus(random_state=0).fit(nx.ring_of_cliques(300, 5))
+    assert len({column.tobytes() for column in model.ensemble_.labels.T}) > 1
+
+
+def test_nodes_without_edges_are_alone():
+    G = nx.Graph([("a", "b")])
+    G.add_node("c")
+    assert GraphConsensus(random_state=0).fit(G).labels_.tolist() == [0, 0, 1]
+    assert GraphConsensus(random_state=0).fit(nx.empty_graph(3)).labels_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("graph", "words"),
+    [
+        (nx.DiGraph([(0, 1)]), r"directed.*G\.to_undirected"),
+        (sp.csr_array([[0, 1, 0], [0, 0, 0], [2, 0, 0]]), r"directed.*A \+ A\.T"),
+        (sp.csr_array([[0, 1.0], [2.0, 0]]), "directed"),
+        (sp.csr_array((2, 3)), r"shape \(2, 3\)"),
+        (np.eye(4), r"scipy\.sparse\.csr_array"),
+        ([(0, 1, -1.0)], "not negative"),
+        ([(0, 1, float("nan"))], "finite"),
+        ([(0, 1, "heavy")], "edge 0"),
+        ([(0, 1, 2, 3)], "edge 0"),
+        ([0, 1], "Got 0 as edge 0"),
+        ("ab", "Got str"),
+        ([], "no node"),
+        (7, "Got int"),
+    ],
+)
+def test_what_is_no_undirected_graph_is_refused(graph, words):
+    with pytest.raises(InputError, match=words):
+        GraphConsensus().fit(graph)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"kind": "louvain"}, "The 'kind' parameter of GraphConsensus must be"),
+        ({"n_runs": 0}, "The 'n_runs' parameter of GraphConsensus must be an int"),
+        ({"threshold": 0.0}, r"in the range \(0, 1\]. Got 0.0"),
+        ({"quality": "surprise"}, "'quality'"),
+        ({"resolution": -1.0}, "'resolution'"),
+        ({"min_weight": 2.0}, "'min_weight'"),
+        ({"kind": "ecg", "recluster": False}, "ECG removes no edge"),
+        ({"random_state": -1}, "'random_state'"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, words):
+    with pytest.raises(ParameterError, match=words):
+        GraphConsensus(**parameters).fit([(0, 1)])
+
+
+def test_an_ensemble_of_other_nodes_is_refused():
+    with pytest.raises(InputError, match="3 rows and the graph 2 nodes"):
+        GraphConsensus().fit([(0, 1)], ensemble=[[0], [0], [1]])
+
+
+def test_labels_as_communities():
+    assert to_communities([1, 0, -1, 1]) == [{1}, {0, 3}]
+    with pytest.raises(InputError, match="2 labels and 3 nodes"):
+        to_communities([0, 1], "abc")
+    with pytest.raises(InputError, match="whole numbers"):
+        to_communities([0.5, 1.0])

@@ -1,0 +1,95 @@
+"""The groups at a glance: what names them, how separated they are, and the heatmap of features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conclust import EAC, ConsensusClustering
+from conclust.report import account
+from conclust.report.overview import separations
+
+pd = pytest.importorskip("pandas")
+
+
+def overview(found):
+    (part,) = [part for part in found["sections"] if part["id"] == "overview"]
+    return part["blocks"]
+
+
+@pytest.fixture(scope="module")
+def customers():
+    """Three groups: one old, one rich with the premium plan, one in between."""
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1, 2], 40)
+    return pd.DataFrame(
+        {
+            "age": np.array([70.0, 40.0, 40.0])[group] + rng.normal(0, 2, 120),
+            "income": np.array([40e3, 110e3, 60e3])[group] + rng.normal(0, 3e3, 120),
+            "plan": np.where(group == 1, "premium", "basic"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def found(customers):
+    model = ConsensusClustering(random_state=0).fit(customers[["age", "income"]])
+    assert model.n_clusters_ == 3
+    return account(model, X=customers, pictures=False)
+
+
+def test_the_groups_come_first_with_what_distinguishes_them(found, customers):
+    assert found["sections"][0]["id"] == "overview"
+    text, table, heat = overview(found)
+    columns = [column["name"] for column in table["columns"]]
+    assert columns == ["cluster", "features", "size", "share", "confidence", "separation"]
+    names = [row[1] for row in table["rows"]]
+    mean, others = customers["age"][:40].mean(), customers["age"][40:].mean()
+    assert f"high age {mean:.4g} ({others:.4g} elsewhere)" in names[0]
+    assert "plan = premium 100 % (0 % elsewhere)" in names[1]
+    assert [row[2] for row in table["rows"]] == [40, 40, 40]
+    assert [row[5] for row in table["rows"]] == ["well separated by gaps"] * 3
+    assert text["text"].startswith("120 of 120 objects (100 %) have a confidence of at least 0.9.")
+    assert heat["rows"][0][0] in {"age", "income", "plan = premium", "plan = basic"}
+
+
+def test_the_heatmap_has_the_means_and_differences(found, customers):
+    heat = overview(found)[2]
+    assert [column["kind"] for column in heat["columns"]] == ["name", *["heat"] * 3]
+    (age,) = [row for row in heat["rows"] if row[0] == "age"]
+    inside = [customers["age"][40 * k : 40 * k + 40] for k in range(3)]
+    for k, (difference, shown) in enumerate(age[1:]):
+        outside = np.concatenate([inside[j] for j in range(3) if j != k])
+        assert shown == f"{inside[k].mean():.2f}".rstrip("0").rstrip(".")
+        squares = ((inside[k] - inside[k].mean()) ** 2).sum() + (
+            (outside - outside.mean()) ** 2
+        ).sum()
+        deviation = np.sqrt(squares / (120 - 2))
+        assert difference == pytest.approx(
+            (inside[k].mean() - outside.mean()) / deviation, abs=1e-3
+        )
+
+
+def test_without_points_there_are_sizes_and_separations():
+    labels = np.repeat([[0, 0, 0], [1, 1, 1], [2, 2, 1]], 20, axis=0)
+    blocks = overview(account(EAC(3).fit(labels), ensemble=labels, pictures=False))
+    assert [column["name"] for column in blocks[1]["columns"]][1] == "size"
+    assert len(blocks) == 2
+
+
+def test_separations_in_words():
+    overlap = np.array([[0.9, 0.1, 0.0], [0.2, 0.78, 0.02], [0.01, 0.0, 0.99]])
+    assert separations(overlap) == [
+        "overlaps with 1 (10 %)",
+        "overlaps with 0 (20 %)",
+        "rarely confused with others (gaps not tested)",
+    ]
+    gaps = np.array([[False, False, True], [False, False, True], [True, True, False]])
+    assert separations(overlap, gaps) == [
+        "adjacent to 1: no gap; overlaps with 1 (10 %)",
+        "adjacent to 0: no gap; overlaps with 0 (20 %)",
+        "well separated by gaps",
+    ]
+    assert separations(overlap, ~np.eye(3, dtype=bool))[0] == (
+        "a gap to every other cluster; overlaps with 1 (10 %)"
+    )

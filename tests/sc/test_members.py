@@ -1,0 +1,172 @@
+"""Members from the graph of an AnnData, how much they differ, clusters that they split, and the report."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import conclust.sc as ccs
+from conclust import report
+from conclust.confidence import inconsistency
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.metrics import adjusted_rand_index
+from conclust.neighbours import neighbour_graph
+
+anndata = pytest.importorskip("anndata")
+mpl.use("Agg")
+
+
+@pytest.fixture
+def graphed(adata):
+    graph = neighbour_graph(np.asarray(adata.X, dtype=float), 15, weights="jaccard")
+    adata.obsp["connectivities"] = graph.to_scipy()
+    return adata
+
+
+def test_members_are_columns_of_leiden(graphed):
+    del graphed.obs["leiden_0.5"]
+    ccs.tl.members(graphed, 6, resolution=[1.0, 0.2, 0.5], key_added="own")
+    table = graphed.uns["own_members"]["table"]
+    assert table.index.tolist() == [f"own_{u}" for u in range(6)]
+    assert table["resolution"].tolist() == [0.2, 0.2, 0.5, 0.5, 1.0, 1.0]
+    for name, clusters in table["clusters"].items():
+        assert graphed.obs[name].nunique() == clusters
+    coarse = graphed.obs["own_0"]
+    assert adjusted_rand_index(graphed.obs["cell_type"], coarse) > 0.95
+    again = ccs.tl.members(
+        graphed, 6, resolution=[1.0, 0.2, 0.5], key_added="own", n_jobs=3, copy=True
+    )
+    pd.testing.assert_frame_equal(again.obs, graphed.obs)
+
+
+def test_drawn_resolutions_rise_and_follow_the_seed(graphed):
+    ccs.tl.members(graphed, 5, key_added="a")
+    ccs.tl.members(graphed, 5, key_added="b", random_state=1)
+    a, b = (graphed.uns[f"{key}_members"]["table"]["resolution"].to_numpy() for key in "ab")
+    assert (np.diff(a) > 0).all()
+    assert a.min() >= 0.3
+    assert a.max() <= 5.0
+    assert not np.array_equal(a, b)
+
+
+def test_the_graph_of_a_key(graphed):
+    graphed.obsp["mine"] = graphed.obsp.pop("connectivities")
+    graphed.uns["near"] = {"connectivities_key": "mine"}
+    ccs.tl.members(graphed, 2, neighbors_key="near")
+    with pytest.raises(InputError, match=r"no obsp\['connectivities'\].*scanpy.pp.neighbors"):
+        ccs.tl.members(graphed, 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"n_members": 0}, "The 'n_members' parameter of sc.tl.members"),
+        ({"resolution": 0.0}, "'resolution'"),
+        ({"resolution": []}, "'resolution'"),
+        ({"quality": "leiden"}, "'quality'"),
+    ],
+)
+def test_wrong_parameters_are_refused(graphed, parameters, words):
+    with pytest.raises(ParameterError, match=words):
+        ccs.tl.members(graphed, **parameters)
+
+
+def test_inconsistency_by_groups(adata):
+    obs = pd.DataFrame(
+        {
+            "r_1_0": [0, 0, 1, 1, 2, 2],
+            "r_1_1": [2, 2, 0, 0, 1, 1],
+            "r_2_0": [0, 0, 0, 1, 1, 1],
+            "r_2_1": [0, 0, 1, 1, 2, 2],
+        },
+        index=[f"c{i}" for i in range(6)],
+    )
+    cells = anndata.AnnData(obs=obs)
+    ccs.tl.inconsistency(cells, prefix="r_")
+    table = cells.uns["inconsistency"]["table"]
+    assert table["ic"].tolist() == [
+        1.0,
+        inconsistency(obs[["r_2_0", "r_2_1"]].to_numpy()).coefficient,
+    ]
+    # ECS of these: 5/9, so the coefficient is 1 / (1/2 + 5/18) = 9/7.
+    assert table.loc["r_2", "ic"] == pytest.approx(9 / 7)
+    assert table["different"].tolist() == [1, 2]
+    ccs.tl.inconsistency(cells, prefix="r_", by="number", key_added="by_number")
+    assert cells.uns["by_number"]["table"].index.tolist() == ["3", "2"]
+    assert cells.uns["by_number"]["table"]["columns"].tolist() == [3, 1]
+    ccs.tl.inconsistency(cells, prefix="r_", by="all", key_added="all")
+    assert cells.uns["all"]["table"]["columns"].tolist() == [4]
+    with pytest.raises(ParameterError, match="'by'"):
+        ccs.tl.inconsistency(cells, prefix="r_", by="seed")
+
+
+def test_a_cluster_that_most_columns_split_is_told(adata):
+    type_of = adata.obs["cell_type"].to_numpy()
+    for u in range(8):
+        names = type_of.astype(object).copy()
+        if u < 3:
+            names[np.isin(type_of, ["T", "B"])] = "lymphocyte"
+        adata.obs[f"run_{u}"] = pd.Categorical(names)
+    with pytest.warns(
+        EvidenceWarning, match=r"cluster lymphocyte is split in two by 5 of 8 columns"
+    ):
+        ccs.tl.consensus(adata, prefix="run_", n_clusters=3, names_from="run_0")
+    table = adata.uns["consensus"]["clusters"]
+    assert table.loc["lymphocyte", ["parts", "split_by"]].tolist() == [2, 5]
+    assert (table.drop("lymphocyte")["parts"] == 1).all()
+
+
+def test_tables_come_back_from_files(graphed, tmp_path):
+    ccs.tl.members(graphed, 4, resolution=[0.2, 0.4])
+    ccs.tl.consensus(graphed, [f"leiden_{u}" for u in range(4)])
+    ccs.tl.inconsistency(graphed, [f"leiden_{u}" for u in range(4)])
+    graphed.write_h5ad(tmp_path / "cells.h5ad")
+    back = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    for key, part in (
+        ("consensus", "clusters"),
+        ("consensus", "columns"),
+        ("leiden_members", "table"),
+        ("inconsistency", "table"),
+    ):
+        pd.testing.assert_frame_equal(
+            back.uns[key][part], graphed.uns[key][part], check_dtype=False, check_index_type=False
+        )
+
+
+def test_the_clustering_tree_has_the_values_of_its_circles(adata):
+    ax = ccs.pl.clustree(adata, ["leiden_0.5", "leiden_1"])
+    stable = np.asarray(ax.collections[1].get_facecolors())
+    assert len(stable) == 6  # circles of two and of four clusters
+    adata.obs["gene"] = np.where(adata.obs["leiden_0.5"] == "0", 1.0, 3.0)
+    ax = ccs.pl.clustree(adata, ["leiden_0.5"], color="gene")
+    low, high = np.asarray(ax.collections[-1].get_facecolors())
+    assert not np.allclose(low, high)
+    assert ax.get_title() == "Clustering tree, by gene"
+    with pytest.raises(InputError, match=r"columns of adata\.obs"):
+        ccs.pl.clustree(adata, prefix="leiden_", color="no gene")
+    with pytest.raises(InputError, match="must be numbers"):
+        ccs.pl.clustree(adata, prefix="leiden_", color="cell_type")
+
+
+def test_a_report_of_an_anndata(adata, tmp_path):
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
+    page = report.write(adata, tmp_path / "cells.html", key="consensus", pictures=False)
+    text = page.read_text("utf-8")
+    assert "cell" in text
+    told = report.account(adata, key="consensus", pictures=False)
+    assert "4 clusters" in told["decision"]["sentence"]
+    with pytest.raises(InputError, match=r"key='consensus'. No key was given; .*\['consensus'\]"):
+        report.write(adata, tmp_path / "x.html")
+    with pytest.raises(InputError, match="There is no 'other'"):
+        report.write(adata, tmp_path / "x.html", key="other")
+    with pytest.raises(InputError, match="which the result is not"):
+        report.write([0, 1], tmp_path / "x.html", key="consensus", ensemble=[[0], [1]])
+
+
+def test_a_directed_graph_is_refused(adata):
+    adata.obsp["connectivities"] = sp.csr_array(
+        ([1.0, 1.0], ([0, 5], [1, 2])), shape=(len(adata), len(adata))
+    )
+    with pytest.raises(InputError, match="directed"):
+        ccs.tl.members(adata, 2)

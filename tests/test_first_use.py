@@ -1,0 +1,94 @@
+"""What a first use imports: neither scipy.stats nor pandas, and for the list of methods not even NumPy."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+FIT = """
+import numpy as np
+import conclust
+labels = np.random.default_rng(0).integers(0, 4, (60, 6))
+conclust.{name}(3).fit(labels)
+"""
+POINTS = """
+import numpy as np
+from conclust import ConsensusClustering
+ConsensusClustering(random_state=0).fit(np.random.default_rng(0).normal(size=(60, 3)))
+"""
+HEAVY = {
+    "scipy.stats",
+    "pandas",
+    "sklearn.cluster",
+    "sklearn.metrics",
+    "matplotlib",
+    "polars",
+    "dask",
+}
+
+
+def imported(program):
+    """Return the modules that a fresh process has imported after a program."""
+    told = "import json, sys\nprint(json.dumps(sorted(sys.modules)))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program + told], check=True, capture_output=True, text=True
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("name", ["HBGF", "PCC", "EAC", "KCC"])
+def test_a_first_consensus_imports_what_it_needs(name):
+    found = imported(FIT.format(name=name))
+    assert "sklearn.base" in found
+    assert not found & (HEAVY | {"scipy.optimize"})
+
+
+def test_a_first_fit_of_points_imports_what_it_needs():
+    assert not imported(POINTS) & HEAVY
+
+
+@pytest.mark.parametrize("words", [["--help"], ["methods"], ["methods", "PCC", "--json"]])
+def test_lists_and_help_import_no_arrays(words):
+    found = imported(
+        "from conclust.cli import main\n"
+        f"try:\n    main({words!r})\nexcept SystemExit as ended:\n    assert not ended.code\nprint()\n"
+    )
+    assert "conclust.cli" in found
+    assert not found & {"numpy", "sklearn", "scipy"}
+
+
+def test_what_was_deferred_is_whole_when_it_is_used():
+    imported(
+        FIT.format(name="HBGF")
+        + """
+import sys
+import sklearn.utils.fixes as fixes
+assert "pandas" not in sys.modules and "scipy.stats" not in sys.modules
+assert fixes.pd.DataFrame({"a": [1]}).shape == (1, 1)  # scikit-learn's own name
+import pandas as pd
+assert fixes.pd.DataFrame is pd.DataFrame
+assert fixes._mode(np.array([[1, 1, 2]]), axis=1).mode.tolist() == [[1]]  # of scipy.stats
+import scipy.stats
+assert scipy.stats.norm.cdf(0) == 0.5
+est = conclust.PCC(3, random_state=0).fit(pd.DataFrame(labels).astype(str))
+assert len(est.labels_) == 60
+"""
+    )
+
+
+def test_what_is_imported_already_is_left_alone():
+    imported(
+        "import pandas, scipy.stats\nstats, frame = scipy.stats, pandas.DataFrame\n"
+        + FIT.format(name="HBGF")
+        + "import sys\nassert sys.modules['scipy.stats'] is stats\nassert pandas.DataFrame is frame\n"
+    )
+
+
+def test_a_missing_pandas_stays_missing():
+    """None in sys.modules refuses the import, as where pandas is not installed."""
+    imported(
+        "import sys\nsys.modules['pandas'] = None\n"
+        + FIT.format(name="HBGF")
+        + "import sklearn.utils.fixes as fixes\nassert fixes.pd is None\n"
+    )

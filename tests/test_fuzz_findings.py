@@ -1,0 +1,111 @@
+"""What drawn arguments found (`tests/fuzz_calls.py`): each ends in an answer or a sentence."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import conclust as cc
+from conclust.exceptions import ConclustError, InputError, ParameterError
+
+LABELS = np.random.default_rng(0).integers(0, 3, (12, 4))
+POINTS = np.random.default_rng(1).normal(size=(12, 3))
+
+
+def test_features_of_no_cluster_are_none():
+    found = cc.confidence.cluster_features(POINTS, np.full(12, -1))
+    assert found.difference.shape == (0, 3)
+    some = np.where(np.arange(12) < 4, -1, np.arange(12) % 2)
+    shown = cc.confidence.cluster_features(POINTS, some)
+    only = cc.confidence.cluster_features(POINTS[4:], some[4:])
+    np.testing.assert_allclose(shown.difference, only.difference)
+
+
+def test_shares_of_denormal_numbers_are_at_most_1():
+    found = cc.evidence.frequencies([1.0, 5e-324], [5e-324, 5e-324])
+    np.testing.assert_array_equal(found, [1.0, 1.0])
+
+
+def test_a_largest_sample_of_thousands_of_digits_takes_no_time():
+    labels = np.arange(12) % 3
+    begun = time.process_time()
+    huge = cc.confidence.cluster_gaps(
+        POINTS, labels, max_samples=10**5000, random_state=0, n_jobs=1
+    )
+    usual = cc.confidence.cluster_gaps(POINTS, labels, random_state=0, n_jobs=1)
+    assert time.process_time() - begun < 2
+    np.testing.assert_array_equal(huge.p_value, usual.p_value)
+
+
+def test_a_largest_number_of_modes_above_the_draws_is_theirs():
+    huge = cc.confidence.modes(LABELS, n_modes=2, max_modes=10**30, random_state=0)
+    usual = cc.confidence.modes(LABELS, n_modes=2, max_modes=4, random_state=0)
+    np.testing.assert_array_equal(huge.mean_distances, usual.mean_distances)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (
+            lambda: cc.QMI(2, max_iter=10**30).fit(LABELS),
+            ParameterError,
+            r"'max_iter' parameter of QMI must be an int in the range \[1, 1000000000\]",
+        ),
+        (
+            lambda: cc.PCC(2, init=[[1], [2, 3]]).fit(LABELS),
+            InputError,
+            "'init' must form an array",
+        ),
+        (
+            lambda: cc.placing.warm_start(LABELS, np.eye(3)),
+            InputError,
+            "An Ensemble is needed",
+        ),
+        (
+            lambda: cc.report.account(cc.EAC(2).fit(LABELS), ensemble=LABELS, names=10**30),
+            InputError,
+            "'names' must be a name for each of the 12 objects",
+        ),
+        (lambda: cc.weighting.relevance_weights(10**5000), InputError, "'values' must be numbers"),
+        (
+            lambda: cc.Ensemble(LABELS).encode(LABELS, missing=np.zeros(2)),
+            ParameterError,
+            "The 'missing' parameter of Ensemble.encode must be one of",
+        ),
+        (
+            lambda: cc.EnsembleGenerator("kmeans", 2, metric=np.zeros(3)).fit(POINTS),
+            ParameterError,
+            "The 'metric' parameter of EnsembleGenerator",
+        ),
+        (
+            lambda: cc.plotting.coassociation_heatmap(LABELS, order=[[1, 2], [3]]),
+            InputError,
+            "'order' must form an array",
+        ),
+        (
+            lambda: cc.plotting.coassociation_heatmap(LABELS, order="sideways"),
+            ParameterError,
+            "The 'order' parameter of coassociation_heatmap must be one of",
+        ),
+        (
+            lambda: cc.report.account(
+                cc.EAC(2).fit(LABELS), ensemble=LABELS, X=POINTS, feature_names=1e308
+            ),
+            InputError,
+            "'feature_names' must be a name for each of the 3 features. Got 1e",
+        ),
+        (
+            lambda: cc.plotting.line_diagram(
+                cc.lattice.FormalContext(np.eye(3, dtype=bool)), labels=np.array(3)
+            ),
+            InputError,
+            "'labels' must be one text for each",
+        ),
+    ],
+)
+def test_odd_arguments_end_in_a_sentence(call, error, sentence):
+    with pytest.raises(error, match=sentence) as caught:
+        call()
+    assert isinstance(caught.value, ConclustError)

@@ -1,0 +1,113 @@
+"""The language of the project: patterns that CONTRIBUTING.md rules out, with allowances that may only shrink."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A pattern, and an example that it must find.
+PATTERNS = {
+    "question words for a noun": (r"^ {4,}(?:What|Who|Which|How)\b(?!.*\?)", "    How many passes."),
+    "dangling of": (r"^ {8,}Of\b", "        Of the starts."),
+    "the most": (r"\bThe most (?!likely|probable|common|uncertain)\w+", "The most passes."),
+    "is no": (r"(?<![Tt]here )\bis no (?!longer|more|further|wider|larger|smaller|less)\w+", "It is no file."),
+    "is none": (r"(?<![Tt]here )\b(?:is|are) none\b(?! of)", "one that is none"),
+    "nobody": (r"\bnobody\b", "nobody asked"),
+    "anew": (r"\banew\b", "drawn anew"),
+    "so many": (r"\bso many\b", "so many rows"),
+    "in the place of": (r"\bin the place of\b", "in the place of it"),
+    "for want of": (r"\bfor want of\b", "for want of memory"),
+    "hear": (r"\b(?:hears?|heard)\b", "Ctrl-C is heard"),
+    "tell": (r"\b(?:tells?|told)\b", "it tells how"),
+    "ask": (r"\b(?:asks|(?<!requently )asked)\b", "who asks"),
+    "who": (r"\b[Ww]ho asks\b", "Who asks, for the warning."),
+    "a row an object": (r"\b(?:a|one) (?:row|column|object) an? (?:row|object|column)\b|\bone object a row\b", "a row an object"),
+}  # fmt: skip
+
+# Occurrences that are left. Lower a number when you have rewritten some; never raise one.
+ALLOWED = {
+    "pages": {},
+    "src": {
+        "question words for a noun": 80,
+        "dangling of": 14,
+        "the most": 3,
+        "is no": 7,
+        "is none": 1,
+        "nobody": 7,
+        "anew": 5,
+        "so many": 37,
+        "hear": 1,
+        "tell": 121,
+        "ask": 89,
+        "who": 1,
+    },
+}
+
+
+def pages() -> dict[str, str]:
+    """Return the prose of all pages: without blocks of code."""
+    files = [
+        ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
+    ]
+    files += [path for path in (ROOT / "docs").rglob("*.md") if "made" not in path.parts]
+    return {
+        path.relative_to(ROOT).as_posix(): re.sub(
+            r"^```.*?^```", "", path.read_text("utf-8"), flags=re.M | re.S
+        )
+        for path in files
+    }
+
+
+def sources() -> dict[str, str]:
+    """Return docstrings, messages and comments of the package, each on lines of its own."""
+    kinds = {
+        tokenize.STRING,
+        tokenize.COMMENT,
+        getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING),
+    }
+    return {
+        path.relative_to(ROOT).as_posix(): "\n".join(
+            token.string
+            for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline)
+            if token.type in kinds
+        )
+        for path in (ROOT / "src").rglob("*.py")
+    }
+
+
+@cache
+def places(area: str) -> dict[str, list[str]]:
+    """Return, for each pattern, where it occurs."""
+    texts = pages() if area == "pages" else sources()
+    return {
+        name: [
+            f"{path}: {text[max(0, match.start() - 30) : match.end() + 40].strip()!r}"
+            for path, text in sorted(texts.items())
+            for match in re.finditer(pattern, text, re.MULTILINE)
+        ]
+        for name, (pattern, _) in PATTERNS.items()
+    }
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_finds_its_example(name):
+    pattern, example = PATTERNS[name]
+    assert re.search(pattern, example, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize("area", ["pages", "src"])
+def test_no_new_occurrence(area, name):
+    occurrences, allowed = places(area)[name], ALLOWED[area].get(name, 0)
+    assert len(occurrences) <= allowed, "\n".join(occurrences)
+
+
+def test_allowances_are_of_patterns():
+    assert all(set(counts) <= set(PATTERNS) for counts in ALLOWED.values())

@@ -1,0 +1,306 @@
+"""Methods side by side: each row is what the method alone gives, whatever else is compared."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from tests.naive.measures import consistency_index
+
+import conclust as cc
+from conclust import metrics
+from conclust.cli import main
+from conclust.confidence import confidences
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.trials.entries import USUAL
+
+
+def members(seed=0, n=60, m=12, K=4, lost=0.0):
+    rng = np.random.default_rng(seed)
+    z = np.sort(rng.integers(0, K, n))
+    labels = np.where(rng.random((n, m)) < 0.2, rng.integers(0, K, (n, m)), z[:, None])
+    labels[rng.random((n, m)) < lost] = -1
+    return z, labels
+
+
+class FirstColumn:
+    """A method of a user: no parameters, no base class."""
+
+    def fit_predict(self, X):
+        assert type(X) is np.ndarray
+        assert X.dtype.kind == "i"
+        X[:, 1:] = 0  # its own copy
+        return X[:, 0] * 10
+
+
+class Seeded(BaseEstimator):
+    """A method of a user with the parameters that scikit-learn gives them."""
+
+    def __init__(self, n_clusters=2, random_state=None):
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+
+    def fit_predict(self, X, y=None):
+        rng = np.random.default_rng(self.random_state)
+        return rng.integers(0, self.n_clusters, len(X))
+
+
+class Short:
+    def fit_predict(self, X):
+        return X[:3, 0]
+
+
+class Broken:
+    def fit_predict(self, X):
+        raise ZeroDivisionError("by zero")
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_a_row_is_what_the_method_alone_gives(name):
+    z, labels = members()
+    (trial,) = cc.compare(labels, [name], n_clusters=4, truth=z, random_state=7)
+    kind = getattr(cc, name)
+    seeded = {"random_state": 7} if "random_state" in kind().get_params() else {}
+    alone = kind(n_clusters=4, **seeded).fit(labels).labels_
+    np.testing.assert_array_equal(trial.labels, alone)
+    assert trial.n_clusters == alone.max() + 1
+    assert trial.status == "ok"
+    assert trial.scores["ari"] == pytest.approx(adjusted_rand_score(z, alone))
+    nmi = normalized_mutual_info_score(z, alone, average_method="geometric")
+    assert trial.scores["nmi"] == pytest.approx(nmi)
+    assert trial.scores["h"] == pytest.approx(consistency_index(z, alone))
+    each = [
+        normalized_mutual_info_score(column, alone, average_method="geometric")
+        for column in labels.T
+    ]
+    assert trial.scores["anmi"] == pytest.approx(np.mean(each))
+    assert trial.scores["certainty"] == pytest.approx(confidences(alone, labels).mean())
+    assert trial.cpu_seconds >= 0
+
+
+def test_company_changes_nothing():
+    z, labels = members(1)
+    together = cc.compare(labels, ["CSPA", "PCC", "HBGF"], n_clusters=4, truth=z)
+    for trial in together:
+        (alone,) = cc.compare(labels, [trial.method], n_clusters=4, truth=z)
+        np.testing.assert_array_equal(alone.labels, trial.labels)
+        assert alone.scores == trial.scores
+
+
+def test_all_methods_run_or_say_why_not():
+    z, labels = members(2, lost=0.05)
+    found = cc.compare(labels, "all", n_clusters=4, truth=z)
+    assert [trial.method for trial in found] == [method.estimator for method in cc.methods()]
+    for method, trial in zip(cc.methods(), found, strict=True):
+        if method.missing or method.missing_with:
+            assert trial.has_result or trial.status.startswith("refused: "), trial
+        else:
+            assert trial.status.startswith(f"refused: {method.estimator} takes no missing labels")
+            assert trial.labels is None
+            assert trial.n_clusters is None
+    assert sum(trial.has_result for trial in found) > 40
+
+
+def test_the_truth_moves_nothing_but_its_scores():
+    z, labels = members(3)
+    names = ["PCC", "EAC", "QMI"]
+    without, other = cc.compare(labels, names), cc.compare(labels, names, truth=z[::-1])
+    assert without.score_names == ("anmi", "certainty")
+    for a, b in zip(without, other, strict=True):
+        np.testing.assert_array_equal(a.labels, b.labels)
+        assert a.scores == {k: b.scores[k] for k in a.scores}
+
+
+def test_methods_that_need_a_number_are_told_the_one_of_auto():
+    _, labels = members(4)
+    found = cc.compare(labels, ["HBGF", "EAC", "MCLA"])
+    auto = cc.AutoConsensus(random_state=0).fit(labels).n_clusters_
+    assert found.n_clusters_told == auto
+    np.testing.assert_array_equal(
+        found["HBGF"].labels, cc.HBGF(auto, random_state=0).fit(labels).labels_
+    )
+    np.testing.assert_array_equal(found["EAC"].labels, cc.EAC().fit(labels).labels_)
+    assert cc.compare(labels, ["EAC"]).n_clusters_told is None
+    assert cc.compare(labels, [cc.HBGF(2)])["HBGF"].n_clusters == 2
+
+
+def test_own_methods_take_part():
+    _, labels = members(5)
+    mine = Seeded()
+    kept = labels.copy()
+    found = cc.compare(
+        labels,
+        {"mine": FirstColumn(), "drawn": mine, "short": Short(), "broken": Broken(), "tree": "eac"},
+        n_clusters=3,
+        random_state=5,
+    )
+    np.testing.assert_array_equal(labels, kept)
+    np.testing.assert_array_equal(found["mine"].labels, cc.Ensemble(labels).labels[:, 0])
+    drawn = np.random.default_rng(5).integers(0, 3, 60)
+    assert metrics.rand_index(found["drawn"].labels, drawn) == 1.0
+    assert (mine.n_clusters, mine.random_state) == (2, None)
+    assert found["short"].status == (
+        "failed: ValueError: fit_predict must return a label for each of the 60 objects. Got 3."
+    )
+    assert found["broken"].status == "failed: ZeroDivisionError: by zero"
+    assert found["tree"].n_clusters == 3
+    weighted = cc.compare(cc.Ensemble(labels, weights=np.arange(1, 13)), [FirstColumn(), "EAC"])
+    assert weighted[0].status.startswith("refused: FirstColumn gets labels only")
+    assert weighted[1].status == "ok"
+
+
+def test_an_error_of_conclust_itself_is_not_hidden(monkeypatch):
+    _, labels = members(6)
+
+    def fail(*_):
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(cc.EAC, "_fit", fail)
+    with pytest.raises(RuntimeError, match="a fault"):
+        cc.compare(labels, ["EAC"])
+
+
+def test_warnings_stand_in_their_rows(recwarn):
+    _, labels = members(7)
+    labels[3] = -1
+    found = cc.compare(labels, ["EAC", "PCC"], truth=np.where(np.arange(60) < 5, -1, 0))
+    assert [trial.status[:34] for trial in found] == [
+        "warned: 1 objects are missing in ev"[:34]
+    ] * 2
+    assert found[0].labels[3] == -1
+    assert not [one for one in recwarn if one.category is EvidenceWarning]
+
+
+def test_soft_members_and_unknown_truth():
+    soft = cc.Ensemble.from_memberships([np.eye(3)[[0, 0, 1, 1, 2, 2]]] * 4)
+    found = cc.compare(soft, ["PCC", "EAC"], n_clusters=3, truth=[0, 0, 1, -1, None, 2])
+    assert found["EAC"].scores["ari"] == 1.0
+    assert found["EAC"].scores["anmi"] == 1.0
+    nothing = cc.compare(soft, ["EAC"], truth=[-1] * 6)
+    assert math.isnan(nothing[0].scores["ari"])
+    assert nothing.to_frame()["ari"].isna().all()
+
+
+def test_table_frame_and_ranking():
+    z, labels = members(8)
+    found = cc.compare(labels, ["PCC", "EAC", "EAC", Short()], n_clusters=4, truth=z)
+    frame = found.to_frame()
+    assert list(frame.columns) == [
+        *("method", "n_clusters", "ari", "nmi", "h", "anmi", "certainty", "cpu_seconds", "status")
+    ]
+    assert list(frame["method"]) == ["PCC", "EAC", "EAC (2)", "Short"]
+    assert frame["n_clusters"].isna().tolist() == [False, False, False, True]
+    assert frame["ari"][0] == found["PCC"].scores["ari"]
+    lines = repr(found).splitlines()
+    assert lines[0].split() == [
+        "method",
+        "clusters",
+        "ARI",
+        "NMI",
+        "H",
+        "ANMI",
+        *lines[0].split()[6:],
+    ]
+    assert len(lines) == 5
+    assert "<td>Short</td>" in found._repr_html_()
+    best = found.ranked("anmi")
+    assert [one.scores["anmi"] for one in best] == sorted(
+        (one.scores["anmi"] for one in best), reverse=True
+    )
+    assert len(best) == 3
+    assert list(found.labels) == ["PCC", "EAC", "EAC (2)"]
+    with pytest.raises(InputError, match="Got 'speed'"):
+        found.ranked("speed")
+    with pytest.raises(KeyError, match="There are: PCC"):
+        found["HBGF"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("eca", "Is it 'SEC' or 'EAC'"),
+        ([], "must be None, 'all', a sequence"),
+        (7, "must be None, 'all', a sequence"),
+        ([cc.EAC], r"Give an instance: EAC\(\)"),
+        ([object()], "objects with fit_predict"),
+        ([KMeans(3)], r"EnsembleGenerator\(KMeans"),
+    ],
+)
+def test_what_is_not_a_method_is_refused(given, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        cc.compare(members()[1], given)
+
+
+def test_other_refusals():
+    _, labels = members()
+    with pytest.raises(ParameterError, match="'n_clusters' parameter of compare"):
+        cc.compare(labels, ["EAC"], n_clusters=0)
+    with pytest.raises(InputError, match="Got 3 classes and an ensemble of 60"):
+        cc.compare(labels, ["EAC"], truth=[0, 1, 2])
+    with pytest.raises(ParameterError, match="'random_state' parameter of compare"):
+        cc.compare(labels, ["EAC"], random_state="now")
+
+
+def test_the_picture_shows_the_ranking():
+    z, labels = members(9)
+    found = cc.compare(labels, ["PTA", "EAC", "PCC", Short()], n_clusters=4, truth=z)
+    ranking = cc.plotting.comparison_of(found, score="nmi")
+    assert ranking.without == ["Short"]
+    assert list(ranking.values) == sorted(ranking.values, reverse=True)
+    ax = cc.plotting.comparison(found, score="nmi")
+    assert [text.get_text() for text in ax.get_yticklabels()] == [*ranking.methods, "Short"]
+    (dots,) = (line for line in ax.lines if line.get_marker() == "o")
+    np.testing.assert_array_equal(dots.get_xdata(), ranking.values)
+    with pytest.raises(ParameterError, match=r"result of conclust\.compare"):
+        cc.plotting.comparison(labels)
+    with pytest.raises(InputError, match="nothing to draw"):
+        cc.plotting.comparison(cc.compare(labels, [Short()]))
+
+
+# ---- the shell
+
+
+@pytest.fixture
+def table(tmp_path):
+    z, labels = members(10)
+    rows = [",".join([*map(str, row), f"c{k}"]) for row, k in zip(labels, z, strict=True)]
+    head = ",".join([*(f"r{u}" for u in range(labels.shape[1])), "class"])
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return path, labels, z
+
+
+def test_the_shell_says_what_python_says(table, tmp_path, capsys):
+    path, labels, z = table
+    asked = ["compare-methods", str(path), "--methods", "eac,pcc,cspa", "-k", "4"]
+    out = tmp_path / "out"
+    assert (
+        main([*asked, "--label-column", "class", "--seed", "3", "--json", "--out", str(out)]) == 0
+    )
+    rows = json.loads(capsys.readouterr().out)
+    found = cc.compare(labels, ["EAC", "PCC", "CSPA"], n_clusters=4, truth=z, random_state=3)
+    for row, trial in zip(rows, found, strict=True):
+        assert {k: row[k] for k in trial.scores} == trial.scores
+        assert row["n_clusters"] == trial.n_clusters
+    written = np.loadtxt(out / "labels.csv", delimiter=",", skiprows=1, dtype=int)
+    np.testing.assert_array_equal(written[:, 1:], np.array([*found.labels.values()]).T)
+    assert (out / "methods.csv").read_text().startswith("method,n_clusters,ari,nmi,h,anmi")
+    assert main([*asked, "--out", str(out)]) == 1
+    assert "is not empty" in capsys.readouterr().err
+
+
+def test_the_shell_prints_a_table_and_refuses(table, capsys):
+    path, _, _ = table
+    assert main(["compare-methods", str(path), "--drop", "class", "--methods", "eac,mcla"]) == 0
+    said = capsys.readouterr().out
+    assert said.splitlines()[0].split()[:4] == ["method", "clusters", "ANMI", "certainty"]
+    assert "were told" in said
+    with pytest.raises(SystemExit):
+        main(["compare-methods", str(path), "--methods", "eca"])
+    assert "Is it SEC or EAC?" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["combine", str(path), "--method", "all"])
+    assert "compare-methods FILE --methods all" in capsys.readouterr().err
