@@ -109,6 +109,8 @@ def parameters(method: Method) -> dict[str, dict[str, Any]]:
     found = {}
     for name, parameter in settable(method).items():
         takes, meaning = told.get(name, ("", ""))
+        if not parameter.words:
+            takes = parameter.takes() or takes
         found[name] = {"default": parameter.default, "takes": takes, "meaning": meaning}
     return found
 
