@@ -9,9 +9,9 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import conclust
-from conclust._parameters import Parameter, parameters_of
 
 if TYPE_CHECKING:
+    from conclust._parameters import Parameter
     from conclust.consensus.base import Method
 
 __all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "settable"]
@@ -71,6 +71,8 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
 
 def settable(method: Method) -> dict[str, Parameter]:
     """Return the parameters that ``--set`` can give: those that a word or a number can say."""
+    from conclust._parameters import parameters_of
+
     has = parameters_of(getattr(conclust, method.estimator))
     return {
         name: parameter
