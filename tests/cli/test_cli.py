@@ -22,7 +22,7 @@ from conclust.exceptions import EvidenceWarning, ParameterError
 from conclust.results import writing as outputs
 
 COMBINED = ["labels.csv", "memberships.csv", "ensemble.npz", "result.json"]
-CLUSTERED = [*COMBINED, "features.csv", "generator.npz"]
+CLUSTERED = [*COMBINED, "features.csv", "generator.npz", "placing.npz"]
 
 
 def table(path):
