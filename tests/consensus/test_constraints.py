@@ -1,14 +1,15 @@
 """Pairs that must, and must not, be together: kept by every method that takes them, refused where they contradict."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from tests.naive import constraints as naive
+from tests.naive import optima
 
 import conclust as cc
 from conclust.confidence import questions
-from conclust.consensus.constraints import read_constraints
+from conclust.consensus.constraints import coloured, read_constraints
 from conclust.consensus.linkage import cut
 from conclust.consensus.linkage.constrained import grown
 from conclust.consensus.linkage.dendrogram import from_merges
@@ -152,6 +153,9 @@ METHODS = [
     cc.LWEA(4),
     cc.LWEA(),
     cc.LWEA(4, normalized=True, linkage="complete"),
+    cc.AddRemAdd(random_state=0),
+    cc.AddRemAdd(5, criterion="combined", random_state=0),
+    cc.AddRemAdd(refine=False, scale_shift="modularity", random_state=0),
     cc.AutoConsensus(4),
     cc.AutoConsensus(),
     cc.AutoConsensus(max_samples=40, random_state=0),
@@ -209,6 +213,72 @@ def test_methods_that_take_none_say_which_do():
     labels[7] = -1
     with pytest.raises(InputError, match="Object 7 is in must_link or cannot_link, and missing"):
         cc.EAC(3).fit(labels, must_link=[(0, 7)])
+
+
+# ---- local search
+
+
+def kept_by(must, cannot):
+    """Which of all partitions of seven objects keep pairs."""
+    good = np.ones(len(optima.ALL), dtype=bool)
+    for a, b in must:
+        good &= optima.ALL[:, a] == optima.ALL[:, b]
+    for a, b in cannot:
+        good &= optima.ALL[:, a] != optima.ALL[:, b]
+    return good
+
+
+@pytest.mark.parametrize("criterion", ["ensemble", "combined"])
+@pytest.mark.parametrize("k", [None, 3])
+def test_addremadd_finds_the_best_of_all_partitions_that_keep_the_pairs(criterion, k):
+    rng = np.random.default_rng(1)
+    reached = 0
+    for labels in optima.random_ensembles(20, seed=3):
+        order = rng.permutation(7)
+        must, cannot = order[:4].reshape(2, 2), np.array([[order[0], order[2]], [order[4], order[1]]])
+        values = optima.semi_averages(labels, criterion, explained=k is None)
+        good = kept_by(must, cannot)
+        if k is not None:
+            good &= optima.CLUSTERS == k
+        model = cc.AddRemAdd(k, criterion=criterion, random_state=0)
+        model.fit(labels, must_link=must, cannot_link=cannot)
+        place = optima.place_of(model.labels_)
+        assert good[place]
+        assert model.objective_ == pytest.approx(values[place], abs=1e-9)
+        reached += values[place] >= values[good].max() - 1e-9
+    assert reached >= 19
+
+
+def test_addremadd_keeps_pairs_of_more_rows_than_it_draws():
+    z, labels = members(3, n=1600, K=6, wrong=0.5)
+    must, cannot = answers(4, z, 60)
+    for model in (cc.AddRemAdd(n_init=1), cc.AddRemAdd(8, n_init=1), cc.AddRemAdd(refine=False)):
+        model.set_params(starts=3, random_state=0).fit(labels, must_link=must, cannot_link=cannot)
+        assert kept(model.labels_, must, cannot)
+
+
+def test_addremadd_colours_what_must_be_apart():
+    """A cycle of five in three clusters; all pairs of four in three are refused."""
+    _, labels = members(0, K=2)
+    cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
+    found = cc.AddRemAdd(3, random_state=0).fit(labels, cannot_link=cycle)
+    assert found.n_clusters_ == 3
+    assert kept(found.labels_, [], cycle)
+    everyone = list(combinations(range(4), 2))
+    with pytest.raises(InputError, match="'cannot_link' keeps more than 3 clusters"):
+        cc.AddRemAdd(3, random_state=0).fit(labels, cannot_link=everyone)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_colours_differ_along_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(0, 4, 30)
+    pairs = rng.integers(0, 25, (60, 2))
+    pairs = pairs[hidden[pairs[:, 0]] != hidden[pairs[:, 1]]]
+    colours = coloured(30, pairs, 6)
+    assert (colours[pairs[:, 0]] != colours[pairs[:, 1]]).all()
+    assert set(np.flatnonzero(colours >= 0)) == set(pairs.ravel())
+    assert coloured(30, np.array(list(combinations(range(4), 2))), 3) is None
 
 
 # ---- questions
