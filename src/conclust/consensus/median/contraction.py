@@ -67,6 +67,9 @@ def contracted(
     place[named] = group
     inverse = group[units.inverse]
     merged = replace(
-        units, first=units.first[first], inverse=inverse, counts=np.bincount(inverse, minlength=count)
+        units,
+        first=units.first[first],
+        inverse=inverse,
+        counts=np.bincount(inverse, minlength=count),
     )
     return merged, Evidence(rows, weights, mass, place[constraints.apart])

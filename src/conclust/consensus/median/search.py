@@ -258,7 +258,9 @@ def best_partition(
             best is None or found.objective > best.objective + 1e-9 * abs(best.objective)
         ):
             best = found
-    if best is None:  # single objects can be fused to any number of clusters, unless they are kept apart
+    if (
+        best is None
+    ):  # single objects can be fused to any number of clusters, unless they are kept apart
         raise InputError(
             f"'cannot_link' keeps more than {k} clusters in every start of the search. Ask for more, or leave out "
             "constraints."
