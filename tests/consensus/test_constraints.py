@@ -245,7 +245,7 @@ def test_addremadd_finds_the_best_of_all_partitions_that_keep_the_pairs(criterio
         values = optima.semi_averages(labels, criterion, explained=k is None)
         good = kept_by(must, cannot)
         if k is not None:
-            good &= optima.CLUSTERS == k
+            good &= k == optima.CLUSTERS
         model = cc.AddRemAdd(k, criterion=criterion, random_state=0)
         model.fit(labels, must_link=must, cannot_link=cannot)
         place = optima.place_of(model.labels_)
