@@ -42,9 +42,7 @@ def ensembles(X: NDArray[np.float64], seed: int, members: int) -> dict[str, Ense
         name = "all views" if weigh else "all views, not weighted"
         found[name] = makes.fit(X, columns=VIEWS).ensemble_
     for name, columns in {"one matrix": slice(None), **VIEWS}.items():
-        one = EnsembleGenerator(
-            scale="standard", n_partitions=members, random_state=seed, n_jobs=1
-        )
+        one = EnsembleGenerator(scale="standard", n_partitions=members, random_state=seed, n_jobs=1)
         found[name] = Ensemble(one.fit_transform(X[:, columns]))
     return found
 
