@@ -169,7 +169,8 @@ $(VENV)/.modules: $(VENV)/.dependencies FORCE
 
 $(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-	    --config-settings=cmake.define.CONCLUST_STRICT=$(STRICT) --editable .
+	    --config-settings=cmake.define.CONCLUST_STRICT=$(STRICT) --config-settings=cmake.define.CONCLUST_NATIVE=ON \
+	    --editable .
 	touch $@
 
 clean:

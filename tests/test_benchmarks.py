@@ -1,7 +1,6 @@
 """What the benchmarks say of growth: powers read from costs, and seconds judged by them."""
 
 import pytest
-
 from benchmarks.cliffs import documented_power, faults
 
 
