@@ -146,8 +146,10 @@ class Borders:
 
     @cached_property
     def _islands(self) -> NDArray[np.int64]:
+        # Small clusters that a single tie joins, across an empty valley, are islands too.
+        joining = self.pairs[self.ratios >= _DEPTH]
         ties = sp.coo_array(
-            (np.ones(len(self.pairs)), (self.pairs[:, 0], self.pairs[:, 1])),
+            (np.ones(len(joining)), (joining[:, 0], joining[:, 1])),
             shape=(self.n_pieces, self.n_pieces),
         )
         return np.asarray(sp.csgraph.connected_components(ties, directed=False)[1], dtype=np.int64)
