@@ -30,6 +30,7 @@ NAMES = (
     "default.members",
     "default.weights",
     "default.scale",
+    "default.answer",
     "selection.number",
     "confidence.ranking",
     "borders.level",

@@ -8,6 +8,7 @@ import pytest
 from experiments import __main__ as everything
 from experiments.ccp2010 import examples
 from experiments.confidence import ranking
+from experiments.default import answer
 from experiments.default import members as kinds
 from experiments.default import number as rules
 from experiments.default import scale as scales
@@ -383,6 +384,22 @@ def test_mfeat_is_as_good_as_published(tmp_path):
         assert rows[name]["draws"] == "8"
         published = NMI_MAX_TRUE_K[name][pools.POOLS.index("mfeat")]
         assert float(rows[name]["NMI max"]) >= published - 0.035, name
+
+
+def test_the_default_is_scored_told_and_not_told(tmp_path, capsys):
+    only = ["--groups", "shapes", "--seeds", "3", "--quick", "--jobs", "1", "--out", str(tmp_path)]
+    answer.main(only)
+    rows = rows_of(tmp_path / "answer_sets.csv")
+    assert [row["set"] for row in rows] == ["circles, 3", "moons, 3"]
+    for row in rows:
+        assert float(row["found ARI"]) == float(row["told ARI"]) == 1.0
+        assert row["found K"] == row["K"] == "2"
+        assert float(row["k-means ARI"]) < 0.7
+    (line,) = rows_of(tmp_path / "answer.csv")
+    assert (line["sets"], line["seed"], float(line["right"])) == ("2", "3", 1.0)
+    first = capsys.readouterr().out
+    answer.main(only)  # from what was kept
+    assert first.splitlines()[-2:] == capsys.readouterr().out.splitlines()[-2:]
 
 
 def test_the_list_names_every_script(capsys, monkeypatch):

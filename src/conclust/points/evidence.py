@@ -32,7 +32,7 @@ class Island:
     members : ndarray of bool of shape (n_samples,)
         Its points in that cluster.
     evidence : float
-        How much the evidence of the partition grows if they become a cluster of their own.
+        How much the evidence of the partition grows at least if they become a cluster of their own.
     """
 
     members: NDArray[np.bool_]
@@ -99,8 +99,8 @@ class Borders:
         """Return the evidence for valleys at all borders of a partition of the points.
 
         Each piece counts to the cluster that most of its points are in. Islands (groups of pieces without a tie
-        between them) that are joined count as a border that was missed: half of the points of the smaller one
-        at a peak, and none in the valley.
+        between them, or with ties across valleys of less than .4 of the lower peak only) that are joined count as a
+        border that was missed: half of the points of the smaller one at a peak, and none in the valley.
         """
         cluster_of = self.clusters_of_pieces(labels)
         apart = cluster_of[self.pairs[:, 0]] != cluster_of[self.pairs[:, 1]]
@@ -141,7 +141,7 @@ class Borders:
 
     @property
     def n_islands(self) -> int:
-        """Number of groups of pieces without a tie between them."""
+        """Number of groups of pieces without a tie between them, but across deep valleys."""
         return int(self._islands.max()) + 1
 
     @cached_property
