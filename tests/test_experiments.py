@@ -8,11 +8,10 @@ import pytest
 from experiments import __main__ as everything
 from experiments.ccp2010 import examples
 from experiments.confidence import ranking
-from experiments.default import answer
+from experiments.default import answer, suite, weights
 from experiments.default import members as kinds
 from experiments.default import number as rules
 from experiments.default import scale as scales
-from experiments.default import suite, weights
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
 from experiments.pcc2013 import planted
