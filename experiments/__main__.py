@@ -31,6 +31,7 @@ NAMES = (
     "default.weights",
     "default.scale",
     "default.answer",
+    "default.settle",
     "selection.number",
     "confidence.ranking",
     "borders.level",

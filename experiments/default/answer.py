@@ -3,7 +3,7 @@
 python -m experiments.default.answer [--quick] [--groups features ...] [--seeds 0 3] [--jobs 2] [--cache FOLDER] [--out FOLDER]
 
 Every set is clustered by `ConsensusClustering()` with the number not given and given, each with and without the last
-step (`refine`); by k-means with the true number (20 starts of k-means++); and by HDBSCAN with scikit-learn's defaults. A table line is the
+step (`refine`); by k-means with the true number (20 starts of k-means++); and by HDBSCAN with scikit-learn's defaults, its noise a cluster. A table line is the
 mean over the sets of a group and a seed: how often the number is right, the adjusted Rand index (ARI) and normalized mutual
 information (NMI, geometric) with the known classes. The known classes serve for scoring only.
 
@@ -69,7 +69,8 @@ def scored(points: Points, seed: int, cache: Path) -> Row:
         judge("told", told.labels_)
         judge("told, not refined", told.consensus_.labels_)
         judge("k-means", KMeans(points.k, n_init=20, random_state=0).fit_predict(points.X))
-    judge("HDBSCAN", HDBSCAN(copy=True).fit_predict(points.X))
+    # Its noise, -1, is scored as a cluster.
+    judge("HDBSCAN", HDBSCAN(copy=True).fit_predict(points.X) + 1)
     return row
 
 
