@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._kernels import largest_of_rows
 from conclust._labels import (
     canonical_labels,
     collected,
@@ -29,7 +28,7 @@ from conclust._validation import (
     refuse_arguments,
 )
 from conclust._warnings import warn
-from conclust.blocks.finishing import NOTHING
+from conclust.blocks.numbering import NOTHING, by_first_object, most_probable, of_columns
 from conclust.blocks.store import is_blocked
 from conclust.consensus.blockwise import fit_blocks, placed_blocks
 from conclust.consensus.constraints import Constraints, read_constraints
@@ -220,9 +219,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         say(f"{ensemble.n_samples} objects in {ensemble.n_partitions} partitions")
         observed = ensemble.observed
         kept = ensemble if observed.all() else ensemble.observed_only()
-        self._check_support(kept)
-        self._check_number(kept.n_samples)
-        self._check_parameters(kept)
+        self._check(kept)
         self._names, self._code_type = kept.names, kept.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
         labels = canonical_labels(self._fit(kept, observed))
@@ -233,12 +230,22 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         self.labels_ = spread(labels, observed, -1)
         self._finish(observed)
         if not observed.all():
-            warn(
-                f"{np.count_nonzero(~observed)} objects are missing in every partition (the first is "
-                f"object {np.argmin(observed)}): the ensemble says nothing about them, so their label is "
-                "-1 and their membership, if any, uniform.",
-                EvidenceWarning,
-            )
+            first = f" (the first is object {np.argmin(observed)})"
+            self._warn_of_unobserved(np.count_nonzero(~observed), first)
+
+    def _check(self, ensemble: Ensemble) -> None:
+        """Refuse an ensemble that the method cannot take, and parameters that do not fit it."""
+        self._check_support(ensemble)
+        self._check_number(ensemble.n_samples)
+        self._check_parameters(ensemble)
+
+    def _warn_of_unobserved(self, count: int, first: str = "") -> None:
+        """Say how many objects no partition observed."""
+        warn(
+            f"{count} objects are missing in every partition{first}: the ensemble says nothing about them, so "
+            "their label is -1 and their membership, if any, uniform.",
+            EvidenceWarning,
+        )
 
     def _constraints_of(
         self, links: tuple[Any, Any], observed: NDArray[np.bool_]
@@ -516,37 +523,15 @@ def _column_order(
     membership: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the columns kept, in order, and each object's most probable one in that order."""
-    n, k = membership.shape
-    labels, first = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
-    if largest_of_rows(membership, labels, first):
-        # Equal probabilities go to the first column, so the order of columns matters: the next column
-        # is one of the first object that no column so far takes.
-        top = membership == membership[np.arange(n), labels][:, np.newaxis]
-        first[:] = n
-        waiting = np.ones(len(labels), dtype=np.bool_)
-        while waiting.any():
-            head = int(np.argmax(waiting))
-            column = int(np.argmax(top[head]))
-            first[column] = head
-            waiting &= ~top[:, column]
-        order = _by_first(first, membership)
-        return order, top[:, order].argmax(axis=1)
-    order = _by_first(first, membership)
-    rank = np.empty(k, dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return order, rank[labels]
-
-
-def _by_first(first: NDArray[np.int64], membership: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Order columns by the first object of each; of the others by falling mass, if they hold any."""
-    found = np.flatnonzero(first < len(membership))
-    found = found[np.argsort(first[found], kind="stable")]
-    others = np.flatnonzero(first == len(membership))
-    if len(others) == 0:
-        return found
-    others = others[membership.max(axis=0)[others] > NOTHING]
-    heaviest = np.argsort(-membership.sum(axis=0)[others], kind="stable")
-    return np.concatenate([found, others[heaviest]])
+    numbers, sets, first = most_probable(membership)
+    held = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(membership))]
+    order, leading = by_first_object(
+        sets[held],
+        membership.shape[1],
+        lambda: (membership.max(axis=0), membership.sum(axis=0)),
+    )
+    labels: NDArray[np.int64] = sets[:, order[:leading]].argmax(axis=1)[numbers]
+    return order, labels
 
 
 def _columns(membership: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -558,13 +543,9 @@ def _columns(membership: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArra
     result = np.ascontiguousarray(membership)
     if width == k and (kept == np.arange(k)).all():
         return result
-    lost = np.setdiff1d(np.arange(k), kept)
     memory = result.reshape(-1)
     for start in range(0, n, _ROWS_AT_ONCE):
-        block = result[start : start + _ROWS_AT_ONCE]
-        rows = block[:, kept]
-        poorer = block[:, lost].any(axis=1)
-        rows[poorer] /= rows[poorer].sum(axis=1, keepdims=True)
+        rows = of_columns(result[start : start + _ROWS_AT_ONCE], kept)
         # The result has narrower rows: it is written behind the rows that are still to be read.
         memory[start * width : start * width + rows.size] = rows.reshape(-1)
     return memory[: n * width].reshape(n, width)

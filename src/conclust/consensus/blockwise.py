@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from conclust._labels import Missing, encode_labels, read_new_labels
 from conclust._random import seed_sequence
-from conclust._warnings import warn
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.sources import DaskLabels
 from conclust.blocks.store import LabelStore, is_blocked, stored
 from conclust.ensemble import as_ensemble
-from conclust.exceptions import EvidenceWarning, InputError
+from conclust.exceptions import InputError
 
 if TYPE_CHECKING:
     from conclust.consensus.base import ConsensusClusterer
@@ -50,9 +49,7 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
     seed = labels.stages.begin(_told(estimator), labels.fingerprint, seed)
     seen = as_ensemble(labels)  # what checks read of an ensemble, labels in blocks have
-    estimator._check_support(seen)
-    estimator._check_number(labels.n_samples)
-    estimator._check_parameters(seen)
+    estimator._check(seen)
     if estimator._reads_all(labels.n_samples):
         _fit_all(estimator, store)
         return
@@ -71,13 +68,8 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
     if store.of_dask:
         for name, value in _in_blocks(estimator).items():
             setattr(estimator, name, value.to_dask())
-    nowhere = labels.facts.n_unobserved
-    if nowhere:
-        warn(
-            f"{nowhere} objects are missing in every partition: the ensemble says nothing about them, so "
-            "their label is -1 and their membership, if any, uniform.",
-            EvidenceWarning,
-        )
+    if labels.facts.n_unobserved:
+        estimator._warn_of_unobserved(labels.facts.n_unobserved)
 
 
 def _fit_all(estimator: ConsensusClusterer, store: LabelStore) -> None:

@@ -14,7 +14,6 @@ the length of the step (``_kernels/pair_objective/factored/step.h``).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,7 +35,7 @@ from conclust.consensus.probabilistic.placements.factored_model import (
     whole_grams,
 )
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
-from conclust.consensus.probabilistic.solvers.factored import RELAXATION, VISIBLE, solved_sample
+from conclust.consensus.probabilistic.solvers.factored import VISIBLE, further, solved_sample
 from conclust.divergences import l2
 from conclust.ensemble import Ensemble, as_ensemble
 
@@ -307,13 +306,7 @@ class Descent:
         )
         gain, visible = -state.change, VISIBLE * abs(loss)
         slow = state.relaxation > 1.0 and (state.shortened or gain <= visible)
-        relaxation = 1.0 if slow else state.relaxation
-        least, most = RELAXATION
-        if not slow and state.gain > 0.0 and gain > visible:
-            share = gain / state.gain
-            best = 2.0 / (1.0 + math.sqrt(1.0 - math.sqrt(share))) if share < 1.0 else 1.0
-            if best >= least:
-                relaxation = max(relaxation, min(best, most))
+        relaxation = 1.0 if slow else further(state.relaxation, gain, state.gain, visible)
         # Steps that went too far say nothing of what plain ones would gain.
         done = not slow and (gain <= enough or state.residual <= self.stopping.tol_kkt)
         return replace(

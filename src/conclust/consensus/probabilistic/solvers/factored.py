@@ -25,7 +25,7 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.search.multistart import best_start
 from conclust.ensemble import Ensemble
 
-__all__ = ["RELAXATION", "VISIBLE", "WIDE", "Factored", "near_solution", "solved_sample"]
+__all__ = ["VISIBLE", "WIDE", "Factored", "further", "near_solution", "solved_sample"]
 
 # Starts are compared, and the paper's objective is estimated, on this many objects a cluster, within
 # bounds: more changes the choice rarely and costs each time.
@@ -184,13 +184,23 @@ def _descend(
     return trace, residual, n_iter, converged or residual <= stopping.tol_kkt
 
 
-class _Pace:
-    """Sweeps that go the further, the slower the objective falls: successive over-relaxation.
+def further(relaxation: float, gain: float, before: float, visible: float) -> float:
+    """Return how far the next sweep goes: the further, the slower the objective falls.
 
     If a plain sweep leaves the share r of the possible gain, steps of 2 / (1 + sqrt(1 - sqrt(r))) times
     the step to the minimiser leave the least (Young 1954). r is estimated by the gain of a sweep over the
-    gain of the sweep before.
+    gain of the sweep before; a gain that is not `visible` says nothing.
     """
+    if not (before > 0.0 and gain > visible):
+        return relaxation
+    share = gain / before
+    best = 2.0 / (1.0 + math.sqrt(1.0 - math.sqrt(share))) if share < 1.0 else 1.0
+    least, most = RELAXATION
+    return max(relaxation, min(best, most)) if best >= least else relaxation
+
+
+class _Pace:
+    """Sweeps with successive over-relaxation."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
@@ -217,13 +227,8 @@ class _Pace:
             self.relaxation = 1.0
             plain, residual, _ = solver.sweep(Y, *how)
             change += plain
-        least, most = RELAXATION
-        self.relaxation, self._usual = max(self.relaxation, self._usual), 1.0
-        if self._gain > 0.0 and -change > visible:
-            share = -change / self._gain
-            best = 2.0 / (1.0 + math.sqrt(1.0 - math.sqrt(share))) if share < 1.0 else 1.0
-            if best >= least:
-                self.relaxation = max(self.relaxation, min(best, most))
+        usual = max(self.relaxation, self._usual)
+        self.relaxation, self._usual = further(usual, -change, self._gain, visible), 1.0
         self._gain = -change
         return change, residual
 
