@@ -24,6 +24,8 @@ __all__ = ["__version__", *sorted(_HOMES), *_MODULES]
 
 def __getattr__(name: str) -> object:
     if name in _HOMES:
+        if name != "methods":  # first of all: what it keeps SciPy from importing
+            import_module("conclust._sklearn")
         value = getattr(import_module(_HOMES[name]), name)
     elif name in _MODULES:
         value = import_module(f"conclust.{name}")

@@ -215,7 +215,7 @@ def _add_cluster(commands: Any) -> None:
         parser,
         "result",
         _FILES
-        + ", features.csv, generator.npz (of members that label new points), borders.csv (--borders)",
+        + ", features.csv, generator.npz and placing.npz (of members that label new points), borders.csv (--borders)",
     )
     add_running(parser)
     parser.set_defaults(run=_run_cluster)

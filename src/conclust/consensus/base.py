@@ -173,7 +173,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             Ignored; there for scikit-learn's pipelines.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept. Taken by
-            AutoConsensus, EAC and LWEA.
+            AutoConsensus, EAC, LWEA, AddRemAdd and PCC with ``divergence="l2"``.
         **unknown : None
             There are no others: ``weights`` of partitions belong to the ensemble.
 
@@ -254,7 +254,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         name = type(self).__name__
         if not self._takes_constraints():
             raise UnsupportedEnsembleError(
-                f"{name} takes no must_link or cannot_link with these parameters. AutoConsensus, EAC and LWEA do."
+                f"{name} takes no must_link or cannot_link with these parameters. AutoConsensus, EAC, LWEA, "
+                "AddRemAdd and PCC(divergence='l2') do."
             )
         found = read_constraints(*links, len(observed))
         if found is None:

@@ -9,7 +9,8 @@ from typing import Any
 from conclust.generation.kinds import KINDS
 from conclust.report.decision import count, p_text
 from conclust.report.names import shown
-from conclust.results.result import IMPUTED, Reported
+from conclust.results.record import IMPUTED
+from conclust.results.result import Reported
 from conclust.selection.decision import numbers_tried
 
 __all__ = ["cited", "listed", "methods_text"]
@@ -101,7 +102,7 @@ def _data(found: Reported) -> str:
         what += f" with {count(record.features, 'feature')}"
     if record.categories:
         what += f" and {count(len(record.categories), 'column')} of categories ({listed(record.categories)})"
-    where = f" of {shown(record.source)}" if record.source else ""
+    where = f" of {shown(record.source.file)}" if record.source.file else ""
     text = f"{what[0].upper()}{what[1:]}{where}."
     filling = record.filling
     if filling is not None:

@@ -16,6 +16,7 @@ from conclust._sklearn import ConvergenceWarning
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.median.contraction import alone, contracted
 from conclust.consensus.median.search import (
     Evidence,
     Wanted,
@@ -132,7 +133,9 @@ class AddRemAdd(ConsensusClusterer):
     labels it is, up to a constant, the sum with the diagonal and nothing subtracted (in the
     "ensemble" criterion).
 
-    Objects with the same labels stay together. A missing label adds neither similarity nor shift.
+    Objects with the same labels stay together. Objects that ``fit(must_link=)`` puts together are one unit of all
+    moves, with the sum of their similarities; no extraction, transfer or fusion puts objects of ``cannot_link``
+    together. A missing label adds neither similarity nor shift.
     Noise adds the shift only. Soft partitions count with sums of products of probabilities.
 
     References
@@ -199,9 +202,15 @@ class AddRemAdd(ConsensusClusterer):
         if not ((isinstance(starts, str) and starts == "all") or (whole and int(self.starts) >= 1)):
             refuse("starts", "AddRemAdd", "an int in the range [1, inf) or 'all'", starts)
 
+    def _takes_constraints(self) -> bool:
+        return True
+
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
         draw = generator(self.random_state, "AddRemAdd")
         units = interchangeable(ensemble)
+        constraints = self._constraints
+        if constraints is not None:
+            units = alone(units, constraints)
         together = np.ones(int(ensemble.offsets[-1]))
         if self.criterion == "combined":
             mass = ensemble.cluster_sizes
@@ -212,7 +221,11 @@ class AddRemAdd(ConsensusClusterer):
         evidence = evidence_of(ensemble, units, together, shift)
         if self.scale_shift == "modularity":
             evidence = _modularity(evidence)
-        chosen = sample(units, draw, self.n_clusters or 0)
+        among = None
+        if constraints is not None:
+            units, evidence = contracted(units, evidence, constraints)
+            among = np.unique(units.inverse[constraints.touched])
+        chosen = sample(units, draw, self.n_clusters or 0, among)
         few = self.n_clusters is None or self.n_clusters < len(chosen)
         extraction = _extract(evidence.some(chosen), self.starts, draw) if few else None
         if extraction is not None and self.n_clusters is None and not self.refine:
@@ -259,6 +272,11 @@ def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -
     """Take out one cluster after the other; return the labels of the units."""
     similarity = evidence.dense()
     m = len(similarity)
+    if len(evidence.apart):
+        # Whatever else a unit is similar to, it is not added to one that it is kept apart from.
+        one, other = evidence.apart.T
+        far = -4.0 * (1.0 + float(evidence.mass.sum()) * float(np.abs(similarity).max(initial=0.0)))
+        similarity[one, other] = similarity[other, one] = far
     alive = np.ones(m, dtype=np.uint8)
     members = np.empty(m, dtype=np.uint8)
     labels = np.full(m, -1)

@@ -32,9 +32,11 @@ from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
 from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
 from conclust.consensus.probabilistic.solvers.landmark_blocks import place_blocks
+from conclust.consensus.probabilistic.solvers.linked import linked
 from conclust.divergences import Divergence, is_squared, read_divergence
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
+from conclust.exceptions import InputError
 
 __all__ = ["PCC"]
 
@@ -251,11 +253,30 @@ class PCC(PairObjectiveClusterer):
             known = self._all_pairs(ensemble, run)
         problem = Problem(ensemble, k, divergence, known)
         solution = self._solve(name, problem, run)
+        if self._constraints is not None:
+            self._refuse_unseen(ensemble)
+            stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
+            solution = linked(problem, solution, self._constraints, stopping, run)
         self.objective_constant_ = solution.constant
         Y = solution.membership
         self._placement = solution.placement or placement_of(problem, Y, run)
         self._tell(solution)
         return Y
+
+    def _takes_constraints(self) -> bool:
+        squares = is_squared(read_divergence(self.divergence, "PCC"))
+        return squares and self.solver in ("auto", "factored") and self.pairs is None
+
+    def _refuse_unseen(self, ensemble: Ensemble) -> None:
+        """Refuse constraints on objects that only partitions of weight 0 observed: their rows are uniform."""
+        assert self._constraints is not None
+        seen = ensemble.present[:, ensemble.partition_weights > 0].any(axis=1)
+        unseen = np.flatnonzero(self._constraints.touched & ~seen)
+        if len(unseen):
+            raise InputError(
+                f"{len(unseen)} objects in must_link or cannot_link are observed by partitions of weight 0 only. Leave "
+                "these pairs out."
+            )
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
