@@ -17,6 +17,7 @@ from sklearn.datasets import load_iris, make_blobs
 
 from conclust import ConsensusClustering, Ensemble, EnsembleGenerator, _spreadsheets
 from conclust.cli import consensus, main, refusals
+from conclust.cli.parser import build_parser
 from conclust.cli.refusals import with_option
 from conclust.exceptions import EvidenceWarning, ParameterError
 from conclust.results.record import write_record
@@ -193,6 +194,19 @@ def test_an_ensemble_of_two_kinds_is_made_recorded_and_told(tmp_path, out):
     assert main(["report", str(out), "-q"]) == 0
     page = (out / "report.html").read_text()
     assert "random numbers of clusters and spectral clustering on landmarks" in page
+
+
+@pytest.mark.parametrize("kinds", ["auto", "density", "graph+kmeans", "spherical+kmeans+spectral"])
+def test_kinds_of_members_are_joined_by_plus(kinds):
+    parsed = build_parser().parse_args(["cluster", "x.csv", "--generator", kinds])
+    assert parsed.generator == kinds
+
+
+@pytest.mark.parametrize("kinds", ["", "kmens", "kmeans+", "auto+kmeans", "kmeans+mixed"])
+def test_other_kinds_of_members_are_refused(kinds, capsys):
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["cluster", "x.csv", "--generator", kinds])
+    assert "choose from" in capsys.readouterr().err
 
 
 def test_members_under_random_metrics(tmp_path, out):

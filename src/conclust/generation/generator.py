@@ -27,11 +27,11 @@ from conclust.exceptions import InputError
 from conclust.generation.cache import MemberCache, blocks_digest, open_cache, points_digest
 from conclust.generation.communities import NeighbourRecipe
 from conclust.generation.finished import describe, labelling_of, type_for
-from conclust.generation.kinds import is_named, settings_for
+from conclust.generation.kinds import METHODS, is_named, settings_for
 from conclust.generation.labelling import Labelling, over_chunks, scaled
 from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.neighbour_options import read_graph
-from conclust.generation.plan import METHODS, Plan, fitted_on, make_plan, refuse_method
+from conclust.generation.plan import Plan, fitted_on, make_plan, refuse_method
 from conclust.generation.points import read_points
 from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
 from conclust.generation.running import Progress, run_tasks
