@@ -25,30 +25,6 @@ CONCLUST_CLONES void add_risen(const std::int32_t* counts, const double* f, std:
     }
 }
 
-// Columns that are summed in registers, for all rows; rows and sums have room for a multiple of it.
-constexpr std::size_t together = 8;
-
-// Adds the weighted rows, in their order, of `used` columns (and of those up to a multiple of `together`).
-CONCLUST_CLONES void add_rows(const double* table, const std::size_t* at, const double* weights,
-                              std::size_t rows, std::size_t used, double* to) {
-    for (std::size_t first = 0; first < used; first += together) {
-        double sums[together];
-        for (std::size_t k = 0; k < together; ++k) {
-            sums[k] = to[first + k];
-        }
-        for (std::size_t row = 0; row < rows; ++row) {
-            const double* const from = table + at[row] + first;
-            const double weight = weights[row];
-            for (std::size_t k = 0; k < together; ++k) {
-                sums[k] += weight * from[k];
-            }
-        }
-        for (std::size_t k = 0; k < together; ++k) {
-            to[first + k] = sums[k];
-        }
-    }
-}
-
 CONCLUST_INLINE double ratio(double part, double whole, double least) {
     return whole > least ? part / whole : 0.0;
 }
@@ -420,36 +396,16 @@ void LossSearch::score(const Code* codes, std::size_t unit) {
     };
     if (by_factors()) {
         double base = 0.0;  // of squares: m^2, which all clusters have
-        row_at_.clear();
-        row_weight_.clear();
-        const auto list = [&](std::size_t at, double weight) {
-            row_at_.push_back(at * stride_);
-            row_weight_.push_back(weight);
-            base += weight;
-        };
         for (std::size_t g = 0; g < group_first_.size(); ++g) {
             if (row[group_first_[g]] != missing_code<Code>) {
-                list(clusters + g, group_factor_[g]);
+                add(clusters + g, group_factor_[g], score_.data());
+                base += group_factor_[g];
             }
         }
         for (std::size_t s = 0; s < view_.m; ++s) {
             if (row[s] < first_reserved_code<Code>) {
-                list(view_.first_cluster(s) + row[s], both_factor_[s]);
-            }
-        }
-        if (squares() || mass == 1) {
-            if (squares()) {
-                for (double& weight : row_weight_) {
-                    weight *= m;
-                }
-            }
-            std::fill(score_.begin(), score_.end(), 0.0);
-            add_rows(deltas_.data(), row_at_.data(), row_weight_.data(), row_at_.size(), used_,
-                     score_.data());
-        } else {
-            for (std::size_t each = 0; each < row_at_.size(); ++each) {
-                add_risen(counts_.data() + row_at_[each], f_.data(), mass, row_weight_[each], used_,
-                          score_.data());
+                add(view_.first_cluster(s) + row[s], both_factor_[s], score_.data());
+                base += both_factor_[s];
             }
         }
         new_score_ = base * f_[mass];
@@ -506,12 +462,8 @@ double LossSearch::score_of(const Code* codes, std::size_t unit, std::size_t clu
     const Code* const row = codes + unit * view_.m;
     const std::int64_t mass = mass_[unit], lower = sign > 0 ? 0 : -mass;
     const std::size_t clusters = view_.n_clusters();
-    const bool one = mass == 1 && !squares();
     const auto rise = [&](std::size_t at) {
         const std::int64_t count = counts_[at * stride_ + cluster] + lower;
-        if (one) {
-            return step_[static_cast<std::size_t>(count)];
-        }
         return f_[static_cast<std::size_t>(count + mass)] - f_[static_cast<std::size_t>(count)];
     };
     double sum = 0.0;

@@ -136,8 +136,6 @@ class LossSearch {
     std::vector<double> deltas_;  // rows x stride: step_ of them
     std::vector<double> first_, both_;  // A_s, J_s; only of losses that are not linear
     std::vector<double> score_, term_, group_term_, saved_;
-    std::vector<std::size_t> row_at_;  // of the table, and their weights: what a unit is scored by
-    std::vector<double> row_weight_;
     double new_score_ = 0.0;
     std::size_t used_ = 0, stride_ = 0,
                 live_ = 0;  // places of clusters, room for them, clusters with units
