@@ -12,7 +12,7 @@ from conclust._storage import entry_of, write_json
 from conclust._versions import RESULT_FORMAT, versions
 from conclust.confidence import ClusterGaps
 from conclust.consensus.auto.number import Support
-from conclust.consensus.base import Method
+from conclust.consensus.method import Method
 from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError

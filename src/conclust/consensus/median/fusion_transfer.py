@@ -35,6 +35,9 @@ class MedianPartition(ConsensusClusterer):
     with c_ij the number of partitions that put i and j together, and N_ij the number that observed
     both: clusters hold pairs that a majority puts together. The number of clusters emerges [1]_.
 
+    The disagreements are Binder's loss with equal costs: for draws of a posterior see :class:`conclust.BayesEstimate`,
+    whose default, the variation of information, makes fewer clusters of one object.
+
     Parameters
     ----------
     n_init : int, default=10
