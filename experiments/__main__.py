@@ -30,6 +30,8 @@ NAMES = (
     "default.members",
     "default.weights",
     "default.scale",
+    "default.answer",
+    "default.settle",
     "selection.number",
     "confidence.ranking",
     "borders.level",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import add_rem_add
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import ConvergenceWarning
-from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.contraction import alone, contracted
@@ -75,7 +76,7 @@ class AddRemAdd(ConsensusClusterer):
         `n_clusters` is None. False: the extraction alone, as in the papers.
     n_init : int, default=10
         Starts of the local search of each of two kinds, besides the extraction and the fusion of
-        single objects: the best partitions of the ensemble, and random ones.
+        single objects: the best partitions of the ensemble, and random ones; at least 0.
     max_iter : int, default=100
         Maximum number of passes of transfers over the objects from one start.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -168,6 +169,7 @@ class AddRemAdd(ConsensusClusterer):
         cost="n N K a pass",
         citation="Mirkin and Shestakov 2014, Clusters, Orders, and Trees",
     )
+    parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
     def __init__(
         self,
@@ -195,16 +197,10 @@ class AddRemAdd(ConsensusClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        owner = "AddRemAdd"
-        check_option(self.criterion, "criterion", owner, Criterion)
-        check_option(self.scale_shift, "scale_shift", owner, ScaleShift)
         starts: object = self.starts
         whole = isinstance(starts, Integral) and not isinstance(starts, bool)
         if not ((isinstance(starts, str) and starts == "all") or (whole and int(self.starts) >= 1)):
-            refuse("starts", owner, "an int in the range [1, inf) or 'all'", starts)
-        check_bool(self.refine, "refine", owner)
-        check_int(self.n_init, "n_init", owner, low=0)
-        check_int(self.max_iter, "max_iter", owner)
+            refuse("starts", "AddRemAdd", "an int in the range [1, inf) or 'all'", starts)
 
     def _takes_constraints(self) -> bool:
         return True

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
-from conclust._validation import check_int, check_option, check_real, refuse
+from conclust._validation import check_option, refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
-from conclust.consensus.pairs import check_pairs
 from conclust.consensus.probabilistic.estimator import (
     Granularity,
     PairObjectiveClusterer,
@@ -196,6 +196,10 @@ class PCC(PairObjectiveClusterer):
         blocks=True,
     )
 
+    parameters: ClassVar[Parameters] = {
+        "solver": lambda value, owner: check_option(value, "solver", owner, ("auto", *SOLVERS))
+    }
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -231,15 +235,7 @@ class PCC(PairObjectiveClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         divergence = read_divergence(self.divergence, "PCC")
-        check_option(self.solver, "solver", "PCC", ("auto", *SOLVERS))
-        check_pairs(self.pairs, "PCC")
-        self._check_granularity()
-        check_int(self.n_init, "n_init", "PCC")
-        check_int(self.max_iter, "max_iter", "PCC")
-        check_real(self.tol, "tol", "PCC")
-        check_real(self.tol_kkt, "tol_kkt", "PCC")
-        if isinstance(self.init, str):
-            check_option(self.init, "init", "PCC", StartName)
+        super()._check_parameters(ensemble)
         k = bound_of(self, ensemble)
         choose(self.solver, divergence, self.pairs, ensemble.n_samples, k, "PCC")
 
