@@ -107,7 +107,8 @@ def read_network(graph: Any) -> Network:
     if hasattr(graph, "columns") and hasattr(
         graph, "to_numpy"
     ):  # pandas, polars: columns of their own types
-        columns = [graph[name].to_list() for name in graph.columns]
+        frame: Any = graph
+        columns = [frame[name].to_list() for name in frame.columns]
         return _of_names(list(zip(*columns, strict=True)), None)
     return _of_names(list(graph), None)
 
