@@ -104,9 +104,8 @@ def read_network(graph: Any) -> Network:
         raise InputError(f"{_EXPECTED} Got {type(graph).__name__} instead.")
     if isinstance(graph, np.ndarray):
         return _of_array(graph)
-    if hasattr(graph, "columns") and hasattr(
-        graph, "to_numpy"
-    ):  # pandas, polars: columns of their own types
+    if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
+        # Of pandas or polars: columns of their own types.
         frame: Any = graph
         columns = [frame[name].to_list() for name in frame.columns]
         return _of_names(list(zip(*columns, strict=True)), None)
