@@ -130,6 +130,7 @@ stale: setup
 	$(BIN)/python -m experiments.stale
 
 docs: $(VENV)/.docs
+	$(BIN)/python -m tools.public_names
 	$(BIN)/python -m tools.methods_table
 	$(BIN)/python -m tools.site_pages
 	$(BIN)/python -m tools.site_pictures

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from conclust._labels import (
     missing_code,
     read_new_labels,
 )
+from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, validate_data
 from conclust._validation import (
@@ -32,6 +32,8 @@ from conclust.blocks.finishing import NOTHING
 from conclust.blocks.store import is_blocked
 from conclust.consensus.blockwise import fit_blocks, placed_blocks
 from conclust.consensus.constraints import Constraints, read_constraints
+from conclust.consensus.method import Method, NumberNeeded
+from conclust.consensus.registry import methods
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.exceptions import (
     EvidenceWarning,
@@ -50,66 +52,21 @@ __all__ = [
 ]
 
 
-NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
-
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "weights go with the ensemble, one for each partition: cc.Ensemble(labels, weights=w)"
-
-
-@dataclass(frozen=True)
-class Method:
-    """The needs, inputs and results of a consensus method. Every estimator carries one as ``method``.
-
-    Parameters
-    ----------
-    title : str
-        Name in the literature.
-    n_clusters : {"exact", "upper bound", "optional", "emerges"}
-        Whether the number of clusters must be known: exactly, as a bound, or not.
-    membership : bool
-        Whether it gives probabilities over clusters, or labels only.
-    missing : bool
-        Whether it takes objects that some partitions did not observe, with its default parameters.
-    weights : bool
-        Whether the weights of the partitions count.
-    soft_members : bool
-        Whether it takes partitions that are memberships themselves.
-    cost : str
-        Time in n objects, N partitions, T clusters of all partitions, K clusters of the consensus.
-    citation : str
-        Authors, year, where.
-    missing_with : str, default=""
-        Where parameters decide about missing labels: those with which it takes them.
-    blocks : bool, default=False
-        Whether it reads labels in blocks (:class:`conclust.blocks.LabelStore`), of more objects than fit
-        into the memory.
-    estimator : str, default=""
-        Name of the class; filled in by :func:`conclust.methods`.
-    """
-
-    title: str
-    n_clusters: NumberNeeded
-    membership: bool
-    missing: bool
-    weights: bool
-    soft_members: bool
-    cost: str
-    citation: str
-    missing_with: str = ""
-    blocks: bool = False
-    estimator: str = ""
 
 
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the consensus estimators.
 
-    A subclass checks its parameters in ``_check_parameters`` and finds the consensus of the
-    objects that at least one partition observed in ``_fit``. The rest is here, so that it is the
+    A subclass declares in ``parameters`` the ranges that its signature does not tell, and finds the
+    consensus of the objects that at least one partition observed in ``_fit``. The rest is here, so that it is the
     same for all: `X` is a label matrix or an Ensemble, labels are int64, consecutive from 0 by
     first appearance, and an object missing everywhere gets -1 with a warning.
     """
 
     method: ClassVar[Method]
+    parameters: ClassVar[Parameters] = {}
     n_clusters: Any  # as it was given, where the method has it; checked before the fit
     missing: Missing
     verbose: int = 0  # silent where the method has no such parameter
@@ -134,9 +91,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 )
             raise AttributeError(reason, name=name, obj=self)
 
-    @abstractmethod
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        """Raise ParameterError for parameters that do not fit the ensemble (already observed)."""
+        """Raise ParameterError for parameters that fit neither each other nor the observed ensemble."""
 
     @abstractmethod
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
@@ -173,7 +129,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             Ignored; there for scikit-learn's pipelines.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept. Taken by
-            AutoConsensus, EAC and LWEA.
+            AutoConsensus, EAC, LWEA, AddRemAdd and PCC with ``divergence="l2"``.
         **unknown : None
             There are no others: ``weights`` of partitions belong to the ensemble.
 
@@ -194,6 +150,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             If the method takes no missing labels or no soft members, and the ensemble has them.
         """
         refuse_arguments(unknown, f"{type(self).__name__}.fit", _WEIGHTS)
+        check_parameters(self)
         with fitting(self):
             began = time.monotonic()
             self._forget()
@@ -245,7 +202,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         name = type(self).__name__
         if not self._takes_constraints():
             raise UnsupportedEnsembleError(
-                f"{name} takes no must_link or cannot_link with these parameters. AutoConsensus, EAC and LWEA do."
+                f"{name} takes no must_link or cannot_link with these parameters. AutoConsensus, EAC, LWEA, "
+                "AddRemAdd and PCC(divergence='l2') do."
             )
         found = read_constraints(*links, len(observed))
         if found is None:
@@ -489,7 +447,6 @@ class PlacingClusterer(SoftConsensusClusterer):
 def _those_that(kind: type[ConsensusClusterer]) -> str:
     """Name the public estimators of a kind."""
     import conclust
-    from conclust.consensus.registry import methods
 
     names = [method.estimator for method in methods()]
     names = [name for name in names if issubclass(getattr(conclust, name), kind)]
@@ -498,8 +455,6 @@ def _those_that(kind: type[ConsensusClusterer]) -> str:
 
 def _in_blocks() -> list[str]:
     """Name the public estimators that read labels in blocks."""
-    from conclust.consensus.registry import methods
-
     return [method.estimator for method in methods() if method.blocks]
 
 
