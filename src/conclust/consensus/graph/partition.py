@@ -156,6 +156,7 @@ def partition_graph(
         if is_sparse(W) and n <= _WHOLE_UP_TO and W.nnz >= _WHOLE * n * n:
             W = W.toarray()
         starts = _filled_starts(rows, k, mass, capacity, seeds)
+        refinement = _Refinement(W, k, mass, capacity)
         if method == "metis":
             found = [next(starts)]
             stage("METIS")
@@ -166,12 +167,9 @@ def partition_graph(
                     found.append(labels)
         else:
             stage("refinement of the cut")
-            found = [
-                _refined(W, labels, k, mass, capacity)
-                for labels in tracked(starts, "starts", n_init)
-            ]
+            found = [refinement.of(labels) for labels in tracked(starts, "starts", n_init)]
         heaviest = float((W.data if is_sparse(W) else W).max())
-        labels, cut = _best(found, [cut_weight(W, labels) for labels in found], heaviest)
+        labels, cut = _best(found, [refinement.cut(labels) for labels in found], heaviest)
     return GraphPartition(labels, cut, capacity)
 
 
@@ -360,33 +358,49 @@ def _fill(
     return labels
 
 
-def _refined(
-    W: Any, labels: NDArray[np.int64], k: int, mass: NDArray[np.float64], capacity: float
-) -> NDArray[np.int64]:
-    """Refine; then again from parts with more room, filled back into the capacities.
+class _Refinement:
+    """Refines starts of one graph. Starts often lead to the same parts: these are refined and weighed once."""
 
-    Where parts are full a single move finds no room, and refinement ends early.
-    """
-    found = [_moved(W, labels, k, mass, capacity)]
-    mean = float(mass.sum()) / k
-    for room in _ROOMS if len(labels) <= _ROOMS_UP_TO else ():
-        if room * mean > capacity:
-            loose = _moved(W, found[-1].copy(), k, mass, room * mean)
-            ties = np.asarray(W @ np.eye(k)[loose]) / np.where(mass > 0, mass, 1.0)[:, None]
-            found.append(_moved(W, _fill(ties, mass, capacity), k, mass, capacity))
-    return found[0] if len(found) == 1 else min(found, key=lambda labels: cut_weight(W, labels))
+    def __init__(self, W: Any, k: int, mass: NDArray[np.float64], capacity: float) -> None:
+        self._W, self._k, self._mass, self._capacity = W, k, mass, capacity
+        self._moves: dict[tuple[bytes, float], NDArray[np.int64]] = {}
+        self._cuts: dict[bytes, float] = {}
 
+    def of(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Refine; then again from parts with more room, filled back into the capacities.
 
-def _moved(
-    W: Any, labels: NDArray[np.int64], k: int, mass: NDArray[np.float64], capacity: float
-) -> NDArray[np.int64]:
-    """Refine by single moves, in place; return the labels."""
-    refiner = _refiner(labels, k, mass, capacity)
-    if is_sparse(W):
-        refiner.sparse(W.indptr, W.indices, W.data, labels)
-    else:
-        refiner.dense(W, labels)
-    return labels
+        Where parts are full a single move finds no room, and refinement ends early.
+        """
+        found = [self._moved(labels, self._capacity)]
+        mean = float(self._mass.sum()) / self._k
+        for room in _ROOMS if len(labels) <= _ROOMS_UP_TO else ():
+            if room * mean > self._capacity:
+                loose = self._moved(found[-1], room * mean)
+                each = np.where(self._mass > 0, self._mass, 1.0)[:, None]
+                ties = np.asarray(self._W @ np.eye(self._k)[loose]) / each
+                filled = _fill(ties, self._mass, self._capacity)
+                found.append(self._moved(filled, self._capacity))
+        return found[0] if len(found) == 1 else min(found, key=self.cut)
+
+    def cut(self, labels: NDArray[np.int64]) -> float:
+        """Return `cut_weight`."""
+        key = labels.tobytes()
+        if key not in self._cuts:
+            self._cuts[key] = cut_weight(self._W, labels)
+        return self._cuts[key]
+
+    def _moved(self, labels: NDArray[np.int64], capacity: float) -> NDArray[np.int64]:
+        """Refine by single moves."""
+        key = labels.tobytes(), capacity
+        if key not in self._moves:
+            moved = labels.copy()
+            refiner = _refiner(moved, self._k, self._mass, capacity)
+            if is_sparse(self._W):
+                refiner.sparse(self._W.indptr, self._W.indices, self._W.data, moved)
+            else:
+                refiner.dense(self._W, moved)
+            self._moves[key] = moved
+        return self._moves[key]
 
 
 def _refined_hypergraph(
