@@ -23,6 +23,11 @@ def test_features_of_no_cluster_are_none():
     np.testing.assert_allclose(shown.difference, only.difference)
 
 
+def test_gaps_of_no_cluster_are_none():
+    found = cc.confidence.cluster_gaps(POINTS, np.full(12, -1), n_jobs=1)
+    assert found.dip.shape == found.neighbours.shape == (0, 0)
+
+
 def test_shares_of_denormal_numbers_are_at_most_1():
     found = cc.evidence.frequencies([1.0, 5e-324], [5e-324, 5e-324])
     np.testing.assert_array_equal(found, [1.0, 1.0])
@@ -48,6 +53,21 @@ def test_a_largest_number_of_modes_above_the_draws_is_theirs():
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
+        (
+            lambda: cc.ConsensusClustering().fit({"a": POINTS}),
+            InputError,
+            "Points must form a matrix .* Got dict: MultiViewGenerator",
+        ),
+        (
+            lambda: cc.plotting.flow_diagram({"a": [1, 2]}),
+            InputError,
+            "The keys must be numbers of clusters. Got",
+        ),
+        (
+            lambda: cc.Ensemble.from_communities([[[0, 1]]], nodes=[[1, 2], [3]]),
+            InputError,
+            "The 'nodes' must be a list of nodes. Got a list that holds a collection.",
+        ),
         (
             lambda: cc.QMI(2, max_iter=10**30).fit(LABELS),
             ParameterError,

@@ -36,6 +36,8 @@ def read_communities(runs: Iterable[Any], nodes: Iterable[Hashable] | None) -> N
     if not read:
         raise InputError(f"{_EXPECTED} Got no run.")
     order = _sorted_nodes(read) if nodes is None else list(nodes)
+    if not all(isinstance(node, Hashable) for node in order):
+        raise InputError("The 'nodes' must be a list of nodes. Got a list that holds a collection.")
     place = {node: i for i, node in enumerate(order)}
     if len(place) < len(order):
         raise InputError(

@@ -34,6 +34,8 @@ __all__ = [
     "code_labels",
     "code_type",
     "collected",
+    "draws_hint",
+    "draws_in_rows",
     "encode_labels",
     "first_appearance",
     "indicator_of",
@@ -61,6 +63,8 @@ _BLOCK_CELLS = 1 << 22
 # Names in at most this number of rows, with three times more columns or beyond, look like clusterings given
 # as rows.
 _FEW_ROWS = 5
+# Smaller matrices may number the clusters of all rows by first appearance by chance.
+_FEW_DRAWS = 10
 # What becomes of -1 and -2 where labels are turned into text or categories.
 _RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE}
 _LARGEST = np.iinfo(np.int64).max
@@ -208,6 +212,31 @@ def runs_in_a_list(labels: Any) -> bool:
         return False
     return all(
         hasattr(one, "__array__") and np.ndim(one) == 1 and len(one) > len(labels) for one in labels
+    )
+
+
+def draws_in_rows(labels: Any, n: int, m: int) -> bool:
+    """Tell whether each row of a label matrix (n, m) numbers its clusters by first appearance, as draws of a partition do.
+
+    Then the first column is constant: a partition in one cluster, if rows were objects.
+    """
+    if n < _FEW_DRAWS or m < _FEW_DRAWS:
+        return False
+    array = np.asarray(labels)
+    if array.dtype.kind not in "iu" or array.shape != (n, m) or array[0, 0] not in (0, 1):
+        return False
+    if (array[:, 0] != array[0, 0]).any():
+        return False
+    highest = np.maximum.accumulate(array, axis=1)
+    by_appearance = (array[:, 1:] <= highest[:, :-1] + 1).all() and array.min() >= array[0, 0]
+    return bool(by_appearance and (highest[:, -1] > array[0, 0] + 1).any())
+
+
+def draws_hint(n: int, m: int) -> str:
+    """Return what to say of such a matrix, read as n objects in m partitions."""
+    return (
+        f"The labels are read as {n} objects in {m} partitions, but each of the {n} rows numbers its clusters by first "
+        f"appearance, as draws of a partition of {m} objects do. If each row is a draw, use Ensemble.from_draws(labels)."
     )
 
 

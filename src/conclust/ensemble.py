@@ -28,6 +28,8 @@ from conclust._labels import (
     code_labels,
     code_type,
     collected,
+    draws_hint,
+    draws_in_rows,
     encode_labels,
     noise_code,
     read_new_labels,
@@ -154,6 +156,8 @@ class Ensemble(DrawsReader, TablesReader, Derived):
         self._set(code_labels(labels, missing=missing), weights, None)
         if runs_in_a_list(labels):
             warn(runs_hint(*self.shape), OrientationWarning)
+        elif draws_in_rows(labels, *self.shape):
+            warn(draws_hint(*self.shape), OrientationWarning)
 
     @classmethod
     def from_memberships(
@@ -627,8 +631,10 @@ def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
         return cast("Ensemble", labels)
     labels = collected(labels)
     ensemble = Ensemble(labels, missing=missing)
-    if not runs_in_a_list(labels) and clusterings_as_rows(labels, *ensemble.shape):
-        n, m = ensemble.shape
+    n, m = ensemble.shape
+    if runs_in_a_list(labels) or draws_in_rows(labels, n, m):
+        return ensemble  # which has said so
+    if clusterings_as_rows(labels, n, m):
         warn(
             f"The labels have {n} rows and {m} columns, and are read as {n} objects in {m} partitions. "
             f"If each row is a clustering of {m} objects, pass the transpose: numpy.transpose(labels). "

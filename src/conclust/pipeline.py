@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any, Literal, NoReturn, Self, cast
 
 import numpy as np
@@ -244,6 +245,11 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                     if "random_state" in part.get_params(deep=False):
                         part.set_params(random_state=seed)
             self._held_out_seed = seeds[2]
+            if isinstance(X, Mapping | Set):
+                raise InputError(
+                    f"Points must form a matrix of shape (n_samples, n_features). Got {type(X).__name__}: "
+                    "MultiViewGenerator makes members of a dict of views, pandas.DataFrame a table of a dict of columns."
+                )
             check_column_names(X)
             validate_data(self, X, skip_check_array=True)
             if isinstance(consensus, ConsensusClusterer):

@@ -112,3 +112,33 @@ def test_clusterings_in_a_list_are_told_how_to_stand():
         cc.Ensemble(np.column_stack(runs))
         cc.Ensemble([row.tolist() for row in runs])  # written out: rows
         cc.Ensemble(list(np.column_stack(runs)))  # one row per object
+
+
+def test_draws_in_rows_are_recognised_whatever_their_number():
+    rng = np.random.default_rng(0)
+    draws = rng.integers(0, 4, (200, 15))
+    by_appearance = np.array([_numbered(draw) for draw in draws])
+    for base in (0, 1):
+        with pytest.warns(
+            OrientationWarning, match=r"200 objects in 15 .*from_draws\(labels\)"
+        ) as told:
+            ensemble = cc.Ensemble(by_appearance + base)
+        assert ensemble.shape == (200, 15)
+        assert told[0].filename == __file__
+    with pytest.warns(OrientationWarning) as told:
+        cc.EAC(2).fit(by_appearance)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OrientationWarning)
+        assert cc.Ensemble.from_draws(by_appearance).shape == (15, 200)
+        cc.Ensemble(by_appearance.T)
+        cc.Ensemble(draws)
+        # Cuts of a tree at 1, 2, ... clusters: the first column is constant, too.
+        tree = cc.EAC().fit(draws).linkage_matrix_
+        cc.Ensemble(np.column_stack([cc.consensus.linkage.cut(tree, k) for k in range(1, 12)]))
+
+
+def _numbered(labels):
+    """Return labels numbered by first appearance."""
+    seen = {}
+    return [seen.setdefault(label, len(seen)) for label in labels]

@@ -174,8 +174,10 @@ def _neighbours(
     points: NDArray[np.float64], groups: Sequence[NDArray[np.int64]]
 ) -> NDArray[np.bool_]:
     """Return which clusters are Gabriel neighbours."""
-    centres = np.array([points[group].mean(axis=0) for group in groups]).reshape(len(groups), -1)
-    centred = centres - centres.mean(axis=0) if len(groups) else centres
+    if not groups:
+        return np.zeros((0, 0), dtype=np.bool_)
+    centres = np.array([points[group].mean(axis=0) for group in groups])
+    centred = centres - centres.mean(axis=0)
     return gabriel_neighbours(centred @ centred.T)
 
 

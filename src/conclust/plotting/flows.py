@@ -15,6 +15,7 @@ from conclust.contingency import read_labels
 from conclust.exceptions import InputError
 from conclust.matching import assign
 from conclust.plotting.figures import axes
+from conclust.plotting.numbers import numbers_of_clusters
 from conclust.plotting.style import (
     COLUMN,
     GREY,
@@ -122,7 +123,7 @@ def tracking_of(partitions: Any) -> Tracking:
             "Expected a Selection, or a dict of numbers of clusters to labels. Got "
             f"{type(partitions).__name__}."
         )
-    k = np.array(sorted(given), dtype=np.int64)
+    k = numbers_of_clusters(given)
     codes = [np.maximum(read_labels(given[number], f"partitions[{number}]")[0], -1) for number in k]
     if len({len(labels) for labels in codes}) > 1:
         raise InputError(

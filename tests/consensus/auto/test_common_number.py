@@ -1,10 +1,13 @@
 """AutoConsensus on partitions that all have the same number of clusters."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from conclust import AutoConsensus, Ensemble
-from conclust.consensus.auto.number import common_number
+from conclust import LWEA, AutoConsensus, Ensemble
+from conclust.consensus.linkage.dendrogram import common_number
+from conclust.exceptions import EnsembleWarning
 
 N = 120
 
@@ -75,3 +78,22 @@ def test_common_number():
     assert common_number(Ensemble(other)) is None
     assert common_number(Ensemble(other, weights=[1, 1, 1, 0])) == 4
     assert common_number(Ensemble(np.zeros((5, 3), dtype=int))) is None
+
+
+def test_lwea_by_lifetime_finds_no_more_clusters_than_a_partition_has():
+    labels = np.random.default_rng(0).integers(0, 15, (N, 27))
+    with pytest.warns(
+        EnsembleWarning, match=r"All partitions have 15 .* n_clusters=15 to choose"
+    ) as told:
+        model = LWEA().fit(labels)
+    assert told[0].filename == __file__
+    # The longest of the lifetimes of 2 to 15 clusters.
+    assert model.n_clusters_ == 2 + int(np.argmax(model.lifetimes_[:14])) <= 15
+    assert np.argmax(model.lifetimes_) > 13
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lwea_by_lifetime_finds_as_many_clusters_as_agree(seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert LWEA().fit(moved(4, 0.05, seed)).n_clusters_ == 4

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.consensus.auto.straddling import straddling
-from conclust.consensus.linkage.dendrogram import cut, lifetimes
+from conclust.consensus.linkage.dendrogram import common_number, cut, lifetimes
 from conclust.ensemble import Ensemble
 
-__all__ = ["Support", "alternatives_of", "best_number", "common_number", "reason_of"]
+__all__ = ["Support", "alternatives_of", "best_number", "reason_of"]
 
 # Settled by experiments/default/suite.py, on sets of the seeds named there.
 # Borders with a straddling above this, relative to chance, do not count: clouds of points without clusters
@@ -30,8 +30,6 @@ _NOTHING = 0.02
 # evenness of the clusters below this. Settled by experiments/default/members.py too, on three of its sets.
 _EVEN = 0.75
 _MOST = 60
-# Fewer partitions with the same number of clusters may have it by coincidence.
-_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -111,25 +109,6 @@ def best_number(
         if supports[-1].support > best:
             best, number = supports[-1].support, K
     return number if _there_are_clusters(supports) else without_support, supports
-
-
-def common_number(ensemble: Ensemble) -> int | None:
-    """Return the number of clusters that all partitions have, if it is the same.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The members. Partitions without weight do not count.
-
-    Returns
-    -------
-    int or None
-        None: the numbers differ, they are below 2, or there are fewer than three partitions.
-    """
-    counts = ensemble.cluster_counts[ensemble.partition_weights > 0]
-    if len(counts) < _FEW or counts[0] < 2 or (counts != counts[0]).any():
-        return None
-    return int(counts[0])
 
 
 def _plain(life: float, across: float) -> float:

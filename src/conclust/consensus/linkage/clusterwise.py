@@ -90,11 +90,11 @@ class ClusterTree:
             lives[place] = max(0.0, lives[place] - self.born)
         return lives
 
-    def cut(self, n_clusters: int | None) -> NDArray[np.int64]:
-        """Cut into so many clusters; None: into those with the longest lifetime."""
+    def cut(self, n_clusters: int | None, most: int | None = None) -> NDArray[np.int64]:
+        """Cut into that number of clusters; None: into those with the longest lifetime, at most `most`."""
         if n_clusters is None:
             top = float(self.matrix[-1, 2]) if len(self.matrix) else 0.0
-            n_clusters = longest_of(self.lifetimes(), top)
+            n_clusters = longest_of(self.lifetimes(), top, most)
         return cut(self.matrix, n_clusters)
 
 

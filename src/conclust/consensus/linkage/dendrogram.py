@@ -7,11 +7,14 @@ from numpy.typing import NDArray
 
 from conclust._kernels import cut_tree, label_merges
 from conclust._validation import check_int
+from conclust.ensemble import Ensemble
 
-__all__ = ["cut", "from_merges", "lifetimes", "longest_lifetime", "longest_of"]
+__all__ = ["common_number", "cut", "from_merges", "lifetimes", "longest_lifetime", "longest_of"]
 
 # Lifetimes are differences of heights, so equal ones differ in their last bits.
 _SAME = 1e-9
+# Fewer partitions with the same number of clusters may have it by coincidence.
+_FEW = 3
 
 
 def from_merges(
@@ -138,8 +141,28 @@ def longest_lifetime(linkage_matrix: NDArray[np.float64]) -> int:
     return longest_of(lifetimes(linkage_matrix), tallest)
 
 
-def longest_of(lives: NDArray[np.float64], tallest: float) -> int:
-    """Return the number of clusters of the longest of the `lifetimes` of a tree `tallest` high."""
+def longest_of(lives: NDArray[np.float64], tallest: float, most: int | None = None) -> int:
+    """Return the number of clusters of the longest of the `lifetimes` of a tree `tallest` high, at most `most`."""
     if tallest == 0.0:
         return 1
+    lives = lives if most is None else lives[: most - 1]
     return 2 + int(np.argmax(lives >= lives.max() - _SAME * tallest))
+
+
+def common_number(ensemble: Ensemble) -> int | None:
+    """Return the number of clusters that all partitions have, if it is the same.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The members. Partitions without weight do not count.
+
+    Returns
+    -------
+    int or None
+        None: the numbers differ, they are below 2, or there are fewer than three partitions.
+    """
+    counts = ensemble.cluster_counts[ensemble.partition_weights > 0]
+    if len(counts) < _FEW or counts[0] < 2 or (counts != counts[0]).any():
+        return None
+    return int(counts[0])

@@ -25,9 +25,9 @@ from conclust.consensus.linkage.clusterwise import (
     warn_of_unobserved,
 )
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
-from conclust.consensus.linkage.dendrogram import cut, lifetimes
+from conclust.consensus.linkage.dendrogram import common_number, cut, lifetimes
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EnsembleWarning, EvidenceWarning
 from conclust.similarity import cluster_certainty
 
 __all__ = ["LWEA", "certain_tree"]
@@ -49,7 +49,8 @@ class LWEA(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number.
+        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        more) have K clusters, at most K.
     theta : float, default=None
         Above 0. A small one makes less of uncertain clusters; in the limit of large ones the
         method is EAC. None: 0.4, the paper's; with `normalized` 0.06, which was chosen on eight of the ten
@@ -92,6 +93,8 @@ class LWEA(ConsensusClusterer):
     -----
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1.
+    EnsembleWarning
+        All partitions have the same number of clusters, and the longest lifetime is that of more.
 
     Notes
     -----
@@ -100,7 +103,8 @@ class LWEA(ConsensusClusterer):
     - S_ii (the largest of these), not at 0: else a small `theta`, which makes all S small, would
     always give the distinct rows the longest lifetime. Choosing the number by lifetime needs a
     `theta` of 0.4 or more: where S is near 0 for all but a few pairs, the tree has one long branch
-    near its leaves, and `normalized` with n_clusters=None may find hundreds of clusters.
+    near its leaves, and `normalized` with n_clusters=None may find hundreds of clusters
+    if the partitions have different numbers.
 
     Missing labels: S_ij is over the partitions that observed both objects, and certainties over the
     observed objects. A noise object is observed and in no cluster. Weights of the partitions count in S
@@ -190,7 +194,19 @@ class LWEA(ConsensusClusterer):
         )
         self.linkage_matrix_ = tree.matrix
         self.lifetimes_ = tree.lifetimes()
-        return tree.cut(self.n_clusters)
+        if self.n_clusters is not None:
+            return tree.cut(self.n_clusters)
+        most = common_number(ensemble)
+        labels = tree.cut(None)
+        if most is None or labels.max(initial=0) < most:
+            return labels
+        warn(
+            f"All partitions have {most} clusters, so they cannot show more: the longest lifetime is that of "
+            f"{int(labels.max()) + 1} clusters, and LWEA looks for the longest of at most {most}. Pass "
+            f"n_clusters={most} to choose their number.",
+            EnsembleWarning,
+        )
+        return tree.cut(None, most)
 
 
 def certain_tree(
