@@ -40,6 +40,8 @@ NAMES = (
     "scale.fitted_on",
     "posterior.pools",
     "ccp2010.examples",
+    "answers.questions",
+    "views.mfeat",
 )
 
 
