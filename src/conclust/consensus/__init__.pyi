@@ -11,6 +11,7 @@ from conclust.consensus import linkage as linkage
 from conclust.consensus import links as links
 from conclust.consensus import matrix as matrix
 from conclust.consensus import median as median
+from conclust.consensus import method as method
 from conclust.consensus import mixture as mixture
 from conclust.consensus import names as names
 from conclust.consensus import pairs as pairs
@@ -36,6 +37,7 @@ __all__ = [
     "links",
     "matrix",
     "median",
+    "method",
     "mixture",
     "names",
     "pairs",

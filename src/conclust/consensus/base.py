@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,8 @@ from conclust.blocks.finishing import NOTHING
 from conclust.blocks.store import is_blocked
 from conclust.consensus.blockwise import fit_blocks, placed_blocks
 from conclust.consensus.constraints import Constraints, read_constraints
+from conclust.consensus.method import Method, NumberNeeded
+from conclust.consensus.registry import methods
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.exceptions import (
     EvidenceWarning,
@@ -51,54 +52,8 @@ __all__ = [
 ]
 
 
-NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
-
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "weights go with the ensemble, one for each partition: cc.Ensemble(labels, weights=w)"
-
-
-@dataclass(frozen=True)
-class Method:
-    """The needs, inputs and results of a consensus method. Every estimator carries one as ``method``.
-
-    Parameters
-    ----------
-    title : str
-        Name in the literature.
-    n_clusters : {"exact", "upper bound", "optional", "emerges"}
-        Whether the number of clusters must be known: exactly, as a bound, or not.
-    membership : bool
-        Whether it gives probabilities over clusters, or labels only.
-    missing : bool
-        Whether it takes objects that some partitions did not observe, with its default parameters.
-    weights : bool
-        Whether the weights of the partitions count.
-    soft_members : bool
-        Whether it takes partitions that are memberships themselves.
-    cost : str
-        Time in n objects, N partitions, T clusters of all partitions, K clusters of the consensus.
-    citation : str
-        Authors, year, where.
-    missing_with : str, default=""
-        Where parameters decide about missing labels: those with which it takes them.
-    blocks : bool, default=False
-        Whether it reads labels in blocks (:class:`conclust.blocks.LabelStore`), of more objects than fit
-        into the memory.
-    estimator : str, default=""
-        Name of the class; filled in by :func:`conclust.methods`.
-    """
-
-    title: str
-    n_clusters: NumberNeeded
-    membership: bool
-    missing: bool
-    weights: bool
-    soft_members: bool
-    cost: str
-    citation: str
-    missing_with: str = ""
-    blocks: bool = False
-    estimator: str = ""
 
 
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -492,7 +447,6 @@ class PlacingClusterer(SoftConsensusClusterer):
 def _those_that(kind: type[ConsensusClusterer]) -> str:
     """Name the public estimators of a kind."""
     import conclust
-    from conclust.consensus.registry import methods
 
     names = [method.estimator for method in methods()]
     names = [name for name in names if issubclass(getattr(conclust, name), kind)]
@@ -501,8 +455,6 @@ def _those_that(kind: type[ConsensusClusterer]) -> str:
 
 def _in_blocks() -> list[str]:
     """Name the public estimators that read labels in blocks."""
-    from conclust.consensus.registry import methods
-
     return [method.estimator for method in methods() if method.blocks]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,29 +17,53 @@ from conclust.blocks.finishing import Answer, numbered_labels, numbered_membersh
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.sources import DaskLabels
 from conclust.blocks.store import LabelStore, is_blocked, stored
-from conclust.ensemble import as_ensemble
+from conclust.consensus.method import Method
+from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import EvidenceWarning, InputError
-
-if TYPE_CHECKING:
-    from conclust.consensus.base import ConsensusClusterer
 
 __all__ = ["FitsBlocks", "fit_blocks", "placed_blocks"]
 
 
 class FitsBlocks(Protocol):
-    """What methods that say ``blocks=True`` have."""
+    """An estimator whose method says ``blocks=True``, as fitting in blocks sees it."""
+
+    method: Method
+    missing: Missing
+    n_features_in_: int
+    n_clusters_: int
+    labels_: Any
+    membership_: Any
+    _names: Any
+    _code_type: Any
+    _counted: NDArray[np.bool_] | None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by their names."""
+
+    def _check_support(self, ensemble: Ensemble) -> None: ...
+
+    def _check_number(self, n: int) -> None: ...
+
+    def _check_parameters(self, ensemble: Ensemble) -> None: ...
+
+    def _reads_all(self, n_samples: int) -> bool:
+        """Return whether the objects are few enough to be fitted as in memory."""
+
+    def _fit_in_memory(self, X: Any) -> None: ...
+
+    def _keep_clusters(self, kept: NDArray[np.int64]) -> None: ...
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         """Find the consensus of labels in blocks; return the rule that labels a block."""
 
 
-def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
+def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     """Find the consensus of labels in blocks.
 
     Parameters
     ----------
-    estimator : ConsensusClusterer
-        One of `FitsBlocks`.
+    estimator : FitsBlocks
+        Whose parameters are checked.
     X : LabelStore, or array of Zarr or Dask
         The labels.
     """
@@ -57,7 +81,7 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
         _fit_all(estimator, store)
         return
     estimator._names, estimator._code_type = labels.names, labels.facts.code_type
-    answer = cast(FitsBlocks, estimator)._fit_blocks(labels, seed)
+    answer = estimator._fit_blocks(labels, seed)
     if estimator.method.membership:
         counted = None if labels.weights is None else labels.weights > 0
         found = numbered_membership(labels, answer, counted)
@@ -80,7 +104,7 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
         )
 
 
-def _fit_all(estimator: ConsensusClusterer, store: LabelStore) -> None:
+def _fit_all(estimator: FitsBlocks, store: LabelStore) -> None:
     """Fit as in memory; what has a row for every object comes in the store's blocks."""
     estimator._fit_in_memory(store.ensemble())
     for name in ("labels_", "membership_"):
@@ -88,7 +112,7 @@ def _fit_all(estimator: ConsensusClusterer, store: LabelStore) -> None:
         setattr(estimator, name, rows.to_dask() if store.of_dask else rows)
 
 
-def _told(estimator: ConsensusClusterer) -> str:
+def _told(estimator: FitsBlocks) -> str:
     """Return the method and its parameters: what a checkpoint is of."""
     plain = (bool, int, float, str, type(None))
     parameters = ", ".join(

@@ -1,4 +1,4 @@
-"""Which consensus methods there are: read from the estimators themselves."""
+"""The list of consensus methods, read from the estimators themselves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 import conclust
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.method import Method
 from conclust.consensus.names import plain_name
 
 __all__ = ["method_named", "methods", "near_names"]
@@ -33,8 +33,9 @@ def methods() -> list[Method]:
     for name, home in sorted(homes.items()):
         if home.startswith("conclust.consensus") and home != __name__:
             estimator = getattr(import_module(home), name)
-            if isinstance(estimator, type) and issubclass(estimator, ConsensusClusterer):
-                found.append(replace(estimator.method, estimator=name))
+            method = getattr(estimator, "method", None)
+            if isinstance(method, Method):
+                found.append(replace(method, estimator=name))
     return found
 
 

@@ -104,7 +104,9 @@ def read_network(graph: Any) -> Network:
         raise InputError(f"{_EXPECTED} Got {type(graph).__name__} instead.")
     if isinstance(graph, np.ndarray):
         return _of_array(graph)
-    if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):  # pandas, polars: columns of their own types
+    if hasattr(graph, "columns") and hasattr(
+        graph, "to_numpy"
+    ):  # pandas, polars: columns of their own types
         columns = [graph[name].to_list() for name in graph.columns]
         return _of_names(list(zip(*columns, strict=True)), None)
     return _of_names(list(graph), None)

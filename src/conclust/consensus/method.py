@@ -1,0 +1,54 @@
+"""What a consensus method needs, accepts and returns: one record for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["Method", "NumberNeeded"]
+
+NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """The needs, inputs and results of a consensus method. Every estimator carries one as ``method``.
+
+    Parameters
+    ----------
+    title : str
+        Name in the literature.
+    n_clusters : {"exact", "upper bound", "optional", "emerges"}
+        Whether the number of clusters must be known: exactly, as a bound, or not.
+    membership : bool
+        Whether it gives probabilities over clusters, or labels only.
+    missing : bool
+        Whether it takes objects that some partitions did not observe, with its default parameters.
+    weights : bool
+        Whether the weights of the partitions count.
+    soft_members : bool
+        Whether it takes partitions that are memberships themselves.
+    cost : str
+        Time in n objects, N partitions, T clusters of all partitions, K clusters of the consensus.
+    citation : str
+        Authors, year, where.
+    missing_with : str, default=""
+        Where parameters decide about missing labels: those with which it takes them.
+    blocks : bool, default=False
+        Whether it reads labels in blocks (:class:`conclust.blocks.LabelStore`), of more objects than fit
+        into the memory.
+    estimator : str, default=""
+        Name of the class; filled in by :func:`conclust.methods`.
+    """
+
+    title: str
+    n_clusters: NumberNeeded
+    membership: bool
+    missing: bool
+    weights: bool
+    soft_members: bool
+    cost: str
+    citation: str
+    missing_with: str = ""
+    blocks: bool = False
+    estimator: str = ""
