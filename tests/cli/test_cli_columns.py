@@ -305,7 +305,7 @@ def test_numbers_as_categories(tmp_path):
     found = read_points(path, Reading(categories=("plan",)))
     assert found.names == ("x", "zip")
     assert found.categories[:3, 0].tolist() == ["1", "2", "3"]
-    refused(lambda: read_points(path, Reading(categories=("zip",))), "these are no categories")
+    refused(lambda: read_points(path, Reading(categories=("zip",))), "these are not categories")
     refused(
         lambda: read_points(path, Reading(categories=("x", "plan", "zip"))), "use: conclust combine"
     )

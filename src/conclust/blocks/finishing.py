@@ -1,9 +1,8 @@
 """From a rule that labels a block to results of all objects, numbered as in memory.
 
-Clusters are numbered by the first object of each, of whatever block; an object that belongs to several
-clusters alike goes to the first of them. So the columns' order is known only after all blocks: the first
-pass keeps for every object its column, or which columns it belongs to alike, and the result is read
-through a table.
+Clusters are numbered by their first object over all blocks; an object that belongs equally to several clusters goes
+to the first of them. So the order of the columns is known only after the last block: the first pass stores for
+every object its column, or the set of columns that are tied, and the result is read through a table.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["NOTHING", "Answer", "Numbered", "numbered_labels", "numbered_membership", "rows_of"]
 
-# A cluster is empty where no object belongs to it with a higher probability: an iteration towards zero
-# leaves such rests, and memberships are written with nine decimals.
+# A cluster is empty if no object belongs to it with a higher probability: iterations that converge to zero leave
+# such remainders, and memberships are written with nine decimals.
 NOTHING = 1e-9
-# Bytes that a column number takes in the first pass.
+# Number of bytes of a column number in the first pass.
 _COLUMN = 4
 
 
@@ -65,9 +64,9 @@ class Numbered:
     n_clusters : int
         Number of clusters that contain an object.
     columns : ndarray of int64
-        The rule's columns (or labels) in the order in which they are numbered now.
+        Columns (or labels) of the rule, in the order of the new numbers.
     membership : BlockedArray or None
-        If the rule gives one.
+        Memberships, if the rule gives them.
     """
 
     labels: BlockedArray
@@ -117,7 +116,7 @@ def numbered_membership(
                 first[key] = min(int(where), first.get(key, int(where)))
     alike = [np.frombuffer(key, dtype=np.bool_) for key in sorted(first, key=first.__getitem__)]
     columns: list[int] = []
-    # The next column is one of the first object that no column so far takes.
+    # The next column comes from the first object that no earlier column covers.
     for some in alike:
         if not some[columns].any():
             columns.append(int(np.argmax(some)))
@@ -138,7 +137,7 @@ def numbered_membership(
 
 
 def rows_of(labels: LabelBlocks, answer: Answer, width: int) -> BlockedArray:
-    """Return the memberships that a rule gives, as they are, of `width` columns.
+    """Return the memberships of a rule unchanged, with `width` columns.
 
     Rows of objects that no partition observed are uniform.
     """
@@ -180,16 +179,16 @@ def _first_labels(
 
 @dataclass(frozen=True)
 class _Told:
-    """What a block tells of its memberships.
+    """Facts about the memberships of a block.
 
     Attributes
     ----------
     block : int
         Number of the block.
     alike : ndarray of bool of shape (n_sets, K)
-        Sets of columns that are the most probable ones of some object.
+        Sets of columns that are tied as the most probable ones of some object.
     first : ndarray of int64 of shape (n_sets,)
-        The first object of each; -1 where there is none.
+        First object of each set; -1 if there is none.
     most : ndarray of shape (K,)
         The largest probability of each column.
     mass : ndarray of shape (K,)
@@ -224,7 +223,7 @@ def _first_memberships(
         alike = np.vstack([alike, np.unpackbits(sets, axis=1, count=k).astype(np.bool_)])
         columns[several] = k + inverse.ravel()
     there, where = np.unique(columns, return_index=True)
-    # Sets of no object are left out by whoever joins the blocks.
+    # Sets without objects are left out when the blocks are joined.
     places = np.full(len(alike), -1, dtype=np.int64)
     places[there] = _places(part, where)
     told = _Told(part.index, alike, places, Y.max(axis=0), Y.sum(axis=0))
@@ -272,14 +271,14 @@ def _through(
 def _rows(
     labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64], held: set[int]
 ) -> NDArray[np.float64]:
-    """Return the memberships of a block, of the columns kept; those that lose any sum to 1 again.
+    """Return the memberships of a block in the columns kept; rows that lose mass are scaled to sum to 1.
 
-    `held`: blocks of which somebody observed objects.
+    `held`: blocks with observed objects.
     """
     own = None if answer.kept is None else answer.kept.get(block, answer.step)
     if answer.kept is not None and own is None and block in held:
         raise FileNotFoundError(
-            f"The memberships of block {block} lay in the folder of the checkpoint, and are gone."
+            f"The memberships of block {block} were in the folder of the checkpoint and no longer exist."
         )
     shared = (answer.rule, answer.shared, order)
     job = Job(labels.source, labels.facts, block, _kept_columns, shared, own)

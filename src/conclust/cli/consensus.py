@@ -207,7 +207,7 @@ def _clustered(
 def _partitions(
     arguments: argparse.Namespace, points: Points, filled: Filled
 ) -> NDArray[Any] | Ensemble | None:
-    """Return the columns of categories of the objects that are clustered, with their weight if it was given."""
+    """Return the columns of categories of the objects being clustered, with their weight if it was given."""
     if points.categories is None:
         return None
     categories: NDArray[Any] = points.categories[filled.complete]
@@ -234,7 +234,7 @@ def _spread_ensemble(pipeline: ConsensusClustering, points: Points, filled: Fill
 
 @contextmanager
 def _combining(talk: Talk, choice: Choice, ensemble: Ensemble, n_categories: int) -> Iterator[None]:
-    """Say what is combined, and now and then that it goes on."""
+    """Print what is combined, and progress from time to time."""
     name = choice.method.estimator
     talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
     talk.detail(f"  time of {name}: {choice.method.cost}")
@@ -290,7 +290,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
 
 
 def _of_draws(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return how draws were read, for the record; nothing of rows that are objects."""
+    """Return how draws were read, for the record; empty if rows are objects."""
     if arguments.rows == "objects":
         return {}
     return {"rows": "draws", "burn": arguments.burn or 0, "thin": arguments.thin or 1}
@@ -299,14 +299,14 @@ def _of_draws(arguments: argparse.Namespace) -> dict[str, Any]:
 def folder_of(
     arguments: argparse.Namespace, **names: Any
 ) -> AbstractContextManager[OutputFolder | None]:
-    """Return the folder of ``--out``; None where only the labels go out: see `send`.
+    """Return the folder of ``--out``; None if only the labels are written: see `send`.
 
     Raises
     ------
     OutputExistsError
-        The file that the labels would go to is there, and ``--force`` was not given.
+        The output file exists, and ``--force`` was not given.
     InputError
-        There is no folder for it.
+        Its folder does not exist.
     """
     path = arguments.out
     if path == STREAM:
@@ -346,7 +346,7 @@ def _finish(
     talk, clock : Talk and Clock
         For progress and timings.
     folder : OutputFolder or None
-        Where files go; None: nowhere.
+        Folder for the files; None: no files are written.
     choice : Choice
         The method and its parameters.
     work : _Work
@@ -364,7 +364,7 @@ def _finish(
             clock.lap("borders")
     own = ensemble if clustered is None else clustered.pipeline.ensemble_
     labels = spread(model.labels_, complete, MISSING)
-    # Objects in no clustering belong to no cluster more than to another.
+    # Objects without a clustering belong to all clusters equally.
     sure_of = np.nan_to_num(confidences(model, own), nan=1.0 / model.n_clusters_)
     confidence = spread(sure_of, complete, 1.0 / model.n_clusters_)
     sure = usual_chance(model, own)
@@ -425,7 +425,7 @@ def _finish(
 def _write_points(
     folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
 ) -> dict[str, Any] | None:
-    """Write what labels new points, and what tells the clusters apart; return the gaps between these."""
+    """Write the models for new points and the features of the clusters; return the gaps between clusters."""
     points, filled, made = clustered.points, clustered.filled, clustered.pipeline.generator_
     consensus = clustered.pipeline.consensus_
     labeller = Labeller.of(
@@ -474,7 +474,7 @@ def _facts(ensemble: Ensemble) -> dict[str, Any]:
 
 
 def _figures(model: Any) -> dict[str, Any]:
-    """Return the method's figures on its own work, where it has any."""
+    """Return the figures that the method reports about its fit, if any."""
     names = ("reason", "number_by", "objective", "kkt_residual", "n_iter", "converged", "solver")
     found = {name: getattr(model, f"{name}_", None) for name in names}
     return {name: value for name, value in found.items() if value is not None}
@@ -499,17 +499,17 @@ def _summary(
     choice : Choice
         The method and its parameters.
     model : estimator
-        It, fitted.
+        The fitted estimator.
     labels : ndarray of shape (n_samples,)
         The clusters.
     ensemble : Ensemble
         The partitions.
     sure : ChanceConfidence or None
-        Confidence beside chance, of methods with memberships.
+        Confidence beside chance, for methods with memberships.
     scores : dict or None
         Agreement with known classes, if they were given.
     n_categories : int
-        Columns of categories among the partitions.
+        Number of partitions that are columns of categories.
     """
     sizes = sizes_of(labels, model.n_clusters_)
     next_best = getattr(model, "alternatives_", ())

@@ -58,7 +58,7 @@ class Labeller:
     models : list of Model
         Model of each member, which labels the scaled points.
     features : list of ndarray of int
-        The columns that each member sees.
+        Columns used by each member.
     scale : {"minmax", "standard"} or None
         Scaling of the points.
     scaling : ndarray of shape (2, n_columns) or None
@@ -204,14 +204,14 @@ class Labeller:
 
     @classmethod
     def load(cls, path: Path) -> Labeller:
-        """Read the file, doubting each part.
+        """Read the file and validate each part.
 
         Raises
         ------
         InputError
-            It is not there: the members of that ensemble cannot label new points.
+            It does not exist: the members of that ensemble cannot label new points.
         FileFormatError
-            It is damaged, or no such file.
+            It is damaged, or not such a file.
         """
         if not path.exists():
             raise InputError(
@@ -333,4 +333,4 @@ def _names(path: Path, stored: Any) -> tuple[str, ...]:
 
 
 def _refuse(path: Path) -> NoReturn:
-    raise FileFormatError(f"{path} is damaged, or no file of this version of conclust.")
+    raise FileFormatError(f"{path} is damaged, or was written by another version of conclust.")

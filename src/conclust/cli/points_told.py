@@ -33,13 +33,13 @@ def write_features(
     path : Path
         The file.
     points : Points
-        As they were read.
+        Points as read from the file.
     filled : Filled
         The points that were clustered, in their own units.
     labels : ndarray of shape (n_complete,)
         Their clusters.
     raw : bool
-        Whether names are written as they are.
+        Whether names are written unchanged.
     """
     found = cluster_features(filled.observed, labels)
     K, d = found.difference.shape
@@ -77,7 +77,7 @@ def _rows(
 
 
 def gaps_record(points: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[str, Any] | None:
-    """Return between which clusters of scaled points there are gaps; None of too many."""
+    """Return which clusters of scaled points have gaps between them; None if there are too many clusters."""
     if not 1 < int(labels.max()) + 1 <= MOST_GAPS:
         return None
     found = cluster_gaps(points, labels, random_state=0)

@@ -1,4 +1,4 @@
-"""Estimators on labels in blocks: what `fit` and `predict` do there."""
+"""`fit` and `predict` of estimators on labels in blocks."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = ["FitsBlocks", "fit_blocks", "placed_blocks"]
 
 
 class FitsBlocks(Protocol):
-    """What methods that say ``blocks=True`` have."""
+    """Interface of methods with ``blocks=True``."""
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        """Find the consensus of labels in blocks; return the rule that labels a block."""
+        """Compute the consensus of labels in blocks; return the rule that labels a block."""
 
 
 def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
-    """Find the consensus of labels in blocks.
+    """Compute the consensus of labels in blocks.
 
     Parameters
     ----------
@@ -49,7 +49,9 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
     estimator.n_features_in_ = labels.n_partitions
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
     seed = labels.stages.begin(_told(estimator), labels.fingerprint, seed)
-    seen = as_ensemble(labels)  # what checks read of an ensemble, labels in blocks have
+    seen = as_ensemble(
+        labels
+    )  # labels in blocks have the attributes of an ensemble that checks read
     estimator._check_support(seen)
     estimator._check_number(labels.n_samples)
     estimator._check_parameters(seen)
@@ -81,7 +83,7 @@ def fit_blocks(estimator: ConsensusClusterer, X: Any) -> None:
 
 
 def _fit_all(estimator: ConsensusClusterer, store: LabelStore) -> None:
-    """Fit as in memory; what has a row for every object comes in the store's blocks."""
+    """Fit as in memory; results with one row per object are in the store's blocks."""
     estimator._fit_in_memory(store.ensemble())
     for name in ("labels_", "membership_"):
         rows = BlockedArray.of(getattr(estimator, name), store.block_rows)
@@ -89,7 +91,7 @@ def _fit_all(estimator: ConsensusClusterer, store: LabelStore) -> None:
 
 
 def _told(estimator: ConsensusClusterer) -> str:
-    """Return the method and its parameters: what a checkpoint is of."""
+    """Return the method and its parameters, which identify a checkpoint."""
     plain = (bool, int, float, str, type(None))
     parameters = ", ".join(
         f"{name}={value!r}" if isinstance(value, plain) else f"{name}={type(value).__name__}"
@@ -100,7 +102,7 @@ def _told(estimator: ConsensusClusterer) -> str:
 
 
 def _in_blocks(estimator: Any) -> dict[str, Any]:
-    """Return the attributes that have a row for every object of a fit in blocks."""
+    """Return the attributes with one row per object of a fit in blocks."""
     return {
         name: value
         for name, value in vars(estimator).items()
@@ -109,18 +111,18 @@ def _in_blocks(estimator: Any) -> dict[str, Any]:
 
 
 def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: Any) -> Any:
-    """Return what an estimator makes of new objects' codes, a block at a time.
+    """Apply a method of an estimator to the codes of new objects, block by block.
 
     Parameters
     ----------
     estimator : ConsensusClusterer
         Fitted.
     X : LabelStore, or array of Zarr or Dask
-        Labels in the same partitions, by the same names.
+        Labels in the same partitions, with the same names.
     how : str
-        The estimator's method that makes a row for each object from codes.
+        Method of the estimator that returns one row per object from codes.
     width : int or None
-        Columns of the result; None: it has one dimension.
+        Number of columns of the result; None: it is one-dimensional.
     dtype : dtype-like
         Type of the result.
 
@@ -136,7 +138,7 @@ def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: An
             f"The labels of new objects must come from the same {len(estimator._names)} partitions. Got "
             f"{m} columns instead."
         )
-    light = copy(estimator)  # without what has a row for every object of fit
+    light = copy(estimator)  # without attributes that have one row per object of fit
     for name in ("labels_", "membership_", *_in_blocks(estimator)):
         vars(light).pop(name, None)
     place = partial(_placed, estimator=light, how=how, missing=store.missing)
