@@ -7,6 +7,7 @@ put beside the sentence that says how.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from conclust.report.differences import features_section
 from conclust.report.names import shown
 from conclust.report.overview import overview_section
 from conclust.report.pictures import Gallery
+from conclust.report.sample import drawn_text, sample_of
 from conclust.report.tables import column, numbers, table
 from conclust.report.why import why_section
 from conclust.results.result import IMPUTED, Reported
@@ -57,26 +59,29 @@ def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str
     """
     decision = decision_of(found)
     judged, alone = found.judged, found.n_clusters == 1
+    drawn = sample_of(found)
     sure = clusters = None
-    if judged is not None and not alone:
-        sure, clusters = object_confidence(judged), cluster_confidence(judged)
+    if drawn.judged is not None and not alone:
+        sure, clusters = object_confidence(drawn.judged), cluster_confidence(drawn.judged)
+        sizes = np.bincount(found.labels[found.labels >= 0], minlength=found.n_clusters)
+        clusters = replace(clusters, sizes=sizes)
     # What the groups are comes first, how they were found after.
     sections = []
     if sure is not None and clusters is not None:
         sections += [
-            overview_section(found, sure, clusters),
-            _clusters(found, clusters, sure, gallery),
+            overview_section(drawn, sure, clusters, of=found.n_samples),
+            _clusters(found, drawn, clusters, sure, gallery),
             *filter(None, [borders_section(found, gallery)]),
             features_section(found),
-            _objects(found, sure, max_objects, gallery),
+            _objects(drawn, sure, max_objects, gallery, of=found.n_samples),
         ]
     sections.append(why_section(found, gallery))
     if alone:
         sections.append(_what_to_do(found))
         if judged is not None:
-            sections.append(_evidence(found, gallery))
+            sections.append(_evidence(drawn, gallery))
     if judged is not None:
-        sections.append(_partitions(found, gallery))
+        sections.append(_partitions(drawn, gallery, of=found.n_samples))
     sections += [_run(found), _timings(found), _citing(found), _repeating(found)]
     return {
         "format": FORMAT,
@@ -190,7 +195,11 @@ def _evidence(found: Reported, gallery: Gallery) -> dict[str, Any]:
 
 
 def _clusters(
-    found: Reported, clusters: ClusterConfidence, sure: ObjectConfidence, gallery: Gallery
+    found: Reported,
+    drawn: Reported,
+    clusters: ClusterConfidence,
+    sure: ObjectConfidence,
+    gallery: Gallery,
 ) -> dict[str, Any]:
     """Return the table of clusters, and the pictures of them."""
     K, sizes = found.n_clusters, clusters.sizes
@@ -275,7 +284,7 @@ def _clusters(
         )
     blocks = [
         table(f"The {count(K, 'cluster')}", columns, cells, first=_MANY_CLUSTERS),
-        gallery.of_clusters(found, sure),
+        gallery.of_clusters(drawn, sure),
     ]
     return _section("clusters", "The clusters in numbers", blocks)
 
@@ -291,9 +300,9 @@ def _stability(found: Reported) -> list[Any] | None:
 
 
 def _objects(
-    found: Reported, sure: ObjectConfidence, max_objects: int, gallery: Gallery
+    found: Reported, sure: ObjectConfidence, max_objects: int, gallery: Gallery, *, of: int
 ) -> dict[str, Any]:
-    """Return the table of the most uncertain objects."""
+    """Return the table of the most uncertain objects; `of`: number of objects of the result."""
     held = np.flatnonzero(found.labels >= 0)
     order = held[np.argsort(sure.confidence[held], kind="stable")]
     listed = order[:max_objects]
@@ -309,6 +318,7 @@ def _objects(
             f" It holds the {len(listed):,} most uncertain of {len(order):,} objects; all of them are in "
             + ("labels.csv." if found.record.command else "the result.")
         )
+    text += drawn_text(found, of)
     columns = [
         column("object", "Object", "Its name in the input, or its row, from 0.", kind="name"),
         column("cluster", "Cluster", "The cluster that it is in.", kind="cluster"),
@@ -368,8 +378,8 @@ def _objects(
     return _section("objects", "Which objects are uncertain", blocks)
 
 
-def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
-    """Return how the clusterings stand to the consensus."""
+def _partitions(found: Reported, gallery: Gallery, *, of: int) -> dict[str, Any]:
+    """Return how the clusterings compare with the consensus; `of`: number of objects of the result."""
     quality = partition_confidence(found.judged)
     many = found.n_clusters > 1
     counts = quality.n_clusters
@@ -384,6 +394,7 @@ def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
     )
     if many:
         text += f" Mean agreement with the consensus: adjusted Rand index {_mean(quality.ari)}."
+    text += drawn_text(found, of)
     columns = [
         column("clustering", "Clustering", "Its column in the ensemble, from 0."),
         column("clusters", "Clusters", "Its clusters."),

@@ -7,7 +7,9 @@ import io
 import math
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -185,27 +187,50 @@ class Folder:
 
     def labels(self) -> tuple[list[str] | None, NDArray[np.int64]]:
         """Return the names of the objects, None if they are numbers from 0, and the labels."""
-        header, rows = self._table("labels.csv")
-        if header[1:2] != ["label"]:
+        with self._rows("labels.csv") as (header, rows):
+            if header[1:2] != ["label"]:
+                self.damaged("labels.csv")
+            ids: list[str] = []
+            cells: list[str] = []
+            for row in rows:
+                ids.append(row[0])
+                cells.append(row[1])
+        try:
+            labels = np.fromiter(map(int, cells), np.int64, len(cells))
+        except (ValueError, OverflowError):
             self.damaged("labels.csv")
-        labels = np.array(self._numbers("labels.csv", rows, 1, int), dtype=np.int64)
         if not len(labels) or labels.max() < 0 or not _canonical(labels):
             self.damaged("labels.csv")
-        ids = [unguarded(row[0]) for row in rows]
-        numbered = header[0] == "object" and all(name == str(i) for i, name in enumerate(ids))
-        return (None if numbered else ids), labels
+        if header[0] == "object" and all(map(str.__eq__, ids, map(str, range(len(ids))))):
+            return None, labels
+        return [unguarded(name) for name in ids], labels
 
     def memberships(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the memberships, rows scaled to sum 1 again: they are written in nine decimals."""
-        header, rows = self._table("memberships.csv")
-        width = len(header) - 1
-        cells = [self._numbers("memberships.csv", rows, at + 1, float) for at in range(width)]
-        found = np.array(cells, dtype=np.float64).T
-        total = found.sum(axis=1, keepdims=True) if found.ndim == 2 else np.zeros(1)
-        sound = found.shape == (len(labels), width) and width > labels.max()
-        if not sound or not np.isfinite(found).all() or found.min() < 0 or total.min() < 0.5:
+        with self._rows("memberships.csv") as (header, rows):
+            width = len(header) - 1
+            if width <= labels.max():
+                self.damaged("memberships.csv")
+            shares = np.empty((len(labels), width))
+            at = 0
+            for cells in _chunks(rows):
+                if at + len(cells) > len(shares):
+                    self.damaged("memberships.csv")
+                try:
+                    values = np.fromiter(
+                        (float(cell) for row in cells for cell in row[1:]), np.float64
+                    )
+                except ValueError:
+                    self.damaged("memberships.csv")
+                shares[at : at + len(cells)] = values.reshape(-1, width)
+                at += len(cells)
+        if at < len(shares) or not np.isfinite(shares).all() or shares.min() < 0:
             self.damaged("memberships.csv")
-        return np.asarray(found / total)
+        total = shares.sum(axis=1, keepdims=True)
+        if total.min() < 0.5:
+            self.damaged("memberships.csv")
+        shares /= total
+        return shares
 
     def selection(self, command: str, n_samples: int) -> StoredSelection | None:
         """Return how the number of clusters was chosen, where the record says it."""
@@ -303,18 +328,27 @@ class Folder:
         return self.damaged("borders.csv") if found is None else found
 
     def _table(self, name: str) -> tuple[list[str], list[list[str]]]:
-        with open_regular(self.file(name)) as file:
-            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-            try:
-                before = csv.field_size_limit(1 << 24)
-                header, *rows = csv.reader(text, strict=True)
-            except (csv.Error, UnicodeDecodeError, ValueError):
-                self.damaged(name)
-            finally:
-                csv.field_size_limit(before)
-        if any(len(row) != len(header) for row in rows):
+        with self._rows(name) as (header, rows):
+            return header, list(rows)
+
+    @contextmanager
+    def _rows(self, name: str) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
+        """Open a table; give its header and its rows, which are read one by one and as long as the header."""
+        before = csv.field_size_limit(1 << 24)
+        try:
+            with open_regular(self.file(name)) as file:
+                lines = csv.reader(
+                    io.TextIOWrapper(file, encoding="utf-8", newline=""), strict=True
+                )
+                header = next(lines)
+                yield (
+                    header,
+                    (row if len(row) == len(header) else self.damaged(name) for row in lines),
+                )
+        except (csv.Error, UnicodeDecodeError, StopIteration):
             self.damaged(name)
-        return header, rows
+        finally:
+            csv.field_size_limit(before)
 
     def _numbers(
         self, name: str, rows: list[list[str]], column: int, kind: Callable[[str], Any]
@@ -323,6 +357,12 @@ class Folder:
             return [kind(row[column]) for row in rows]
         except (ValueError, OverflowError):
             self.damaged(name)
+
+
+def _chunks(rows: Iterator[list[str]]) -> Iterator[list[list[str]]]:
+    """Yield the rows in lists of at most 65,536."""
+    while chunk := list(islice(rows, 1 << 16)):
+        yield chunk
 
 
 def _number(text: str) -> float:

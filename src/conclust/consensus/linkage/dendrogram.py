@@ -84,7 +84,7 @@ def lifetimes(linkage_matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     Parameters
     ----------
     linkage_matrix : ndarray of shape (n_samples - 1, 4)
-        As of ``EAC.linkage_matrix_``.
+        As in ``EAC.linkage_matrix_``.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def longest_lifetime(linkage_matrix: NDArray[np.float64]) -> int:
     Parameters
     ----------
     linkage_matrix : ndarray of shape (n_samples - 1, 4)
-        As of ``EAC.linkage_matrix_``.
+        As in ``EAC.linkage_matrix_``.
 
     Returns
     -------
