@@ -1,4 +1,4 @@
-"""What the `method` of a generator names."""
+"""Kinds of members that the `method` of a generator names."""
 
 from __future__ import annotations
 
@@ -52,6 +52,6 @@ def settings_for(generator: Any, n: int, *, chosen: bool = True) -> Any:
 
 
 def is_named(method: Any) -> bool:
-    """Tell whether all members are of our own kinds."""
+    """Return whether all members are of built-in kinds."""
     listed = method if isinstance(method, list | tuple) else [method]
     return all(isinstance(entry, str) for entry in listed)

@@ -34,7 +34,7 @@ _MAX_DENSE = 20_000
 
 
 def bound_of(estimator: Any, ensemble: Ensemble) -> int:
-    """Return the maximum number of clusters: as requested, or the largest of a partition; at most the number of objects.
+    """Return the maximum number of clusters, as requested or the largest of a partition, at most n.
 
     More clusters than objects only add empty ones, at a cost that grows with their number. A membership to
     start from keeps its columns.

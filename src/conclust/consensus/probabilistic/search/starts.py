@@ -122,7 +122,7 @@ def given_start(init: Any, problem: Problem, run: Run, owner: str) -> NDArray[np
 
 
 def spectral_evidence(problem: Problem, run: Run) -> PairEvidence:
-    """Return the evidence for a spectral start: that of the problem, or of all pairs, or of some if there are many objects."""
+    """Return the evidence for a spectral start: given, of all pairs, or of some with many objects."""
     if problem.evidence is not None:
         return problem.evidence
     if problem.ensemble.n_samples <= _ALL_PAIRS:

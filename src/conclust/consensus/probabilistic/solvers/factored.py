@@ -215,7 +215,7 @@ class _Pace:
         visible = VISIBLE * abs(solver.objective())
         if self.relaxation > 1.0 and (
             shortened or -change <= visible
-        ):  # the step was too long, or the descent has converged
+        ):  # too long a step, or converged
             self.relaxation = 1.0
             plain, residual, _ = solver.sweep(Y, *how)
             change += plain
