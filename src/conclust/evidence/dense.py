@@ -139,13 +139,13 @@ def coassociation(
     normalize : bool, default=False
         Whether to return the shares c_ij / N_ij in place of the counts c_ij.
     rows : slice or range, default=None
-        Consecutive objects for which to count, against all objects. None: all.
+        Consecutive objects whose evidence with all objects is counted. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
         Type of the counts; it must hold the number of partitions. None: int16 for up to 16,383
         partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
         to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
-        Number of objects above which the whole matrix is refused. None: never.
+        Maximum number of objects for which the whole matrix is made. None: no limit.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 
@@ -220,13 +220,13 @@ def copresence(
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     rows : slice or range, default=None
-        Consecutive objects for which to count, against all objects. None: all.
+        Consecutive objects whose evidence with all objects is counted. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
         Type of the counts; it must hold the number of partitions. None: int16 for up to 16,383
         partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
         to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
-        Number of objects above which the whole matrix is refused. None: never.
+        Maximum number of objects for which the whole matrix is made. None: no limit.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 
@@ -271,7 +271,7 @@ def evidence(
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     rows : slice or range, default=None
-        Consecutive objects for which to count, against all objects. None: all.
+        Consecutive objects whose evidence with all objects is counted. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
         Type of the counts; it must hold the number of partitions. None: int16 for up to 16,383
         partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up

@@ -326,8 +326,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Raises
         ------
         ParameterError
-            If a parameter is out of its range, more clusters are asked for than objects drawn, or
-            more objects are drawn than the method can take.
+            If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
+            drawn than the method can handle.
         DenseLimitError
             If method="mixed" would need matrices larger than `max_dense` allows.
         """
@@ -356,8 +356,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Raises
         ------
         ParameterError
-            If a parameter is out of its range, more clusters are asked for than objects drawn, or
-            more objects are drawn than the method can take.
+            If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
+            drawn than the method can handle.
         DenseLimitError
             If method="mixed" would need matrices larger than `max_dense` allows.
         """

@@ -58,7 +58,7 @@ def run_tasks(
     keep : callable
         Function that receives a task and its members.
     cache : MemberCache or None
-        Where members are looked for and kept.
+        Cache of finished members.
     n_jobs, prefer
         Number of workers, in threads or processes.
     owner : str
@@ -132,7 +132,7 @@ def _run_task(
     points : ndarray of shape (n_samples, n_features) or None
         The data, where the task draws its share.
     cache : MemberCache or None
-        Where members are looked for and kept.
+        Cache of finished members.
     wait : bool
         Whether to wait for another process that is at work on a member.
     stopped : callable

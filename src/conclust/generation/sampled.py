@@ -85,7 +85,7 @@ def in_order_of_appearance(
     rows : Rows
         The points.
     shares : Shares
-        Who observes what.
+        Objects observed by each member.
     label : callable
         Returns the labels of points by some members.
     """
@@ -128,7 +128,7 @@ def label_all(
     labelling : Labelling
         The members.
     shares : Shares
-        Who observes what.
+        Objects observed by each member.
     scaler : MinMaxScaler, StandardScaler or None
         The scaling of the points.
     n_jobs : int or None

@@ -60,7 +60,7 @@ class Searched:
     sample_seed : int
         What draws the objects that members are fitted on, where there are too many.
     n_neighbors : int or None
-        How many neighbours a member asks for, if it says so.
+        Number of neighbours requested by members, if any.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Searches:
     sample_seed : int
         What draws the objects that members are fitted on, where there are too many.
     n_neighbors : int or None
-        How many neighbours a member asks for, if it says so.
+        Number of neighbours requested by members, if any.
     """
 
     def __init__(self, metric: Metric, sample_seed: int, n_neighbors: int | None) -> None:

@@ -24,12 +24,12 @@ _LEAST = 0.03
 
 @dataclass(frozen=True)
 class SupportedTree:
-    """What the picture of a consensus tree shows.
+    """Data of the picture of a consensus tree.
 
     Attributes
     ----------
     x : ndarray of shape (n_splits, 2)
-        Where the two parts of each split hang.
+        Positions of the two parts of each split.
     y : ndarray of shape (n_splits, 3)
         Heights of the two parts, and of the split.
     holds : ndarray of bool of shape (n_splits,)
@@ -54,7 +54,7 @@ class SupportedTree:
 
 
 def consensus_tree_of(tree: ConsensusTree, *, alpha: float | None = None) -> SupportedTree:
-    """Return what the picture of a consensus tree shows, as arrays.
+    """Return the data of the picture of a consensus tree as arrays.
 
     Parameters
     ----------

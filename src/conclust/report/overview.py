@@ -18,7 +18,7 @@ __all__ = ["overview_section", "separations"]
 
 _CERTAIN = 0.9
 _RARE = 0.05  # overlap below which clusters are rarely confused
-_LISTED = 3  # neighbours named in a cell
+_LISTED = 3  # maximum number of neighbours named in a cell
 _MANY_CLUSTERS = 60
 
 

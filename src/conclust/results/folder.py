@@ -46,12 +46,12 @@ _FEATURES = [
 
 
 def load(path: str | os.PathLike[str]) -> Reported:
-    """Read a result folder: what ``conclust report`` makes its page of.
+    """Read a result folder, as ``conclust report`` does.
 
     Parameters
     ----------
     path : path-like
-        The folder that ``--out`` named.
+        Folder given by ``--out``.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def load(path: str | os.PathLike[str]) -> Reported:
     Raises
     ------
     InputError
-        It is not a result folder, lacks a file, or is of another command or version.
+        If it is not a result folder, lacks a file, or is from another command or version.
     FileFormatError
         A file is damaged, or does not fit the others.
 
@@ -131,7 +131,7 @@ class Folder:
         if not path.is_dir():
             what = "is a file" if path.exists() else "is not there"
             raise InputError(
-                f"{path} {what}. A report is made of a folder that 'conclust cluster', 'combine' or "
+                f"{path} {what}. A report needs a folder that 'conclust cluster', 'combine' or "
                 "'select' has written."
             )
         if not (path / "result.json").exists():
@@ -147,7 +147,7 @@ class Folder:
         if command not in _COMMANDS:
             raise InputError(
                 f"{self.path} is not a result that can be reported"
-                + (f", but one of 'conclust {command}'" if isinstance(command, str) else "")
+                + (f", but the result of 'conclust {command}'" if isinstance(command, str) else "")
                 + ". Give the folder of 'conclust cluster', 'combine' or 'select'."
             )
         check_format(self.content, self.path)
@@ -159,9 +159,9 @@ class Folder:
         ensemble = self.content.get("ensemble")
         if isinstance(ensemble, dict) and "blocks" in ensemble:
             raise InputError(
-                f"{self.path} was made from labels in blocks: it has labels.npy, and none of the clusterings that "
-                "a report is drawn from. For a report run 'conclust combine' without --blocks, on a "
-                "sample of the objects if all do not fit into the memory."
+                f"{self.path} was made from labels in blocks: it has labels.npy, but not the clusterings that "
+                "a report needs. For a report run 'conclust combine' without --blocks, on a "
+                "sample of the objects if not all fit into memory."
             )
 
     def get(self, *keys: str) -> Any:
@@ -169,7 +169,7 @@ class Folder:
         return entry_of(self.content, self.path / "result.json", *keys)
 
     def file(self, name: str) -> Path:
-        """Return the path of a file that must be there."""
+        """Return the path of a required file."""
         found = self.path / name
         if not found.exists():
             raise InputError(
@@ -306,7 +306,7 @@ class Folder:
         return Features(names, means, tuple(owners), shares)
 
     def gaps(self, n_clusters: int) -> ClusterGaps | None:
-        """Return between which clusters there are gaps, where points were clustered."""
+        """Return which clusters have gaps between them, if points were clustered."""
         content = self.content.get("gaps")
         if content is None:
             return None
@@ -438,7 +438,7 @@ _SUPPORT = ("lifetime", "straddling", "evenness", "support")
 
 
 def _call(folder: Folder, command: str) -> str:
-    """Return the command line, or as much of it as the record says."""
+    """Return the command line, as far as it is recorded."""
     arguments = folder.content.get("arguments")
     if isinstance(arguments, list):
         return shlex.join(["conclust", *map(str, arguments)])

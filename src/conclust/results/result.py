@@ -1,4 +1,4 @@
-"""The reported result: a consensus with all that is known of it, from whatever source."""
+"""The reported result: a consensus and its context, from any source."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from conclust.results.borders import Borders
 __all__ = ["IMPUTED", "MOST_GAPS", "Features", "Filling", "Record", "Reported", "StoredSelection"]
 
 MOST_GAPS = 20
-"""Clusters of which all pairs are looked at for gaps."""
+"""Maximum number of clusters whose pairs are all tested for gaps."""
 
 IMPUTED = {"mean": "mean", "median": "median", "most_frequent": "most frequent value"}
-"""What ``--impute`` puts into an empty cell, in words."""
+"""Statistics of ``--impute``, in words."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Filling:
 
 @dataclass(frozen=True)
 class Record:
-    """How a result was made, as far as it is known.
+    """The record of a run, as far as it is known.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Record:
     source : str
         The file that was read, or empty.
     features : int or None
-        Columns of the points, of numbers.
+        Number of numeric columns of the points.
     categories : tuple of str
         Columns of categories: the last partitions of the ensemble.
     category_weight : float or None
@@ -123,7 +123,7 @@ class Record:
     asked_for : int or None
         The number of clusters that was given.
     call : str
-        A line that does it again.
+        Command or call that repeats it.
     settings : dict
         Every parameter.
     supports : tuple of Support
@@ -171,15 +171,15 @@ class Reported:
     Attributes
     ----------
     labels : ndarray of int64 of shape (n_samples,)
-        The clusters; negative: in none.
+        Clusters; negative for objects in none.
     record : Record
         Record of the run.
     judged : Judged or None
-        The consensus and its ensemble. None: one cluster, of which there is no ensemble.
+        Consensus and its ensemble. None: one cluster without an ensemble.
     selection : Selection, StoredSelection or None
         Selection of the number of clusters.
     model : fitted estimator or None
-        For its trace.
+        Fitted model, for its trace.
     tree : ndarray of shape (n_leaves - 1, 4) or None
         The dendrogram that the clusters are cut from.
     points : ndarray of shape (n_samples, n_features) or None
@@ -189,9 +189,9 @@ class Reported:
     features : Features or None
         Features by cluster.
     gaps : ClusterGaps or None
-        Between which clusters there are gaps.
+        Gaps between clusters.
     borders : Borders or None
-        Which borders between clusters hold.
+        Borders between clusters, with tests.
     """
 
     labels: NDArray[np.int64]
@@ -213,5 +213,5 @@ class Reported:
 
     @property
     def n_samples(self) -> int:
-        """Objects, those in no cluster included."""
+        """Number of objects, including those in no cluster."""
         return len(self.labels)
