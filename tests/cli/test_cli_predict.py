@@ -253,7 +253,7 @@ def test_folders_that_are_no_results(clustered, combined, tmp_path, capsys):
     del content["settings"]["consensus"]
     (changed / "result.json").write_text(json.dumps(content))
     shutil.copy(result / "generator.npz", changed)
-    assert "does not say 'settings/consensus'" in told(changed, new, *out)
+    assert "lacks the entry 'settings/consensus'" in told(changed, new, *out)
     content["settings"]["consensus"] = {"magic": 3}
     (changed / "result.json").write_text(json.dumps(content))
     assert "made by another version" in told(changed, new, *out)

@@ -60,7 +60,7 @@ def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
     Raises
     ------
     InputError
-        If the rows are no probabilities, or the model has none.
+        If the rows are not probabilities, or the model has none.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def cluster_graph(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If the rows are no probabilities, or the model has none.
+        If the rows are not probabilities, or the model has none.
     ParameterError
         If `least` is out of its range.
 

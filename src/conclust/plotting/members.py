@@ -141,7 +141,7 @@ def weights_of(weights: ArrayLike | Any) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        If they are no weights, or the model has none.
+        If they are not valid weights, or the model has none.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def weight_bars(weights: ArrayLike | Any, *, ax: Axes | None = None) -> Axes:
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If they are no weights, or the model has none.
+        If they are not valid weights, or the model has none.
 
     Examples
     --------

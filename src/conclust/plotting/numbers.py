@@ -237,7 +237,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
         Result of :func:`conclust.selection.choose`; or for each number of clusters the values that
         occur and the share of pairs up to each, or a symmetric matrix of shares (NaN: no evidence).
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -369,7 +369,7 @@ def area_curve(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     given : Selection or dict of int to float
         Result of :func:`conclust.selection.choose`, or the area for each number of clusters.
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -424,7 +424,7 @@ def pac_curve(
     p_value : float, default=None
         P-value of a single cluster, written with the number of references. A Selection has its own.
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -476,7 +476,7 @@ def rcsi_curve(
     p_value : float, default=None
         P-value of a single cluster, written with the number of references. A Selection has its own.
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -525,7 +525,7 @@ def criterion_curve(
     criterion : str
         A column of the table of the Selection: "sharp", "mean_ari", ...; or the name of the values.
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 

@@ -147,7 +147,7 @@ def _pairs_of_matrix(shares: NDArray[np.float64]) -> Pairs:
 
 
 def _is_matrix(array: NDArray[Any]) -> bool:
-    """Return whether an array is a square matrix of shares or counts rather than labels: symmetric, or not integers."""
+    """Return whether an array holds shares or counts of pairs rather than labels: symmetric, or not integers."""
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind not in "biuf":
         return False
     if not array.size:

@@ -59,7 +59,7 @@ def consensus_tree_of(tree: ConsensusTree, *, alpha: float | None = None) -> Sup
     Parameters
     ----------
     tree : ConsensusTree
-        As of :func:`conclust.confidence.consensus_tree`.
+        Tree from :func:`conclust.confidence.consensus_tree`.
     alpha : float, default=None
         The level at which borders hold. None: that of the tree.
 
@@ -120,7 +120,7 @@ def consensus_tree(
     Parameters
     ----------
     tree : ConsensusTree
-        As of :func:`conclust.confidence.consensus_tree`.
+        Tree from :func:`conclust.confidence.consensus_tree`.
     alpha : float, default=None
         The level at which borders hold. None: that of the tree.
     ax : matplotlib Axes, default=None
