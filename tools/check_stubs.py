@@ -28,8 +28,11 @@ ALLOWED = {
     r"conclust\._kernels\._core\.(Codes|Floats|Ints|Sums) is not present at runtime": (
         "arrays by name, for the stub alone"
     ),
-    r"conclust\.(generation\.generator|pipeline)\.\w+\.set_\w+_request is not present in stub": (
-        "scikit-learn makes these methods of the keywords that fit and predict take"
+    r"conclust\.[\w.]+\.set_\w+_request is not present in stub": (
+        "scikit-learn makes these methods from the keywords of fit and predict"
+    ),
+    r"conclust\.generation\.scaling\.(MinMax|Standard)Scaler is not present at runtime": (
+        "imported for types alone, and named by the alias Scaler"
     ),
     r"conclust\._kernels\._core_\w+ failed to import": "a part of the stub of _core, which is one module",
 }

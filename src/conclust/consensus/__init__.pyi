@@ -2,6 +2,7 @@ from conclust.consensus import acceleration as acceleration
 from conclust.consensus import auto as auto
 from conclust.consensus import base as base
 from conclust.consensus import blockwise as blockwise
+from conclust.consensus import constraints as constraints
 from conclust.consensus import fca as fca
 from conclust.consensus import graph as graph
 from conclust.consensus import label_rows as label_rows
@@ -11,6 +12,7 @@ from conclust.consensus import links as links
 from conclust.consensus import matrix as matrix
 from conclust.consensus import median as median
 from conclust.consensus import mixture as mixture
+from conclust.consensus import names as names
 from conclust.consensus import pairs as pairs
 from conclust.consensus import probabilistic as probabilistic
 from conclust.consensus import refinement as refinement
@@ -25,6 +27,7 @@ __all__ = [
     "auto",
     "base",
     "blockwise",
+    "constraints",
     "fca",
     "graph",
     "label_rows",
@@ -34,6 +37,7 @@ __all__ = [
     "matrix",
     "median",
     "mixture",
+    "names",
     "pairs",
     "probabilistic",
     "refinement",
