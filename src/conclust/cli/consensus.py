@@ -528,7 +528,7 @@ def _summary(
     reason = getattr(model, "reason_", "")
     if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
         # Five figures of the partitions: with -v only.
-        if arguments.verbose or model.number_by_ == "points" or not next_best:
+        if arguments.verbose or model.number_by_ == "points" or model.n_clusters_ == 1:
             lines.append(reason)
         if model.n_clusters is None and model.n_clusters_ == 1:
             lines.append("To force more clusters, give their number with -k.")

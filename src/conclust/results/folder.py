@@ -9,7 +9,6 @@ import os
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -207,24 +206,28 @@ class Folder:
 
     def memberships(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the memberships, rows scaled to sum 1 again: they are written in nine decimals."""
-        with self._rows("memberships.csv") as (header, rows):
+        with self._rows("memberships.csv") as (header, _):
             width = len(header) - 1
-            if width <= labels.max():
-                self.damaged("memberships.csv")
-            shares = np.empty((len(labels), width))
-            at = 0
-            for cells in _chunks(rows):
-                if at + len(cells) > len(shares):
-                    self.damaged("memberships.csv")
-                try:
-                    values = np.fromiter(
-                        (float(cell) for row in cells for cell in row[1:]), np.float64
-                    )
-                except ValueError:
-                    self.damaged("memberships.csv")
-                shares[at : at + len(cells)] = values.reshape(-1, width)
-                at += len(cells)
-        if at < len(shares) or not np.isfinite(shares).all() or shares.min() < 0:
+        if width <= labels.max():
+            self.damaged("memberships.csv")
+        # Names are not kept; a row of another length is an error.
+        row = np.dtype([("object", "U1"), ("shares", np.float64, (width,))])
+        try:
+            with open_regular(self.file("memberships.csv")) as file:
+                rows = np.loadtxt(
+                    file,
+                    row,
+                    delimiter=",",
+                    quotechar='"',
+                    skiprows=1,
+                    comments=None,
+                    ndmin=1,
+                    encoding="utf-8",
+                )
+        except ValueError:
+            self.damaged("memberships.csv")
+        shares: NDArray[np.float64] = np.array(rows["shares"])
+        if len(shares) != len(labels) or not np.isfinite(shares).all() or shares.min() < 0:
             self.damaged("memberships.csv")
         total = shares.sum(axis=1, keepdims=True)
         if total.min() < 0.5:
@@ -357,12 +360,6 @@ class Folder:
             return [kind(row[column]) for row in rows]
         except (ValueError, OverflowError):
             self.damaged(name)
-
-
-def _chunks(rows: Iterator[list[str]]) -> Iterator[list[list[str]]]:
-    """Yield the rows in lists of at most 65,536."""
-    while chunk := list(islice(rows, 1 << 16)):
-        yield chunk
 
 
 def _number(text: str) -> float:
