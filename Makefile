@@ -11,6 +11,7 @@
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
 #   make stubs     types and stubs beside the library that runs (mypy's stubtest)
 #   make bench     the benchmarks, each beside its baseline
+#   make peers     consensus of other packages, in an environment of its own, beside ours
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
 #   make stale     committed results of experiments that are older than the code they come from
 #   make docs      the site, build/docs/index.html: pages written from the code, examples, the reference
@@ -48,7 +49,7 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench experiments stale docs oldest wheel mutants coverage sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench peers experiments stale docs oldest wheel mutants coverage sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 demo: setup
@@ -111,6 +112,16 @@ stubs: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
+peers: $(VENV)-peers/.installed
+	$(VENV)-peers/bin/python -m benchmarks.peers
+
+$(VENV)-peers/.installed: constraints/peers.txt | $(VENV)/.built
+	$(PYTHON) -m venv --clear $(VENV)-peers
+	$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+	    --requirement constraints/peers.txt
+	$(VENV)-peers/bin/python tools/on_top_of.py $(BIN)/python
+	touch $@
+
 experiments: setup
 	$(BIN)/python -m experiments --list
 	$(BIN)/python -m experiments $(EXPERIMENT_ARGS)
@@ -119,6 +130,7 @@ stale: setup
 	$(BIN)/python -m experiments.stale
 
 docs: $(VENV)/.docs
+	$(BIN)/python -m tools.public_names
 	$(BIN)/python -m tools.methods_table
 	$(BIN)/python -m tools.site_pages
 	$(BIN)/python -m tools.site_pictures
@@ -169,8 +181,9 @@ $(VENV)/.modules: $(VENV)/.dependencies FORCE
 
 $(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-	    --config-settings=cmake.define.CONCLUST_STRICT=$(STRICT) --editable .
+	    --config-settings=cmake.define.CONCLUST_STRICT=$(STRICT) --config-settings=cmake.define.CONCLUST_NATIVE=ON \
+	    --editable .
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-anndata $(VENV)-torch .venv-coverage .venv-oldest .venv-sanitize .venv-wheel build dist demo-report
+	rm -rf $(VENV) $(VENV)-anndata $(VENV)-peers $(VENV)-torch .venv-coverage .venv-oldest .venv-sanitize .venv-wheel build dist demo-report

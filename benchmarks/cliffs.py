@@ -1,77 +1,102 @@
-"""CPU seconds against the number of objects, across the sizes where a method changes how it works.
+"""CPU seconds of every method at powers of two, beside the growth that its documented cost allows.
 
-python -m benchmarks.cliffs [method ...] [--largest N]
+python -m benchmarks.cliffs [method ...] [--smallest N] [--largest N] [--limit SECONDS]
 
-Nothing should be several times faster on slightly more objects. 100 partitions by k-means of eight
-blobs in six dimensions that overlap, and of handwritten digits with noise added; the first n objects
-of the same ensemble each time, one thread. "per object" is in microseconds: it may rise with n, and a
-fall to a fraction is a cliff.
+Planted labels of ten clusters, 20 % of them at random, so that most rows differ; the first n objects of the same
+ensemble each time; default parameters, one thread, the faster of two fits. A method ends where it refuses, or after a
+fit of more than `--limit` CPU seconds. The power of n is read from ``Method.cost``: doubling n may cost
+2 ** power times as much, times a slack for iterations and noise. The exit status is 1 if a method exceeds that, or is
+several times faster on twice as many objects (a cliff). Fits of less than a tenth of a second are not judged.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
+import re
+import sys
 import warnings
-from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.datasets import load_digits, make_blobs
-
+import conclust
+from benchmarks.every import K, planted
 from benchmarks.timing import timed
-from conclust import PCC, PEACE, BaumEagon, EnsembleGenerator, WeightedPCC
+from conclust.exceptions import ConclustError
 
-SIZES = (60, 250, 500, 520, 700, 1000, 1020, 1400, 1500, 1900, 2100, 2900, 4000, 5600, 7900, 8100)
-LARGER = (11_000, 16_000, 20_000, 20_100)
-METHODS: dict[str, Callable[[], object]] = {
-    "PCC kl": lambda: PCC(random_state=0, n_jobs=1),
-    "PCC l2": lambda: PCC(divergence="l2", random_state=0, n_jobs=1),
-    "PEACE": lambda: PEACE(random_state=0, n_jobs=1),
-    "WeightedPCC": lambda: WeightedPCC(random_state=0, n_jobs=1),
-    "BaumEagon": lambda: BaumEagon(random_state=0, n_jobs=1),
-}
+SLACK = 1.8  # beside the documented growth
+FALL = 2.0  # times faster on twice as many objects
+JUDGED = 0.1  # seconds
+# Products such as "n^2 N", "n N K_ref"; of these the objects, and numbers that may be as large: distinct rows, a sample,
+# connected objects.
+_PRODUCT = re.compile(r"\b(?:[A-Za-z](?:_\w+)?(?:\^\d)?(?: |\b(?!\w)))+")
+_SIZE = re.compile(r"\b[nmsc](?:\^(\d))?(?!\w)")
 
 
-def points(name: str, n: int) -> NDArray[np.float64]:
-    """Return n points."""
-    if name == "blobs":
-        X = make_blobs(
-            n, centers=8, n_features=6, center_box=(-6, 6), cluster_std=2, random_state=0
-        )
-        return np.asarray(X[0])
-    rng = np.random.default_rng(0)
-    digits = load_digits().data
-    drawn = digits[rng.integers(0, len(digits), n)]
-    return np.asarray(drawn + rng.normal(0, 2, drawn.shape))
+def documented_power(cost: str) -> int:
+    """Return the highest power of the number of objects in a ``Method.cost``."""
+    return max(
+        sum(int(power or 1) for power in _SIZE.findall(product))
+        for product in _PRODUCT.findall(cost)
+    )
 
 
-def ensemble_of(name: str, n: int) -> NDArray[np.int64]:
-    """Return 100 partitions of n objects."""
-    generator = EnsembleGenerator("kmeans", n_partitions=100, scale="minmax", random_state=0)
-    return np.asarray(generator.fit_transform(points(name, n)))
+def faults(seconds: dict[int, float], power: int) -> list[str]:
+    """Say where doubling the number of objects costs more than documented, or much less than before."""
+    found = []
+    for n, before in seconds.items():
+        after = seconds.get(2 * n)
+        if after is None or max(before, after) < JUDGED:
+            continue
+        growth = after / max(before, JUDGED)
+        if growth > SLACK * 2**power:
+            found.append(f"{2 * n:,} cost {growth:.1f} times {n:,}; documented: {2**power}")
+        elif before > JUDGED and before > FALL * after:
+            found.append(f"{2 * n:,} cost {after / before:.2f} times {n:,}: a cliff")
+    return found
 
 
-def main(methods: list[str] | None = None, largest: int = SIZES[-1]) -> None:
-    sizes = [n for n in SIZES + LARGER if n <= largest]
-    for name in ("blobs", "digits"):
-        labels = ensemble_of(name, sizes[-1])
-        chosen = methods or list(METHODS)
-        print(f"\n{name}, 100 partitions: CPU seconds (microseconds an object)")
-        print(f"{'objects':>8}" + "".join(f"{method:>22}" for method in chosen))
-        for n in sizes:
-            row = f"{n:>8,}"
-            for method in chosen:
-                model = METHODS[method]()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    cpu = timed(lambda: model.fit(labels[:n])).cpu  # type: ignore[attr-defined] # noqa: B023
-                row += f"{cpu:>12.2f} {f'({1e6 * cpu / n:,.0f})':>9}"
-            print(row, flush=True)
+def walk(name: str, sizes: list[int], limit: float) -> dict[int, float]:
+    """Return the CPU seconds of a method at each size it does."""
+    labels, _ = planted(sizes[-1], 20)
+    kind = getattr(conclust, name)
+    has = inspect.signature(kind).parameters
+    given = {"n_clusters": K, "random_state": 0, "n_jobs": 1}
+    chosen = {key: value for key, value in given.items() if key in has}
+    seconds: dict[int, float] = {}
+    for n in sizes:
+        try:
+            runs = [timed(lambda: kind(**chosen).fit(labels[:n])).cpu for _ in range(2)]  # noqa: B023
+        except ConclustError:
+            break
+        seconds[n] = min(runs)
+        if seconds[n] > limit:
+            break
+    return seconds
+
+
+def main(
+    methods: list[str] | None = None, smallest: int = 512, largest: int = 8192, limit: float = 10.0
+) -> int:
+    sizes = [1 << k for k in range(smallest.bit_length() - 1, largest.bit_length())]
+    costs = {method.estimator: method.cost for method in conclust.methods()}
+    print(f"{'':<30}{'power':>6}" + "".join(f"{n:>9,}" for n in sizes))
+    status = 0
+    for name in methods or list(costs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            seconds = walk(name, sizes, limit)
+        power = documented_power(costs[name])
+        wrong = faults(seconds, power)
+        status |= bool(wrong)
+        row = "".join(f"{seconds[n]:>9.2f}" if n in seconds else f"{'-':>9}" for n in sizes)
+        print(f"{name:<30}{power:>6}{row}" + "".join(f"  {what}" for what in wrong), flush=True)
+    return status
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("methods", nargs="*")
-    parser.add_argument("--largest", type=int, default=SIZES[-1])
+    parser.add_argument("--smallest", type=int, default=512)
+    parser.add_argument("--largest", type=int, default=8192)
+    parser.add_argument("--limit", type=float, default=10.0)
     asked = parser.parse_args()
-    main(asked.methods or None, asked.largest)
+    sys.exit(main(asked.methods or None, asked.smallest, asked.largest, asked.limit))

@@ -30,6 +30,8 @@ NAMES = (
     "default.members",
     "default.weights",
     "default.scale",
+    "default.answer",
+    "default.settle",
     "selection.number",
     "confidence.ranking",
     "borders.level",
@@ -38,6 +40,8 @@ NAMES = (
     "scale.fitted_on",
     "posterior.pools",
     "ccp2010.examples",
+    "answers.questions",
+    "views.mfeat",
 )
 
 

@@ -27,7 +27,7 @@ _NO_SOURCES = frozenset(
 )
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Homes of the names that ``from conclust import NAME`` finds.
-_HOMES = "src/conclust/__init__.py"
+_HOMES = "src/conclust/__init__.pyi"
 
 
 class Tree:
@@ -91,10 +91,13 @@ class Tree:
         return self._imports[path]
 
     def _homes(self) -> dict[str, str]:
-        for node in ast.walk(ast.parse(self.read(_HOMES) if _HOMES in self.paths else "")):
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
-                return dict(ast.literal_eval(node.value))
-        return {}
+        stub = ast.parse(self.read(_HOMES) if _HOMES in self.paths else "")
+        return {
+            alias.name: str(node.module)
+            for node in stub.body
+            if isinstance(node, ast.ImportFrom) and node.module != "conclust"
+            for alias in node.names
+        }
 
     def _files(self, name: str) -> set[str]:
         """Return the files that an import of a dotted name loads: packages on the way, too."""
@@ -136,7 +139,7 @@ def here(root: Path = ROOT) -> Tree:
         path.relative_to(root).as_posix()
         for folder in _PACKAGES.values()
         for path in (root / folder).rglob("*")
-        if path.suffix in {".py", ".h", ".cpp"}
+        if path.suffix in {".py", ".pyi", ".h", ".cpp"}
     }
     return Tree(paths, lambda path: (root / path).read_text(encoding="utf-8"))
 

@@ -25,6 +25,7 @@ FLOORS = {
     "exceptions": (1, 0),
     "_validation": (1, 1),
     "_delegation": (1, 2),
+    "_parameters": (1, 3),
     "_progress": (1, 2),
     "_random": (1, 2),
     "_spreadsheets": (1, 2),

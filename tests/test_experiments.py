@@ -8,10 +8,10 @@ import pytest
 from experiments import __main__ as everything
 from experiments.ccp2010 import examples
 from experiments.confidence import ranking
+from experiments.default import answer, settle, suite, weights
 from experiments.default import members as kinds
 from experiments.default import number as rules
 from experiments.default import scale as scales
-from experiments.default import suite, weights
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
 from experiments.pcc2013 import planted
@@ -23,6 +23,7 @@ from experiments.usenc2020 import graphs, members, scale
 import conclust
 from conclust.datasets import Dataset, available
 from conclust.exceptions import DatasetNotFoundError
+from conclust.points import number as number_by_valleys
 
 
 def rows_of(path):
@@ -383,6 +384,33 @@ def test_mfeat_is_as_good_as_published(tmp_path):
         assert rows[name]["draws"] == "8"
         published = NMI_MAX_TRUE_K[name][pools.POOLS.index("mfeat")]
         assert float(rows[name]["NMI max"]) >= published - 0.035, name
+
+
+def test_the_default_is_scored_told_and_not_told(tmp_path, capsys):
+    only = ["--groups", "shapes", "--seeds", "3", "--quick", "--jobs", "1", "--out", str(tmp_path)]
+    answer.main(only)
+    rows = rows_of(tmp_path / "answer_sets.csv")
+    assert [row["set"] for row in rows] == ["circles, 3", "moons, 3"]
+    for row in rows:
+        assert float(row["found ARI"]) == float(row["told ARI"]) == 1.0
+        assert row["found K"] == row["K"] == "2"
+        assert float(row["k-means ARI"]) < 0.7
+    (line,) = rows_of(tmp_path / "answer.csv")
+    assert (line["sets"], line["seed"], float(line["right"])) == ("2", "3", 1.0)
+    first = capsys.readouterr().out
+    answer.main(only)  # from what was kept
+    assert first.splitlines()[-2:] == capsys.readouterr().out.splitlines()[-2:]
+
+
+def test_constants_in_use_give_the_number_of_the_default(tmp_path):
+    only = ["--groups", "shapes", "--quick", "--jobs", "1", "--out", str(tmp_path)]
+    settle.main(only)
+    rows = rows_of(tmp_path / "settle.csv")
+    assert [float(row["shapes (2)"]) for row in rows[:1]] == [1.0]
+    assert (
+        float(rows[0]["cost of a cluster"]),
+        float(rows[0]["clear evidence"]),
+    ) == (number_by_valleys._COST_OF_A_CLUSTER, number_by_valleys._CLEAR_EVIDENCE)
 
 
 def test_the_list_names_every_script(capsys, monkeypatch):

@@ -20,6 +20,8 @@ ConsensusClustering(random_state=0).fit(np.random.default_rng(0).normal(size=(60
 HEAVY = {
     "scipy.stats",
     "pandas",
+    "numpy.f2py",
+    "numpy.testing",
     "sklearn.cluster",
     "sklearn.metrics",
     "matplotlib",
@@ -73,6 +75,23 @@ import scipy.stats
 assert scipy.stats.norm.cdf(0) == 0.5
 est = conclust.PCC(3, random_state=0).fit(pd.DataFrame(labels).astype(str))
 assert len(est.labels_) == 60
+"""
+    )
+
+
+def test_what_scipy_and_scikit_learn_know_of_deferred_modules_is_whole():
+    imported(
+        FIT.format(name="HBGF")
+        + """
+import sys
+from scipy._lib.array_api_compat import numpy as xp
+assert not {"numpy.f2py", "numpy.testing"} & set(sys.modules)
+assert not {"f2py", "testing"} & set(vars(np))
+xp.testing.assert_allclose(1.0, 1.0)
+import numpy.testing
+assert np.testing is numpy.testing is sys.modules["numpy.testing"]
+assert xp.testing.assert_allclose is np.testing.assert_allclose
+assert callable(np.f2py.run_main) and np.f2py is sys.modules["numpy.f2py"]
 """
     )
 

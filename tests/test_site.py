@@ -108,6 +108,26 @@ def test_llms_txt_lists_every_page():
     assert not [line for line in text.splitlines() if line.endswith(": ")]
 
 
+def test_llms_txt_has_a_recipe_of_a_screen_for_each_field():
+    _, text = llms().split("\n## Recipes\n")
+    fields = re.split(r"\n### ", text)[1:]
+    words = (
+        "Points",
+        "Labels",
+        "Networks",
+        "Topics",
+        "Cells",
+        "Draws",
+        "Crowds",
+        "features",
+        "Answers",
+    )
+    titles = [field.split("\n", 1)[0] for field in fields]
+    assert all(word in title for word, title in zip(words, titles, strict=True))
+    assert max(len(field.splitlines()) for field in fields) <= 25
+    assert all("```" in field for field in fields)
+
+
 def test_an_empty_site_is_wrong(tmp_path):
     assert "has no page" in "".join(wrong(tmp_path))
 

@@ -14,9 +14,11 @@ from typing import Any
 
 import conclust
 from conclust import methods
+from conclust.cli import options
 from conclust.cli.choice import settable
 from conclust.cli.listing import TABLE
 from conclust.consensus.base import Method
+from conclust.generation.kinds import KINDS
 from tools.markdown import table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "methods.md"
@@ -103,12 +105,20 @@ def listed() -> str:
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
+def kinds() -> str:
+    """Return the kinds of members for the command line: what they are, and how many by default."""
+    told = {name: {"help": kind.help, "members": kind.most} for name, kind in KINDS.items()}
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+
+
 def parameters(method: Method) -> dict[str, dict[str, Any]]:
     """Return the parameters for ``--set``: defaults, allowed values and meanings, from the docstring."""
     told = documented(inspect.getdoc(getattr(conclust, method.estimator)) or "")
     found = {}
     for name, parameter in settable(method).items():
         takes, meaning = told.get(name, ("", ""))
+        if not parameter.words:
+            takes = parameter.takes() or takes
         found[name] = {"default": parameter.default, "takes": takes, "meaning": meaning}
     return found
 
@@ -133,3 +143,4 @@ def documented(text: str) -> dict[str, tuple[str, str]]:
 if __name__ == "__main__":
     PAGE.write_text(text(), encoding="utf-8")
     TABLE.write_text(listed(), encoding="utf-8")
+    options.KINDS.write_text(kinds(), encoding="utf-8")

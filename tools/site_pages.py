@@ -360,7 +360,13 @@ def llms() -> str:
                 link = f"- [{title}]({Path(where).with_suffix('.html').as_posix()})"
                 lines.append(f"{link}: {first}" if first else link)
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, recipes()])
+
+
+def recipes() -> str:
+    """Return the recipes of each field, a heading lower: a reader of llms.txt may read nothing else."""
+    _, text = (DOCS / "how-to/recipes.md").read_text("utf-8").split("\n\n", 1)
+    return "## Recipes\n\n" + text.replace("\n## ", "\n### ")
 
 
 def main() -> None:

@@ -87,6 +87,7 @@ from conclust.topics import TopicConsensus as TopicConsensus
 from conclust.trials import compare as compare
 
 _HOMES: dict[str, str]
+_MODULES: tuple[str, ...]
 __version__: str
 __all__ = [
     "CEHM",

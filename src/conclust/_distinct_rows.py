@@ -57,6 +57,16 @@ class DistinctRows(EqualRows):
         everything = np.array_equal(self.first, np.arange(self.whole.n_samples))
         return self.whole if everything else self.whole.part(self.first)
 
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Co-association of each row with all objects, itself included, summed."""
+        ensemble = self.ensemble
+        sizes = ensemble.indicator.T @ self.masses
+        degrees = ensemble.indicator @ (ensemble.column_weights * sizes)
+        if ensemble.has_noise:
+            degrees += ensemble.noise @ ensemble.partition_weights
+        return np.asarray(degrees)
+
     def some(self, objects: NDArray[np.int64]) -> tuple[DistinctRows, NDArray[np.int64]]:
         """Return the rows of some objects, in their order here, and their indices."""
         kept, inverse, counts = np.unique(

@@ -1,8 +1,9 @@
 """scikit-learn's base and scalers, imported without what no fit of this library uses.
 
-scikit-learn imports ``scipy.stats``, and pandas where it is installed: two thirds of the seconds of a first import.
-Both are imported at the first use of a name of theirs instead. Modules take the names below from here, so that this
-holds whichever module is imported first.
+scikit-learn imports ``scipy.stats``, and pandas where it is installed; SciPy imports all of NumPy, with
+``numpy.f2py`` and ``numpy.testing``: together three quarters of the seconds of a first import. They are imported at the
+first use of a name of theirs instead. Modules take the names below from here, so that this holds whichever module is
+imported first; for SciPy's part ``conclust.__getattr__`` imports this module before any other.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = [
     "validate_data",
 ]
 
-_UNUSED = ("scipy.stats", "pandas")
+_UNUSED = ("scipy.stats", "pandas", "numpy.f2py", "numpy.testing")
 
 
 class _Deferred(ModuleType):
@@ -44,16 +45,24 @@ class _Deferred(ModuleType):
 @contextmanager
 def _deferring(*names: str) -> Iterator[None]:
     """Let imports of these modules within the block take effect at the first use of a name."""
-    stand_ins = {
-        name: _Deferred(name) for name in names if name not in sys.modules and find_spec(name)
-    }
-    sys.modules.update(stand_ins)
+    stand_ins: dict[str, _Deferred] = {}
     try:
+        for name in names:
+            parent, _, own = name.rpartition(".")
+            if name in sys.modules or find_spec(name) is None:
+                continue
+            stand_ins[name] = sys.modules[name] = _Deferred(name)
+            if parent:  # whose names SciPy reads
+                vars(sys.modules[parent]).setdefault(own, stand_ins[name])
         yield
     finally:  # later imports are of the modules themselves
         for name, stand_in in stand_ins.items():
+            parent, _, own = name.rpartition(".")
             if sys.modules.get(name) is stand_in:
                 del sys.modules[name]
+            above = sys.modules.get(parent)
+            if above is not None and vars(above).get(own) is stand_in:
+                delattr(above, own)
 
 
 with _deferring(*_UNUSED):

@@ -22,7 +22,9 @@ __all__ = [
     "check_int",
     "check_option",
     "check_real",
+    "interval",
     "is_it",
+    "largest_number",
     "missing_extra",
     "refuse",
     "refuse_arguments",
@@ -79,6 +81,13 @@ def refuse_arguments(unknown: dict[str, Any], owner: str, weights: str) -> None:
         raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}{advice}")
 
 
+def largest_number(name: str) -> int | None:
+    """Return the largest int of a parameter of repetitions or iterations; None: there is none."""
+    if name in _REPETITIONS:
+        return _MOST_REPETITIONS
+    return _MOST_ITERATIONS if name == "max_iter" else None
+
+
 @overload
 def check_int(
     value: Any,
@@ -98,7 +107,7 @@ def check_int(
     *,
     low: int = ...,
     high: int | None = ...,
-    none: Literal[True],
+    none: bool,
     advice: str = ...,
 ) -> int | None: ...
 def check_int(
@@ -129,10 +138,7 @@ def check_int(
     """
     if none and value is None:
         return None
-    if high is None and name in _REPETITIONS:
-        high = _MOST_REPETITIONS
-    if high is None and name == "max_iter":
-        high = _MOST_ITERATIONS
+    high = largest_number(name) if high is None else high
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         end = "inf)" if high is None else f"{high}]"
@@ -168,15 +174,15 @@ def check_real(
     above = real and (value > low or (value == low and closed in ("both", "left")))
     below = real and (value < high or (value == high and closed in ("both", "right")))
     if not (above and below):
-        left = "[" if closed in ("both", "left") and low > -math.inf else "("
-        right = "]" if closed in ("both", "right") and high < math.inf else ")"
-        refuse(
-            name,
-            owner,
-            f"a float in the range {left}{low:g}, {high:g}{right}",
-            value,
-        )
+        refuse(name, owner, f"a float in the range {interval(low, high, closed)}", value)
     return float(value)
+
+
+def interval(low: float, high: float, closed: str) -> str:
+    """Return an interval as messages and help show it."""
+    left = "[" if closed in ("both", "left") and low > -math.inf else "("
+    right = "]" if closed in ("both", "right") and high < math.inf else ")"
+    return f"{left}{low:g}, {high:g}{right}"
 
 
 def _is_finite(value: Any) -> bool:

@@ -130,9 +130,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     peaks, the other half is counted. With further partitions beside the points, and fewer than 50 objects, the
     ensemble alone shows the number.
 
-    The points are used in two more ways. Groups of points without a tie in the graph of the ten nearest
-    neighbours (islands) are not joined while a cluster without a valley is split, whether the number is given or
-    not. And with ``refine`` Lloyd's iterations start from the means of the clusters; their partition is kept where
+    The points are looked at in two more ways. Groups of points without a tie in the graph of the ten nearest
+    neighbours, or with ties across deep valleys only (islands), are not joined while a cluster without a valley is
+    split, whether the number is given or not. And with ``refine`` Lloyd's iterations start from the means of the clusters; their partition is kept where
     it does not cut more ties of the neighbour graphs: overlapping clusters gain by it, other shapes keep the
     consensus. ``refinement_`` then has the centres, which ``labels_``, ``membership_`` and ``predict`` follow.
     The memberships are the evidence of the members for these clusters; where the members are for another cluster

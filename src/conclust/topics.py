@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import fcluster
 
 from conclust._labels import NOISE, canonical_labels
+from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, clone, validate_data
 from conclust._threads import side_by_side, thread_count
-from conclust._validation import check_int, check_real, refuse
+from conclust._validation import refuse
 from conclust.confidence import item_consensus
 from conclust.consensus.linkage import EAC
 from conclust.ensemble import Ensemble
@@ -106,6 +107,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ensemble_: Ensemble
     linkage_matrix_: NDArray[np.float64]
     n_features_in_: int
+    parameters: ClassVar[Parameters] = {"threshold": Range(above=0, at_most=1)}
     _neighbours: Any
 
     def __init__(
@@ -228,10 +230,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _check_parameters(self) -> None:
-        check_int(self.n_members, "n_members", _OWNER)
-        check_real(self.threshold, "threshold", _OWNER, high=1.0, closed="right")
-        check_int(self.min_topic_size, "min_topic_size", _OWNER)
-        check_int(self.n_neighbors, "n_neighbors", _OWNER)
+        check_parameters(self)
         if self.reducer is not None and not hasattr(self.reducer, "fit_transform"):
             refuse("reducer", _OWNER, "None or a transformer with fit_transform", self.reducer)
         if self.clusterer is not None and not hasattr(self.clusterer, "fit_predict"):

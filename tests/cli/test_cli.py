@@ -17,12 +17,13 @@ from sklearn.datasets import load_iris, make_blobs
 
 from conclust import ConsensusClustering, Ensemble, EnsembleGenerator, _spreadsheets
 from conclust.cli import consensus, main, refusals
+from conclust.cli.parser import build_parser
 from conclust.cli.refusals import with_option
 from conclust.exceptions import EvidenceWarning, ParameterError
-from conclust.results import writing as outputs
+from conclust.results.record import write_record
 
 COMBINED = ["labels.csv", "memberships.csv", "ensemble.npz", "result.json"]
-CLUSTERED = [*COMBINED, "features.csv", "generator.npz"]
+CLUSTERED = [*COMBINED, "features.csv", "generator.npz", "placing.npz"]
 
 
 def table(path):
@@ -119,7 +120,14 @@ def test_cluster_by_eac_and_seeds(iris, tmp_path, capsys):
     more = ["--method", "eac", "--linkage", "ward", "--clusters", "3", "--scale", "none"]
     assert cluster(iris, tmp_path / "a", *more, "--sample-fraction", "0.8") == 0
     assert "columns not scaled" in capsys.readouterr().err.lower()
-    written = ["ensemble.npz", "features.csv", "generator.npz", "labels.csv", "result.json"]
+    written = [
+        "ensemble.npz",
+        "features.csv",
+        "generator.npz",
+        "labels.csv",
+        "placing.npz",
+        "result.json",
+    ]
     assert listing(tmp_path / "a") == written
     assert list(table(tmp_path / "a/labels.csv")[0]) == ["flower", "label", "confidence"]
     assert cluster(iris, tmp_path / "b", *more, "--sample-fraction", "0.8") == 0
@@ -186,6 +194,19 @@ def test_an_ensemble_of_two_kinds_is_made_recorded_and_told(tmp_path, out):
     assert main(["report", str(out), "-q"]) == 0
     page = (out / "report.html").read_text()
     assert "random numbers of clusters and spectral clustering on landmarks" in page
+
+
+@pytest.mark.parametrize("kinds", ["auto", "density", "graph+kmeans", "spherical+kmeans+spectral"])
+def test_kinds_of_members_are_joined_by_plus(kinds):
+    parsed = build_parser().parse_args(["cluster", "x.csv", "--generator", kinds])
+    assert parsed.generator == kinds
+
+
+@pytest.mark.parametrize("kinds", ["", "kmens", "kmeans+", "auto+kmeans", "kmeans+mixed"])
+def test_other_kinds_of_members_are_refused(kinds, capsys):
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["cluster", "x.csv", "--generator", kinds])
+    assert "choose from" in capsys.readouterr().err
 
 
 def test_members_under_random_metrics(tmp_path, out):
@@ -431,7 +452,7 @@ def fail_with(error):
     ],
 )
 def test_exit_codes_of_what_goes_wrong_late(matrix, out, monkeypatch, capfd, error, code, sentence):
-    monkeypatch.setattr(consensus, "write_result", fail_with(error))
+    monkeypatch.setattr(consensus, "write_record", fail_with(error))
     before = os.dup(1)
     try:
         assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == code
@@ -526,9 +547,9 @@ def test_programmers_warnings_are_not_shown(matrix, out, monkeypatch, capsys):
     def noisy(*arguments, **named):
         warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
         warnings.warn("for the user", EvidenceWarning, stacklevel=1)
-        return outputs.write_result(*arguments, **named)
+        return write_record(*arguments, **named)
 
-    monkeypatch.setattr(consensus, "write_result", noisy)
+    monkeypatch.setattr(consensus, "write_record", noisy)
     assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == 0
     said = capsys.readouterr().err
     assert "conclust: warning: for the user" in said

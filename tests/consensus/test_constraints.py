@@ -1,18 +1,20 @@
 """Pairs that must, and must not, be together: kept by every method that takes them, refused where they contradict."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from tests.naive import constraints as naive
+from tests.naive import optima
 
 import conclust as cc
 from conclust.confidence import questions
-from conclust.consensus.constraints import read_constraints
+from conclust.consensus.constraints import coloured, read_constraints
 from conclust.consensus.linkage import cut
 from conclust.consensus.linkage.constrained import grown
 from conclust.consensus.linkage.dendrogram import from_merges
-from conclust.evidence import coassociation
+from conclust.evidence import coassociation, copresence
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.metrics import adjusted_rand_index
 
@@ -152,6 +154,11 @@ METHODS = [
     cc.LWEA(4),
     cc.LWEA(),
     cc.LWEA(4, normalized=True, linkage="complete"),
+    cc.AddRemAdd(random_state=0),
+    cc.AddRemAdd(5, criterion="combined", random_state=0),
+    cc.AddRemAdd(refine=False, scale_shift="modularity", random_state=0),
+    cc.PCC(6, divergence="l2", random_state=0),
+    cc.PCC(6, divergence="l2", granularity="matched", random_state=0),
     cc.AutoConsensus(4),
     cc.AutoConsensus(),
     cc.AutoConsensus(max_samples=40, random_state=0),
@@ -209,6 +216,167 @@ def test_methods_that_take_none_say_which_do():
     labels[7] = -1
     with pytest.raises(InputError, match="Object 7 is in must_link or cannot_link, and missing"):
         cc.EAC(3).fit(labels, must_link=[(0, 7)])
+
+
+# ---- local search
+
+
+def kept_by(must, cannot):
+    """Which of all partitions of seven objects keep pairs."""
+    good = np.ones(len(optima.ALL), dtype=bool)
+    for a, b in must:
+        good &= optima.ALL[:, a] == optima.ALL[:, b]
+    for a, b in cannot:
+        good &= optima.ALL[:, a] != optima.ALL[:, b]
+    return good
+
+
+@pytest.mark.parametrize("criterion", ["ensemble", "combined"])
+@pytest.mark.parametrize("k", [None, 3])
+def test_addremadd_finds_the_best_of_all_partitions_that_keep_the_pairs(criterion, k):
+    rng = np.random.default_rng(1)
+    reached = 0
+    for labels in optima.random_ensembles(20, seed=3):
+        order = rng.permutation(7)
+        must, cannot = (
+            order[:4].reshape(2, 2),
+            np.array([[order[0], order[2]], [order[4], order[1]]]),
+        )
+        values = optima.semi_averages(labels, criterion, explained=k is None)
+        good = kept_by(must, cannot)
+        if k is not None:
+            good &= k == optima.CLUSTERS
+        model = cc.AddRemAdd(k, criterion=criterion, random_state=0)
+        model.fit(labels, must_link=must, cannot_link=cannot)
+        place = optima.place_of(model.labels_)
+        assert good[place]
+        assert model.objective_ == pytest.approx(values[place], abs=1e-9)
+        reached += values[place] >= values[good].max() - 1e-9
+    assert reached >= 19
+
+
+def test_addremadd_keeps_pairs_of_more_rows_than_it_draws():
+    z, labels = members(3, n=1600, K=6, wrong=0.5)
+    must, cannot = answers(4, z, 60)
+    for model in (cc.AddRemAdd(n_init=1), cc.AddRemAdd(8, n_init=1), cc.AddRemAdd(refine=False)):
+        model.set_params(starts=3, random_state=0).fit(labels, must_link=must, cannot_link=cannot)
+        assert kept(model.labels_, must, cannot)
+
+
+def test_addremadd_colours_what_must_be_apart():
+    """A cycle of five in three clusters; all pairs of four in three are refused."""
+    _, labels = members(0, K=2)
+    cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
+    found = cc.AddRemAdd(3, random_state=0).fit(labels, cannot_link=cycle)
+    assert found.n_clusters_ == 3
+    assert kept(found.labels_, [], cycle)
+    everyone = list(combinations(range(4), 2))
+    with pytest.raises(InputError, match="'cannot_link' keeps more than 3 clusters"):
+        cc.AddRemAdd(3, random_state=0).fit(labels, cannot_link=everyone)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_colours_differ_along_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(0, 4, 30)
+    pairs = rng.integers(0, 25, (60, 2))
+    pairs = pairs[hidden[pairs[:, 0]] != hidden[pairs[:, 1]]]
+    colours = coloured(30, pairs, 6)
+    assert (colours[pairs[:, 0]] != colours[pairs[:, 1]]).all()
+    assert set(np.flatnonzero(colours >= 0)) == set(pairs.ravel())
+    assert coloured(30, np.array(list(combinations(range(4), 2))), 3) is None
+
+
+# ---- PCC
+
+
+def soft_or_hard(kind, n):
+    z, labels = members(7, n=n, m=9, lost=0.15 if kind == "missing" else 0.0)
+    rng = np.random.default_rng(0)
+    if kind == "soft":
+        return z, cc.Ensemble.from_memberships([rng.dirichlet(np.ones(4), n) for _ in range(6)])
+    return z, cc.Ensemble(labels, weights=rng.random(9) + 0.5 if kind == "weighted" else None)
+
+
+def pair_objective(ensemble, Y):
+    """f from all pairs: the sum of N (c / N - y'y)^2."""
+    c, N = (M(ensemble).astype(float) for M in (coassociation, copresence))
+    i, j = np.triu_indices(len(Y), 1)
+    c, N, p = c[i, j], N[i, j], (Y @ Y.T)[i, j]
+    return float(np.sum(c[N > 0] ** 2 / N[N > 0]) - 2 * c @ p + N @ p**2)
+
+
+@pytest.mark.parametrize("kind", ["hard", "missing", "weighted", "soft"])
+def test_pcc_is_stationary_among_memberships_that_keep_the_pairs(kind):
+    """Beside SciPy's descent of f by single groups over their open clusters."""
+    z, ensemble = soft_or_hard(kind, 24)
+    must, cannot = answers(3, z, 9)
+    model = cc.PCC(5, divergence="l2", tol=1e-13, max_iter=2000, random_state=0)
+    model.fit(ensemble, must_link=must, cannot_link=cannot)
+    Y = model.membership_
+    assert kept(model.labels_, must, cannot)
+    assert max(Y[a] @ Y[b] for a, b in cannot) == 0.0
+    assert model.objective_ == pytest.approx(pair_objective(ensemble, Y), rel=1e-9)
+    assert model.trace_[-1] == pytest.approx(model.objective_)
+    groups = read_constraints(must, cannot, 24).groups
+    for g in np.unique(groups):
+        inside = np.flatnonzero(groups == g)
+        near = [b for a, b in np.concatenate([cannot, cannot[:, ::-1]]) if groups[a] == g]
+        closed = (Y[near] > 0).any(axis=0)
+
+        def value(y, inside=inside):
+            moved = Y.copy()
+            moved[inside] = y
+            return pair_objective(ensemble, moved)
+
+        best = minimize(
+            value,
+            Y[inside[0]],
+            bounds=[(0, 0 if shut else 1) for shut in closed],
+            constraints={"type": "eq", "fun": lambda y: y.sum() - 1},
+            method="SLSQP",
+            options={"ftol": 1e-12},
+        )
+        assert best.fun >= model.objective_ - 1e-4 * abs(model.objective_)
+
+
+def test_pcc_reaches_the_best_labels_that_keep_the_pairs():
+    """A membership is no worse than the best of all partitions of seven objects."""
+    rng = np.random.default_rng(1)
+    for labels in optima.random_ensembles(12, seed=5):
+        order = rng.permutation(7)
+        must, cannot = order[:2].reshape(1, 2), order[1:3].reshape(1, 2)
+        model = cc.PCC(7, divergence="l2", random_state=0)
+        model.fit(labels, must_link=must, cannot_link=cannot)
+        ensemble = cc.Ensemble(labels)
+        hard = optima.ALL[kept_by(must, cannot)]
+        best = min(pair_objective(ensemble, np.eye(7)[each]) for each in hard)
+        assert model.objective_ <= best + 1e-9
+
+
+def test_pcc_with_constraints_has_the_same_bits_on_more_threads_and_places():
+    z, labels = members(2, n=300, K=4)
+    must, cannot = answers(1, z, 30)
+    found = [
+        cc.PCC(6, divergence="l2", random_state=0, n_jobs=jobs).fit(
+            labels, must_link=must, cannot_link=cannot
+        )
+        for jobs in (1, 3)
+    ]
+    np.testing.assert_array_equal(found[0].membership_, found[1].membership_)
+    free = np.setdiff1d(np.arange(300), np.concatenate([must, cannot]).ravel())
+    again = found[0].predict(labels[free])
+    assert (again == found[0].labels_[free]).mean() > 0.98
+    clique = list(combinations(range(7), 2))
+    with pytest.raises(InputError, match="keeps more than n_clusters=6 clusters in PCC"):
+        found[0].fit(labels, cannot_link=clique)
+    seen = np.append(np.repeat(0.0, 15), 1.0)
+    codes = np.column_stack([labels, np.where(np.arange(300) == must[0, 0], -1, z)])
+    with pytest.raises(InputError, match="1 objects in must_link or cannot_link are observed"):
+        found[0].fit(cc.Ensemble(codes, weights=seen), must_link=must[:1])
+    for model in (cc.PCC(3), cc.PCC(3, divergence="l2", pairs=5)):
+        with pytest.raises(UnsupportedEnsembleError, match=r"PCC\(divergence='l2'\) do"):
+            model.fit(labels, must_link=must)
 
 
 # ---- questions

@@ -5,9 +5,10 @@ import re
 
 import pytest
 from tests.registry import public_estimators
-from tools import methods_table
+from tools import methods_table, public_names
 
 import conclust
+from conclust.cli import options
 from conclust.consensus.base import SoftConsensusClusterer
 
 METHODS = conclust.methods()
@@ -27,6 +28,15 @@ def test_the_command_line_tells_what_the_methods_say():
     assert methods_table.TABLE.read_text(encoding="utf-8") == methods_table.listed(), (
         "run: make docs"
     )
+
+
+@pytest.mark.parametrize("path", public_names.STUBS, ids=lambda path: path.name)
+def test_lists_of_names_are_those_of_the_families(path):
+    assert path.read_text(encoding="utf-8") == public_names.STUBS[path](), "run: make docs"
+
+
+def test_the_command_line_tells_what_the_kinds_of_members_say():
+    assert options.KINDS.read_text(encoding="utf-8") == methods_table.kinds(), "run: make docs"
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.estimator)

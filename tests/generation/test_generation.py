@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_info
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import members, plan
+from conclust.generation.kinds import KINDS
 from conclust.generation.models import Centers
 
 IRIS = load_iris().data
@@ -213,7 +214,7 @@ def test_random_starts_are_distinct_points_even_if_most_are_equal():
 
 @pytest.mark.parametrize(
     "method",
-    ["kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density", "clusterer"],
+    ["mixed", *KINDS, "clusterer"],
 )
 def test_same_bits_for_every_backend_and_n_jobs(method):
     chosen = GaussianMixture(2) if method == "clusterer" else method
@@ -296,9 +297,16 @@ def test_result_depends_on_random_state_alone():
     assert np.array_equal(more[:, :5], run(1))
 
 
-@pytest.mark.parametrize(
-    "method", ["kmeans", "mixed", "spherical", "spectral", "multimetric", "graph", "density"]
-)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_is_in_the_docstring_and_labels_others_as_it_says(name):
+    assert f'- "{name}": ' in EnsembleGenerator.__doc__
+    points = np.random.default_rng(0).normal(size=(60, 3))
+    generator = EnsembleGenerator(name, 3, random_state=0).fit(points)
+    can = [member.model is not None for member in generator.members_]
+    assert can == [KINDS[name].labels_others] * 3
+
+
+@pytest.mark.parametrize("method", ["mixed", *KINDS])
 def test_type_and_layout_of_the_points_change_nothing(method):
     X = np.asarray(IRIS[:60], dtype=np.float32).astype(np.float64)
     generator = EnsembleGenerator(method, n_clusters=[2, 4], scale="minmax", random_state=0)

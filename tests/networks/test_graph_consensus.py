@@ -92,6 +92,22 @@ def test_the_ways_to_give_a_graph_agree():
     np.testing.assert_array_equal(named.labels_, listed.labels_)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_of_edges_is_a_list_of_edges(library):
+    frames = pytest.importorskip(library)
+    edges, _ = random_edges(1)
+    rows = [(f"v{a}", f"v{b}", w) for (a, b), w in edges.items()]
+    columns = dict(zip(("source", "target", "weight"), zip(*rows, strict=True), strict=True))
+    frame = frames.DataFrame({name: list(column) for name, column in columns.items()})
+    expected = GraphConsensus(random_state=4).fit(rows)
+    model = GraphConsensus(random_state=4).fit(frame)
+    assert model.nodes_ == expected.nodes_
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.weights_.data, expected.weights_.data)
+    with pytest.raises(InputError, match="as edge 0"):
+        GraphConsensus().fit(frame[["source"]])
+
+
 def test_edges_twice_add_up_and_loops_are_left_out():
     model = GraphConsensus(n_runs=1, recluster=False, random_state=0)
     model.fit([(0, 1), (1, 0), (2, 2), (1, 2, 0.5)], ensemble=np.zeros((3, 1), dtype=int))

@@ -21,7 +21,9 @@ def borders(seed, n_pieces=9, n_borders=14):
 
 def islands_of(found):
     island = {p: {p} for p in range(found.n_pieces)}
-    for p, q in found.pairs:
+    for (p, q), n2, m in zip(found.pairs, found.valley, found.peak, strict=True):
+        if (n2 + 3) / (m + 3) < 0.4:
+            continue
         joined = island[p] | island[q]
         for piece in joined:
             island[piece] = joined

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from experiments.default.answer_sets import uneven as uneven_sets
 
 from conclust import AutoConsensus, ConsensusClustering
 from conclust.metrics import adjusted_rand_index
@@ -19,7 +20,7 @@ def random_borders(rng):
     pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     peak = rng.uniform(3, 30, len(pairs))
     pieces = np.repeat(np.arange(len(islands)), sizes)
-    return Borders(pieces, pairs, peak * rng.uniform(0, 1.2, len(pairs)), peak), islands
+    return Borders(pieces, pairs, peak * rng.uniform(0.4, 1.2, len(pairs)), peak), islands
 
 
 def random_cuts(rng, borders):
@@ -83,6 +84,26 @@ def test_one_island_leaves_the_cuts():
     cuts = {1: np.zeros(60, np.int64), 2: (borders.pieces > 0).astype(np.int64)}
     chosen = cuts_with_islands(borders, cuts)
     assert all(chosen[K][0] is cuts[K] for K in cuts)
+
+
+def test_pieces_with_a_tie_across_an_empty_valley_are_islands():
+    pieces = np.repeat(np.arange(3), [200, 25, 25])
+    pairs = np.array([[0, 1], [1, 2]])
+    peak = np.array([9.0, 9.0])
+    assert Borders(pieces, pairs, np.array([6.0, 0.0]), peak).n_islands == 2
+    assert Borders(pieces, pairs, np.array([6.0, 5.0]), peak).n_islands == 1
+    # Too few points to call a valley empty.
+    assert Borders(pieces, pairs, np.array([6.0, 0.0]), np.array([9.0, 2.0])).n_islands == 1
+
+
+@pytest.mark.parametrize("number", [6, None])
+def test_small_clusters_that_touch_are_kept_apart(number):
+    # Ties join two small clusters that are 8.5 standard deviations apart; the large one was cut in three (ARI .17).
+    sets = {points.name: points for points in uneven_sets(0)}
+    points = sets["1 : 40, d = 2, 0.3"]
+    model = ConsensusClustering(n_clusters=number, random_state=0).fit(points.X)
+    assert adjusted_rand_index(points.y, model.labels_) > 0.99
+    assert model.n_clusters_ == 6
 
 
 @pytest.fixture(scope="module")

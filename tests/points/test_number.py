@@ -1,10 +1,15 @@
 """The number of clusters by borders: planted clusters, clouds, and what is said of it."""
 
+from math import log
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 from conclust import AutoConsensus, ConsensusClustering, EnsembleGenerator
+from conclust.points import number
+from conclust.points.evidence import Borders
 
 
 def fitted(X, **parameters):
@@ -87,3 +92,47 @@ def test_rounded_columns_make_no_borders():
     rng = np.random.default_rng(8)
     X = np.clip(np.round(rng.normal(5, 1.5, size=(500, 3))), 1, 10)
     assert fitted(X).n_clusters_ == 1
+
+
+def random_tree(seed, n_pieces=12):
+    """Pieces in a chain, a tree that merges neighbours at random, and lifetimes."""
+    rng = np.random.default_rng([seed, 3])
+    pieces = np.repeat(np.arange(n_pieces), 20)
+    pairs = np.column_stack([np.arange(n_pieces - 1), np.arange(1, n_pieces)])
+    peak = rng.uniform(3, 20, n_pieces - 1)
+    borders = Borders(pieces, pairs, peak * rng.choice([0.1, 0.45, 1.1], n_pieces - 1), peak)
+    split = rng.permutation(n_pieces - 1)
+    starts = [np.sort(split[: K - 1]) for K in range(1, n_pieces + 1)]
+    cuts = [np.searchsorted(at, pieces).astype(np.int64) for at in starts]
+    lifetimes = np.concatenate([[0.0], rng.uniform(0, 0.2, n_pieces - 1)])
+    tree = SimpleNamespace(cut=lambda K: cuts[K - 1], lifetime=lambda K: lifetimes[K - 1])
+    return borders, tree, starts
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_number_has_the_largest_score(seed, monkeypatch):
+    # Islands have tests of their own.
+    monkeypatch.setattr(
+        number,
+        "cuts_with_islands",
+        lambda b, cuts: {K: (c, b.evidence(c)) for K, c in cuts.items()},
+    )
+    borders, tree, starts = random_tree(seed)
+    monkeypatch.setattr(Borders, "n_islands", 1)
+    monkeypatch.setattr(Borders, "_islands", np.zeros(12, dtype=np.int64))
+    scores = {}
+    for K, split in enumerate(starts, 1):
+        evidence = sum(
+            borders.valley[b] * log(0.8 / 1.4) + borders.peak[b] * log(2 / 1.4) for b in split
+        )
+        if K > 1 and evidence > 2.0:
+            scores[K] = evidence + log(tree.lifetime(K)) - 1.5 * K
+    decision = number._by_pieces(borders, tree, 1, 12)
+    if not scores:
+        assert decision is None
+        return
+    best = max(scores, key=scores.get)
+    assert decision.n_clusters == best
+    near = {K for K in scores if scores[K] >= scores[best] - 2.0} - {best}
+    assert set(decision.alternatives) == near
+    assert list(decision.alternatives) == sorted(near, key=lambda K: -scores[K])

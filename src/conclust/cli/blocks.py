@@ -13,11 +13,12 @@ from conclust.blocks.checkpoints import has_state
 from conclust.cli.asked import jobs
 from conclust.cli.choice import choose
 from conclust.cli.inputs import read_weights
-from conclust.cli.record import Clock, call_record, parameters, recorded_warnings, versions
+from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.summary import sizes_line
 from conclust.cli.talk import STREAM, Talk, count, plain
 from conclust.exceptions import InputError
-from conclust.results.writing import OutputFolder, is_table_name, write_result
+from conclust.results.record import EnsembleFacts, Record, Settings, Source, write_record
+from conclust.results.writing import OutputFolder, is_table_name
 
 __all__ = ["run_blocks"]
 
@@ -48,29 +49,22 @@ def run_blocks(arguments: argparse.Namespace) -> None:
             model.labels_.save(folder.file("labels.npy"))
         sizes = _sizes(model)
         clock.lap("write")
-        content = {
-            **call_record(arguments),
-            "input": {"file": plain(arguments.labels), "objects": n},
-            "settings": {
-                "missing": arguments.missing,
-                "method": name.lower(),
-                "consensus": parameters(model),
-            },
-            "seed": arguments.seed,
-            "ensemble": {
-                "objects": n,
-                "partitions": m,
-                "blocks": store.n_blocks,
-                "fingerprint": facts.fingerprint,
-            },
-            "clusters": int(model.n_clusters_),
-            "cluster_sizes": sizes,
-            "objects_without_evidence": facts.n_unobserved,
-            "warnings": told,
-            "seconds": clock.seconds(),
-            "versions": versions(),
-        }
-        write_result(folder.file("result.json"), content)
+        record = Record(
+            command=arguments.command,
+            arguments=words(arguments),
+            source=Source(plain(arguments.labels), n),
+            settings=Settings(
+                method=name.lower(), consensus=parameters(model), missing=arguments.missing
+            ).entries(),
+            seed=arguments.seed,
+            ensemble=EnsembleFacts(n, m, facts.fingerprint, blocks=store.n_blocks),
+            n_clusters=int(model.n_clusters_),
+            cluster_sizes=sizes.tolist(),
+            n_unplaced=facts.n_unobserved,
+            warnings=tuple(told),
+            seconds=clock.seconds(),
+        )
+        write_record(folder.file("result.json"), record)
     lines = [
         f"{count(len(sizes), 'cluster')} of {count(n, 'object')}, from {count(m, 'clustering')}. "
         f"{sizes_line(sizes)}"

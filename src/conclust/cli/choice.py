@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_origin
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import conclust
 
 if TYPE_CHECKING:
+    from conclust._parameters import Parameter
     from conclust.consensus.base import Method
 
 __all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "settable"]
@@ -27,9 +28,6 @@ _SAID_ELSEWHERE = {
     "missing": "--missing",
     "verbose": "--verbose",
 }
-
-
-_SAID_IN_A_WORD = {"int", "float", "bool", "str"}
 
 
 AUTO = "auto"
@@ -71,14 +69,15 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     return method
 
 
-def settable(method: Method) -> dict[str, inspect.Parameter]:
-    """Return the parameters that ``--set`` accepts: those whose value is a word or a number."""
-    kind = getattr(conclust, method.estimator)
-    has = inspect.signature(kind).parameters
+def settable(method: Method) -> dict[str, Parameter]:
+    """Return the parameters that ``--set`` can give: those that a word or a number can say."""
+    from conclust._parameters import parameters_of
+
+    has = parameters_of(getattr(conclust, method.estimator))
     return {
-        name: parameter.replace(annotation=" | ".join(sorted(_kinds(parameter, kind))))
+        name: parameter
         for name, parameter in has.items()
-        if name not in _SAID_ELSEWHERE and _kinds(parameter, kind) & _SAID_IN_A_WORD
+        if name not in _SAID_ELSEWHERE and parameter.kinds - {NoneType}
     }
 
 
@@ -102,7 +101,8 @@ def choose(arguments: argparse.Namespace) -> Choice:
             )
         if name in parameters:
             refuse(f"The parameter {name!r} is given twice.")
-        parameters[name] = _value(text, set(can[name].annotation.split(" | ")))
+        parameters[name] = _value(text, can[name].kinds)
+        can[name].check(parameters[name], method.estimator)
     return Choice(method, parameters, arguments.clusters == AUTO)
 
 
@@ -154,26 +154,19 @@ def _split(given: Sequence[str], refuse: Callable[[str], NoReturn]) -> list[tupl
     return pairs
 
 
-def _value(text: str, kinds: set[str]) -> Any:
-    """Read a value as None, a bool or a number if the parameter accepts it, otherwise as a word."""
+def _value(text: str, kinds: frozenset[type]) -> Any:
+    """Read a value as what the parameter takes: nothing, a truth, a number; else it is a word."""
     words: dict[str, Any] = {}
-    if "None" in kinds:
+    if NoneType in kinds:
         words |= {"none": None}
-    if "bool" in kinds:
+    if bool in kinds:
         words |= {"true": True, "false": False}
     if text.lower() in words:
         return words[text.lower()]
-    for kind, numbers in ((int, {"int", "float"}), (float, {"float"})):
+    for kind, numbers in ((int, {int, float}), (float, {float})):
         if kinds & numbers:
             try:
                 return kind(text)
             except ValueError:
                 continue
     return text
-
-
-def _kinds(parameter: inspect.Parameter, kind: type) -> set[str]:
-    """Return the types that a parameter is annotated with, as words; choices of words are str."""
-    named = vars(sys.modules[kind.__module__])
-    parts = {part.strip() for part in str(parameter.annotation).split("|")}
-    return {"str" if get_origin(named.get(part)) is Literal else part for part in parts}

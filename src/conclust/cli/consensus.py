@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +22,13 @@ from conclust.cli.choice import Choice, choose
 from conclust.cli.draws import read_draws
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_ensemble, read_points
-from conclust.cli.labeller import Labeller
 from conclust.cli.options import LEVEL
-from conclust.cli.points_told import gaps_record, write_features
+from conclust.cli.points_told import features_written, gaps_between
 from conclust.cli.reading import reading
-from conclust.cli.record import (
-    Clock,
-    call_record,
-    parameters,
-    recorded_warnings,
-    versions,
-)
+from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
 from conclust.cli.talk import STREAM, Talk, count, plain, send_table
-from conclust.confidence import ChanceConfidence, confidences
+from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import spread
@@ -43,9 +36,17 @@ from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling import scaled
+from conclust.generation.storing import refusal_to_save
 from conclust.pipeline import ConsensusClustering
-from conclust.results.borders import border_record
-from conclust.results.selections import selection_record
+from conclust.results.placing import Placing
+from conclust.results.record import (
+    EnsembleFacts,
+    Record,
+    Settings,
+    Source,
+    figures_of,
+    write_record,
+)
 from conclust.results.writing import (
     LabelTable,
     OutputFolder,
@@ -55,10 +56,9 @@ from conclust.results.writing import (
     write_labels,
     write_memberships,
     write_partitions,
-    write_result,
 )
 
-__all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send"]
+__all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send", "source_of"]
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class _Work:
     ensemble: Ensemble
     table: LabelTable
     classes: list[str] | None
-    source: dict[str, Any]
-    settings: dict[str, Any]
+    source: Source
+    settings: Settings
     warnings: list[str]
     clustered: _Clustered | None = None
 
@@ -178,30 +178,33 @@ def _clustered(
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
         pipeline.fit(filled.X, partitions=_partitions(arguments, points, filled))
     ensemble = _spread_ensemble(pipeline, points, filled)
-    source = {
-        "file": plain(arguments.points),
-        "objects": len(points.X),
-        "columns": list(points.names),
-        "categories": list(points.category_names),
-        "filled": filled.cells.sum(axis=0).tolist(),
-    }
     made = pipeline.generator_
     weights = pipeline.ensemble_.weights
-    settings = {
-        "generator": parameters(made),
-        "scale": made.scale_,
-        "scale_reason": scaling(made.scale_reason_, points.names),
-        "impute": arguments.impute,
-        "category_weight": None if weights is None else float(weights[-1]),
-    }
+    settings = Settings(
+        method=choice.method.estimator.lower(),
+        consensus=parameters(pipeline.consensus_),
+        generator=parameters(made),
+        scale=made.scale_,
+        scale_reason=scaling(made.scale_reason_, points.names),
+        impute=arguments.impute,
+        category_weight=None if weights is None else float(weights[-1]),
+        refined=pipeline.refinement_ is not None,
+    )
     table = LabelTable(points.ids, points.id_name, None, arguments.raw)
     model = pipeline.consensus_
     if pipeline.refinement_ is not None:
         model = copy(model)
         model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
-    settings["refined"] = pipeline.refinement_ is not None
     held = _Clustered(points, filled, pipeline)
+    source = source_of(arguments.points, points, filled)
     return _Work(model, ensemble, table, points.classes, source, settings, told, held)
+
+
+def source_of(path: Path, points: Points, filled: Filled) -> Source:
+    """Return what was read of points, for the record."""
+    cells = tuple(filled.cells.sum(axis=0).tolist())
+    names = tuple(points.names), tuple(points.category_names)
+    return Source(plain(path), len(points.X), *names, cells)
 
 
 def _partitions(
@@ -273,27 +276,21 @@ def run_combine(arguments: argparse.Namespace) -> None:
         with recorded_warnings() as told, _combining(talk, choice, ensemble, 0):
             model.fit(ensemble)
         clock.lap("combine")
-        source = {
-            "file": plain(arguments.labels),
-            "objects": ensemble.n_samples,
-            "columns": list(labels.names),
-        }
-        settings = {
-            "missing": arguments.missing,
-            "weights": None if arguments.weights is None else plain(arguments.weights),
-            **_of_draws(arguments),
-        }
+        source = Source(plain(arguments.labels), ensemble.n_samples, tuple(labels.names))
+        drawn = arguments.rows == "draws"
+        settings = Settings(
+            method=choice.method.estimator.lower(),
+            consensus=parameters(model),
+            missing=arguments.missing,
+            weights=None if arguments.weights is None else plain(arguments.weights),
+            rows="draws" if drawn else None,
+            burn=(arguments.burn or 0) if drawn else None,
+            thin=(arguments.thin or 1) if drawn else None,
+        )
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
         work = _Work(model, ensemble, table, labels.classes, source, settings, told)
         said = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(said, said.splitlines()[0])
-
-
-def _of_draws(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return how draws were read, for the record; empty if rows are objects."""
-    if arguments.rows == "objects":
-        return {}
-    return {"rows": "draws", "burn": arguments.burn or 0, "thin": arguments.thin or 1}
 
 
 def folder_of(
@@ -387,32 +384,25 @@ def _finish(
             gaps = _write_points(folder, clustered, model, arguments)
             write_borders(folder, borders)
         clock.lap("write")
-        content = {
-            **call_record(arguments),
-            "input": work.source,
-            "settings": {
-                **work.settings,
-                "method": choice.method.estimator.lower(),
-                "consensus": parameters(model),
-            },
-            "seed": arguments.seed,
-            "ensemble": _facts(ensemble),
-            "clusters": int(model.n_clusters_),
-            "cluster_sizes": sizes,
-            "objects_without_evidence": int(np.count_nonzero(labels < 0)),
-            "mean_confidence": None if sure is None else sure.mean,
-            "mean_confidence_by_chance": None if sure is None else float(sure.by_chance.mean()),
-            "supports": [asdict(support) for support in getattr(model, "supports_", [])],
-            **_figures(model),
-            "selection": None if found is None else selection_record(found),
-            "gaps": gaps,
-            "borders": None if borders is None else border_record(borders),
-            "agreement_with_known_classes": scores,
-            "warnings": work.warnings,
-            "seconds": clock.seconds(),
-            "versions": versions(),
-        }
-        write_result(folder.file("result.json"), content)
+        record = Record(
+            command=arguments.command,
+            arguments=words(arguments),
+            source=work.source,
+            settings=work.settings.entries(),
+            seed=arguments.seed,
+            ensemble=EnsembleFacts.of(ensemble),
+            n_clusters=int(model.n_clusters_),
+            cluster_sizes=sizes.tolist(),
+            n_unplaced=int(np.count_nonzero(labels < 0)),
+            mean_confidence=None if sure is None else sure.mean,
+            by_chance=None if sure is None else float(sure.by_chance.mean()),
+            scores=scores,
+            warnings=tuple(work.warnings),
+            seconds=clock.seconds(),
+            **figures_of(model),
+        )
+        path = folder.file("result.json")
+        write_record(path, record, selection=found, gaps=gaps, borders=borders)
     else:
         send(labels, table, arguments.out)
     chosen = [] if found is None else [found.reason, *found.doubts]
@@ -424,25 +414,23 @@ def _finish(
 
 def _write_points(
     folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
-) -> dict[str, Any] | None:
-    """Write the models for new points and the features of the clusters; return the gaps between clusters."""
+) -> ClusterGaps | None:
+    """Write what labels new points, and what tells the clusters apart; return the gaps between these."""
     points, filled, made = clustered.points, clustered.filled, clustered.pipeline.generator_
     consensus = clustered.pipeline.consensus_
-    labeller = Labeller.of(
-        made,
-        points.names,
-        points.category_names,
-        filled.values,
-        gaps=arguments.impute is not None,
-        refinement=clustered.pipeline.refinement_,
-        votes=consensus.votes if isinstance(consensus, AutoConsensus) else None,
-    )
-    if labeller is not None:
-        labeller.save(folder.file("generator.npz"))
+    if refusal_to_save(made) is None:
+        made.save(folder.file("generator.npz"))
+        refinement, votes = clustered.pipeline.refinement_, None
+        if refinement is not None:
+            votes = refinement.votes
+        elif isinstance(consensus, AutoConsensus):
+            votes = consensus.votes
+        Placing(filled.values, refinement, votes).save(folder.file("placing.npz"))
     if model.n_clusters_ < 2:
         return None
-    write_features(folder.file("features.csv"), points, filled, model.labels_, raw=arguments.raw)
-    return gaps_record(scaled(filled.X, made.scaler_), model.labels_)
+    path = folder.file("features.csv")
+    features_written(path, points, filled, model.labels_, raw=arguments.raw)
+    return gaps_between(scaled(filled.X, made.scaler_), model.labels_)
 
 
 def send(labels: NDArray[np.int64], table: LabelTable, path: Path) -> None:
@@ -459,25 +447,6 @@ def _members(ensemble: Ensemble, n_categories: int) -> str:
     """Return how many clusterings there are, and how many columns of categories among the partitions."""
     made = count(ensemble.n_partitions - n_categories, "clustering")
     return f"{made} and {count(n_categories, 'column')} of categories" if n_categories else made
-
-
-def _facts(ensemble: Ensemble) -> dict[str, Any]:
-    return {
-        "objects": ensemble.n_samples,
-        "partitions": ensemble.n_partitions,
-        "clusters": {
-            "smallest": int(ensemble.cluster_counts.min()),
-            "largest": int(ensemble.cluster_counts.max()),
-        },
-        "fingerprint": ensemble.fingerprint,
-    }
-
-
-def _figures(model: Any) -> dict[str, Any]:
-    """Return the figures that the method reports about its fit, if any."""
-    names = ("reason", "number_by", "objective", "kkt_residual", "n_iter", "converged", "solver")
-    found = {name: getattr(model, f"{name}_", None) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def _summary(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conclust.cli.talk import count
 from conclust.exceptions import InputError
-from conclust.results.result import IMPUTED
+from conclust.results.record import IMPUTED
 
 __all__ = ["Filled", "fill"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from conclust.cli.choice import AUTO, DEFAULT_METHOD
 
 __all__ = [
     "INPUTS",
+    "KINDS",
     "LEVEL",
     "SCALES",
     "SCALING",
+    "Kinds",
     "add_borders",
     "add_comparison",
     "add_consensus",
@@ -24,12 +27,16 @@ __all__ = [
     "add_talking",
     "add_writing",
     "end",
+    "kinds_told",
     "names",
     "numbers",
     "share",
     "weight",
     "whole",
 ]
+
+KINDS = Path(__file__).with_name("kinds.json")
+"""The kinds of members, as ``make docs`` writes them."""
 
 INPUTS = (
     "CSV (comma, semicolon or tab; UTF-8; .gz and .bz2 too), NPY, NPZ, MAT or Parquet; - for standard "
@@ -45,6 +52,25 @@ SCALING = (
     "scale the columns first. minmax: to [0, 1]; standard: to mean 0 and standard deviation 1; auto: as standard if "
     "their spreads differ as those of different units do, otherwise none [%(default)s]"
 )
+
+
+class Kinds(tuple[str, ...]):
+    """The kinds of members, of which several may be joined by "+"."""
+
+    __slots__ = ()
+
+    def __contains__(self, word: object) -> bool:
+        alone = ("auto", "mixed")
+        kinds = str(word).split("+")
+        return all(super(Kinds, self).__contains__(kind) for kind in kinds) and (
+            len(kinds) == 1 or not any(kind in alone for kind in kinds)
+        )
+
+
+def kinds_told() -> dict[str, dict[str, Any]]:
+    """Return the kinds of members for the help, by name: `make docs` writes them, as the kinds take seconds to import."""
+    told: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
+    return told
 
 
 def add_consensus(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,7 @@ from conclust.cli.options import (
     LEVEL,
     SCALES,
     SCALING,
+    Kinds,
     add_borders,
     add_comparison,
     add_consensus,
@@ -26,6 +27,7 @@ from conclust.cli.options import (
     add_talking,
     add_writing,
     end,
+    kinds_told,
     numbers,
     share,
     whole,
@@ -141,33 +143,23 @@ def _add_cluster(commands: Any) -> None:
     )
     parser.add_argument("points", type=Path, metavar="FILE", help=f"one object per row: {INPUTS}")
     group = parser.add_argument_group("ensemble")
+    kinds = kinds_told()
     group.add_argument(
         "--generator",
-        choices=(
-            "auto",
-            "kmeans",
-            "mixed",
-            "spherical",
-            "spectral",
-            "multimetric",
-            "graph",
-            "density",
-            "kmeans+spectral",
-            "kmeans+multimetric",
-            "kmeans+spectral+multimetric",
-        ),
+        choices=Kinds(("auto", *kinds, "mixed")),
         default="auto",
-        help="kind of clusterings. auto: graph, spectral and density, 17, 17 and 6 of 40 (kmeans for fewer than 50 objects); graph: communities of neighbour graphs; density: clusters of nearby points; kmeans: k-means++ starts, random numbers of clusters; spherical: k-means with the cosine and random starts, for texts; spectral: on landmarks, for groups that are "
-        "not round; multimetric: spectral under metrics drawn at random, for many features, up to 100,000 "
-        "objects; several joined by +: in turn; mixed: linkages, k-means and spectral clustering, up to 20,000 objects "
+        help="kind of clusterings. auto: graph, spectral and density, 17, 17 and 6 of 40 (kmeans for fewer than 50 objects); "
+        + "".join(f"{name}: {kind['help']}; " for name, kind in kinds.items())
+        + "several joined by +: in turn; mixed: linkages, k-means and spectral clustering, up to 20,000 objects "
         "[%(default)s]",
     )
     group.add_argument(
         "--partitions",
         type=whole(1),
         metavar="M",
-        help="number of clusterings [auto: 40; kmeans, graph, density: 100; spectral: 20; multimetric: 30; several: 20 of each, "
-        "30 without spectral; mixed: all of its kinds]",
+        help="number of clusterings [auto: 40; "
+        + "".join(f"{name}: {kind['members']}; " for name, kind in kinds.items())
+        + "several: the smallest of these for each; mixed: all of its kinds]",
     )
     group.add_argument(
         "--sample-fraction",
@@ -223,7 +215,7 @@ def _add_cluster(commands: Any) -> None:
         parser,
         "result",
         _FILES
-        + ", features.csv, generator.npz (of members that label new points), borders.csv (--borders)",
+        + ", features.csv, generator.npz and placing.npz (of members that label new points), borders.csv (--borders)",
     )
     add_running(parser)
     parser.set_defaults(run=_run_cluster)

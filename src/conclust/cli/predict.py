@@ -1,7 +1,7 @@
 """``conclust predict``: new objects into the clusters of an earlier result.
 
-A result folder holds no pickle, so that reading it runs nothing: the default consensus of points is kept in
-``generator.npz``; another one is found again from ``ensemble.npz`` with the same seed, which gives the same result to the bit.
+A result folder holds no pickle, so that reading it runs nothing: the members are kept in ``generator.npz``, the default
+consensus of points in ``placing.npz``; another one is found again from ``ensemble.npz`` with the same seed, which gives the same result to the bit.
 Both are checked by the labels of the objects clustered.
 """
 
@@ -18,15 +18,12 @@ from numpy.typing import NDArray
 
 import conclust
 from conclust._labels import indicator_of
-from conclust._storage import entry_of, read_json
 from conclust.cli.asked import jobs
-from conclust.cli.choice import find
 from conclust.cli.columns import id_name, roles_of
 from conclust.cli.consensus import folder_of, send
 from conclust.cli.inputs import classes_of, points_of, read_labelling
-from conclust.cli.labeller import Labeller
 from conclust.cli.reading import reading
-from conclust.cli.record import Clock, versions
+from conclust.cli.record import Clock, words
 from conclust.cli.sources import opened
 from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
 from conclust.cli.tables import Reading, Table, listed, table_of
@@ -35,10 +32,14 @@ from conclust.confidence import ChanceConfidence, company
 from conclust.consensus.auto import AutoConsensus
 from conclust.ensemble import Ensemble
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError
+from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling import scaled
 from conclust.placing import shared_clusterings
 from conclust.points import Refinement
-from conclust.results.entries import check_format, checked_entries
-from conclust.results.writing import LabelTable, write_labels, write_memberships, write_result
+from conclust.results.folder import Folder
+from conclust.results.placing import Placing
+from conclust.results.record import Record, Settings, Source, write_record
+from conclust.results.writing import LabelTable, write_labels, write_memberships
 
 __all__ = ["run"]
 
@@ -50,13 +51,14 @@ class _Result:
     """An earlier result, read from its folder."""
 
     folder: Path
-    content: dict[str, Any]
+    record: Record
     ensemble: Ensemble
     labels: NDArray[np.int64]
 
-    def get(self, *keys: str) -> Any:
-        """Return an entry of result.json; refuse the folder that lacks it."""
-        return entry_of(self.content, self.folder / "result.json", *keys)
+    @property
+    def of_labels(self) -> bool:
+        """Whether it was made of labels, not of points."""
+        return self.record.command == "combine"
 
 
 @dataclass(frozen=True)
@@ -90,9 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
         result = _read_result(arguments.result)
         with (
             opened(arguments.points) as source,
-            table_of(
-                source, reading(arguments), labels=result.get("command") == "combine"
-            ) as table,
+            table_of(source, reading(arguments), labels=result.of_labels) as table,
         ):
             new = _read_new(arguments, result, table)
         n_new = len(new.labels)
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> None:
         labels, membership, confidence = placed.labels, placed.membership, placed.confidence
         n_clusters = int(result.labels.max()) + 1
         sizes = sizes_of(labels, n_clusters)
-        by_chance = result.content.get("mean_confidence_by_chance")
+        by_chance = result.record.by_chance
         scores = None if new.classes is None else score(new.classes, labels)
         label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
         if folder is None:
@@ -117,21 +117,22 @@ def run(arguments: argparse.Namespace) -> None:
             if membership is not None:
                 write_memberships(folder.file("memberships.csv"), membership, label_table)
             clock.lap("write")
-            content = {
-                "command": arguments.command,
-                "result": plain(arguments.result),
-                "input": {"file": plain(arguments.points), "objects": n_new},
-                "method": result.get("settings", "method"),
-                "placed_by": placed.way,
-                "cluster_sizes": sizes,
-                "objects_without_evidence": int(np.count_nonzero(labels < 0)),
-                "mean_confidence": float(confidence.mean()),
-                "mean_confidence_by_chance": by_chance,
-                "agreement_with_known_classes": scores,
-                "seconds": clock.seconds(),
-                "versions": versions(),
-            }
-            write_result(folder.file("result.json"), content)
+            record = Record(
+                command=arguments.command,
+                arguments=words(arguments),
+                source=Source(plain(arguments.points), n_new),
+                settings=Settings(method=result.record.settings["method"]).entries(),
+                n_clusters=n_clusters,
+                cluster_sizes=sizes.tolist(),
+                n_unplaced=int(np.count_nonzero(labels < 0)),
+                mean_confidence=float(confidence.mean()),
+                by_chance=by_chance,
+                scores=scores,
+                seconds=clock.seconds(),
+                placed_in=plain(arguments.result),
+                placed_by=placed.way,
+            )
+            write_record(folder.file("result.json"), record)
     lines = [
         f"{count(n_new, 'new object')} placed in {count(n_clusters, 'cluster')} ({placed.way}). "
         f"{sizes_line(sizes)}"
@@ -159,62 +160,81 @@ def _read_result(folder: Path) -> _Result:
             f"{folder} is not a result folder: give a folder written by 'conclust cluster' or 'conclust "
             "combine'."
         )
-    content = checked_entries(read_json(folder / "result.json"), folder / "result.json")
-    check_format(content, folder)
-    kept = content.get("ensemble")
-    if isinstance(kept, dict) and "blocks" in kept:
+    found = Folder(folder)
+    if found.is_of_blocks:
         raise InputError(
             f"{folder} was made from labels in blocks: it has labels.npy, but not the clusterings needed to compute the "
             "consensus again. In Python, fit a conclust.blocks.LabelStore and call predict; "
             "or run 'conclust combine' without --blocks, on a sample of the objects if all do not fit into "
             "memory."
         )
-    found = _Result(folder, content, Ensemble.load(folder / "ensemble.npz"), np.empty(0, np.int64))
-    if found.get("command") not in ("cluster", "combine"):
-        raise InputError(f"{folder} is a result of 'conclust {found.get('command')}': see --help.")
+    if found.command not in ("cluster", "combine"):
+        raise InputError(f"{folder} is a result of 'conclust {found.command}': see --help.")
+    found.check_format()
+    record, ensemble = found.record(), Ensemble.load(folder / "ensemble.npz")
     labels = read_labelling(folder / "labels.csv", Reading()).labels
-    sound = labels.shape == (found.ensemble.n_samples,) and labels.dtype.kind == "i"
+    sound = labels.shape == (ensemble.n_samples,) and labels.dtype.kind == "i"
     if not sound or labels.max() < 0:
         raise FileFormatError(f"{folder / 'labels.csv'} does not fit ensemble.npz: it was changed.")
-    return replace(found, labels=labels)
+    return _Result(folder, record, ensemble, labels)
 
 
 # ------------------------------------------------------------------------------------ new objects
 
 
 def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
-    if result.get("command") == "combine":
+    if result.of_labels:
         return _read_labels(arguments, result, table)
-    labeller = Labeller.load(result.folder / "generator.npz")
-    n_partitions = len(labeller.models) + len(labeller.categories)
-    if n_partitions != result.ensemble.n_partitions:
-        raise FileFormatError(
-            f"{result.folder / 'generator.npz'} does not fit ensemble.npz: it was changed."
-        )
+    generator, placing = _placing(result)
+    source = result.record.source
     how = _by_name(
-        replace(reading(arguments), gaps=labeller.gaps, categories=labeller.categories),
+        replace(
+            reading(arguments),
+            gaps=result.record.settings.get("impute") is not None,
+            categories=source.categories,
+        ),
         table,
-        labeller.columns,
+        source.columns,
     )
     points = points_of(table, how)
-    _check_width(table, len(points.names), len(labeller.columns))
-    labels: NDArray[Any] = labeller.label(points.X)
+    _check_width(table, len(points.names), len(source.columns))
+    X = placing.filled(points.X)
+    complete = ~np.isnan(X).any(axis=1)
+    labels: NDArray[Any] = np.full((len(X), len(generator.members_)), -1, dtype=np.int64)
+    if complete.any():
+        labels[complete] = generator.set_params(n_jobs=jobs(arguments)).transform(X[complete])
     if points.categories is not None:
-        lacking = (labels == -1).all(axis=1)
-        numbers, labels = labels, np.empty((len(labels), n_partitions), dtype=object)
+        numbers, labels = labels, np.empty((len(X), result.ensemble.n_partitions), dtype=object)
         labels[:, : numbers.shape[1]] = numbers
         labels[:, numbers.shape[1] :] = points.categories
-        labels[lacking] = None
-    votes = labeller.votes
-    if votes is not None and votes.shape != _shape_of_votes(result):
-        raise FileFormatError(
-            f"{result.folder / 'generator.npz'} does not fit ensemble.npz: it was changed."
+        labels[~complete] = None
+    by_centers, refinement = None, placing.refinement
+    if refinement is not None:
+        nearest = np.full(len(X), -1, dtype=np.int64)
+        nearest[complete] = refinement.labels(scaled(X[complete], generator.scaler_))
+        by_centers = nearest, _memberships(result, refinement, nearest, labels)
+    return _New(labels, points.ids, points.id_name, points.classes, by_centers, placing.votes)
+
+
+def _placing(result: _Result) -> tuple[EnsembleGenerator, Placing]:
+    """Return what labels new points, and what places them by their labels."""
+    path, ensemble, source = result.folder / "generator.npz", result.ensemble, result.record.source
+    if not path.exists():
+        raise InputError(
+            f"{result.folder} cannot label new points: it has no {path.name}, which 'conclust cluster' "
+            "writes where every member can: by default, and with --generator kmeans, spectral, graph, density or several of them."
         )
-    by_centers = None
-    nearest = labeller.nearest_centers(points.X)
-    if nearest is not None and labeller.refinement is not None:
-        by_centers = nearest, _memberships(result, labeller.refinement, nearest, labels)
-    return _New(labels, points.ids, points.id_name, points.classes, by_centers, votes)
+    generator = EnsembleGenerator.load(path)
+    n_partitions = len(generator.members_) + len(source.categories)
+    if (n_partitions, generator.n_features_in_) != (ensemble.n_partitions, len(source.columns)):
+        raise FileFormatError(f"{path} does not fit ensemble.npz: it was changed.")
+    placing = Placing.load(
+        result.folder / "placing.npz",
+        len(source.columns),
+        int(ensemble.offsets[-1]),
+        int(result.labels.max()) + 1,
+    )
+    return generator, placing
 
 
 def _memberships(
@@ -230,19 +250,15 @@ def _memberships(
     return membership
 
 
-def _shape_of_votes(result: _Result) -> tuple[int, int]:
-    return int(result.ensemble.offsets[-1]), int(result.labels.max()) + 1
-
-
 def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
-    columns = tuple(result.get("input", "columns"))
+    columns = result.record.source.columns
     how = _by_name(reading(arguments), table, columns)
     roles = roles_of(table, how, labels=True)
     _check_width(table, len(roles.data), len(columns))
     texts = [roles.classes] if roles.classes is not None else []
     if roles.id_texts is None and roles.ids is not None:
         texts.append(roles.ids)
-    noise = result.get("settings", "missing") == "noise"
+    noise = result.record.settings.get("missing") == "noise"
     labels, kept = table.labels(roles.data, texts, noise=noise)
     read: dict[int | None, list[str]] = dict(zip(texts, kept, strict=True))
     ids = read.get(roles.ids) if roles.id_texts is None else roles.id_texts
@@ -279,12 +295,12 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
     if labels.dtype.kind != "O" and not any(worded):
         return labels
     spelled = labels.astype(object)
-    for u, words in enumerate(worded):
+    for u, has_words in enumerate(worded):
         for i, label in enumerate(spelled[:, u]):
             reserved = isinstance(label, int | np.integer) and label < 0
-            if words and not isinstance(label, str) and not reserved:
+            if has_words and not isinstance(label, str) and not reserved:
                 spelled[i, u] = str(label)
-            elif not words and isinstance(label, str):
+            elif not has_words and isinstance(label, str):
                 spelled[
                     i, u
                 ] = -2  # a name where there were numbers: observed, and apart from all others
@@ -296,7 +312,8 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
 
 def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: _New) -> _Placed:
     new = objects.labels
-    method = find(str(result.get("settings", "method")), _refuse_method)
+    method = result.record.method
+    assert method is not None  # of cluster and combine
     kind = getattr(conclust, method.estimator)
     if not hasattr(kind, "predict"):
         shares = shared_clusterings(result.ensemble, result.labels, new)
@@ -309,7 +326,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
             f"{result.folder} lists {new.shape[1]} columns, and its ensemble has {result.ensemble.n_partitions} "
             "partitions: it was changed. Make it again."
         )
-    parameters = result.get("settings", "consensus")
+    parameters = result.record.settings.get("consensus")
     if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params()):
         raise InputError(
             f"{result.folder} was made by another version of conclust, in which {method.estimator} had other "
@@ -322,7 +339,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
         with model.by_votes(objects.votes):
             model.fit(result.ensemble)
     else:
-        took = result.content.get("seconds", {}).get("combine")
+        took = result.record.seconds.get("combine")
         before = f", which took {took:.1f} s" if isinstance(took, float) else ""
         talk.step(f"Computing the consensus again ({method.estimator}{before}).")
         with (
@@ -358,10 +375,6 @@ def _company(result: _Result, new: NDArray[Any], labels: NDArray[np.int64]) -> N
     return np.where(known, own / np.where(known, total, 1.0), 1.0 / shares.shape[1])
 
 
-def _refuse_method(sentence: str) -> Any:
-    raise InputError(sentence)
-
-
 def _versions(result: _Result) -> str:
-    known = result.content.get("versions", {})
+    known = result.record.versions
     return ", ".join(f"{name} {known.get(name)}" for name in ("conclust", "numpy", "scipy"))

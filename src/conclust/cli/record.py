@@ -5,29 +5,23 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from conclust._versions import versions
 from conclust.cli.talk import plain
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = [
     "Clock",
-    "call_record",
     "parameters",
     "recorded_warnings",
     "versions",
+    "words",
 ]
 
 
-def call_record(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return which command was given, as it was typed."""
-    return {
-        "command": arguments.command,
-        "arguments": [plain(word) for word in getattr(arguments, "words", ())],
-    }
+def words(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the command line, as it was typed."""
+    return tuple(plain(word) for word in getattr(arguments, "words", ()))
 
 
 def parameters(estimator: Any) -> dict[str, Any]:

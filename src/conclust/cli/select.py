@@ -11,32 +11,26 @@ from numpy.typing import NDArray
 
 from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.borders import border_lines, tested_borders, write_borders
-from conclust.cli.consensus import folder_of, send
+from conclust.cli.consensus import folder_of, send, source_of
 from conclust.cli.fill import Filled, fill
 from conclust.cli.inputs import Points, read_points
-from conclust.cli.points_told import gaps_record, write_features
+from conclust.cli.points_told import features_written, gaps_between
 from conclust.cli.reading import reading
-from conclust.cli.record import (
-    Clock,
-    call_record,
-    recorded_warnings,
-    versions,
-)
+from conclust.cli.record import Clock, recorded_warnings, words
 from conclust.cli.summary import score, sizes_line, sizes_of
-from conclust.cli.talk import STREAM, Talk, count, plain
+from conclust.cli.talk import STREAM, Talk, count
 from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling import scaled
 from conclust.generation.scaling import scaler_of
-from conclust.results.borders import Borders, border_record, borders_of
-from conclust.results.selections import selection_record
+from conclust.results.borders import Borders, borders_of
+from conclust.results.record import Record, Settings, write_record
 from conclust.results.writing import (
     LabelTable,
     write_labels,
     write_numbers,
     write_partitions,
-    write_result,
 )
 from conclust.selection import Selection, choose
 
@@ -98,13 +92,13 @@ def run(arguments: argparse.Namespace) -> None:
                     members = Ensemble(spread(members.labels, filled.complete, MISSING))
                 members.save(folder.file("ensemble.npz"))
                 path = folder.file("features.csv")
-                write_features(path, points, filled, found.labels_, raw=arguments.raw)
-                gaps = gaps_record(_scaled(filled.X, found), found.labels_)
+                features_written(path, points, filled, found.labels_, raw=arguments.raw)
+                gaps = gaps_between(_scaled(filled.X, found), found.labels_)
             clock.lap("write")
-            content = _content(arguments, points, filled, found, chosen, scores, told)
-            content["borders"] = None if borders is None else border_record(borders)
-            content |= {"gaps": gaps, "seconds": clock.seconds()}
-            write_result(folder.file("result.json"), content)
+            more = {"scores": scores, "warnings": tuple(told), "seconds": clock.seconds()}
+            record = _record(arguments, points, filled, found, chosen, **more)
+            path = folder.file("result.json")
+            write_record(path, record, selection=found, gaps=gaps, borders=borders)
         else:
             send(chosen, table, arguments.out)
     talk.result(_summary(arguments, found, borders, chosen, scores), found.reason)
@@ -148,16 +142,15 @@ def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: F
         )
 
 
-def _content(
+def _record(
     arguments: argparse.Namespace,
     points: Points,
     filled: Filled,
     found: Selection,
     chosen: NDArray[np.int64],
-    scores: dict[str, float] | None,
-    told: list[str],
-) -> dict[str, Any]:
-    """Return the lines of the record.
+    **more: Any,
+) -> Record:
+    """Return the record of the run.
 
     Parameters
     ----------
@@ -171,32 +164,25 @@ def _content(
         The selection.
     chosen : ndarray of shape (n_samples,)
         The labels.
-    scores : dict or None
-        Agreement with known classes, if they were given.
-    told : list of str
-        The warnings.
+    **more : object
+        Further fields of the record.
     """
-    return {
-        **call_record(arguments),
-        "input": {
-            "file": plain(arguments.points),
-            "objects": len(points.X),
-            "columns": list(points.names),
-            "categories": list(points.category_names),
-            "filled": filled.cells.sum(axis=0).tolist(),
-        },
-        "seed": arguments.seed,
-        **selection_record(found),
-        "settings": {
-            **found.settings,
-            "scale_reason": scaling(found.settings["scale_reason"], points.names),
-            "impute": arguments.impute,
-        },
-        "cluster_sizes": sizes_of(chosen, found.n_clusters),
-        "agreement_with_known_classes": scores,
-        "warnings": told,
-        "versions": versions(),
-    }
+    scaled_by = Settings(
+        scale=found.settings["scale"],
+        scale_reason=scaling(found.settings["scale_reason"], points.names),
+        impute=arguments.impute,
+    )
+    return Record(
+        command=arguments.command,
+        arguments=words(arguments),
+        source=source_of(arguments.points, points, filled),
+        settings={**found.settings, **scaled_by.entries()},
+        seed=arguments.seed,
+        n_clusters=found.n_clusters,
+        cluster_sizes=sizes_of(chosen, found.n_clusters).tolist(),
+        n_unplaced=int(np.count_nonzero(chosen < 0)),
+        **more,
+    )
 
 
 def _summary(

@@ -4,32 +4,9 @@ The estimators are names of ``conclust`` itself; the families load at first use.
 """
 
 from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = [
-    "acceleration",
-    "auto",
-    "base",
-    "blockwise",
-    "constraints",
-    "fca",
-    "graph",
-    "label_rows",
-    "label_vectors",
-    "linkage",
-    "links",
-    "matrix",
-    "median",
-    "mixture",
-    "names",
-    "pairs",
-    "probabilistic",
-    "refinement",
-    "registry",
-    "restarts",
-    "suitability",
-    "trajectories",
-    "voting",
-]
+__all__ = [module.name for module in iter_modules(__path__)]
 
 
 def __getattr__(name: str) -> object:
@@ -39,4 +16,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

@@ -18,6 +18,7 @@ from conclust._labels import (
     missing_code,
     read_new_labels,
 )
+from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, validate_data
 from conclust._validation import (
@@ -103,14 +104,15 @@ class Method:
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the consensus estimators.
 
-    A subclass checks its parameters in ``_check_parameters`` and finds the consensus of the
-    objects that at least one partition observed in ``_fit``. The rest is here, so that it is the
+    A subclass declares in ``parameters`` the ranges that its signature does not tell, and finds the
+    consensus of the objects that at least one partition observed in ``_fit``. The rest is here, so that it is the
     same for all: `X` is a label matrix or an Ensemble, labels are int64, consecutive from 0 by
     first appearance, and an object missing everywhere gets -1 with a warning.
     """
 
     method: ClassVar[Method]
-    n_clusters: Any  # as given, if the method has it; checked before the fit
+    parameters: ClassVar[Parameters] = {}
+    n_clusters: Any  # as it was given, where the method has it; checked before the fit
     missing: Missing
     verbose: int = 0  # no output if the method has no such parameter
     labels_: NDArray[np.int64]
@@ -134,9 +136,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 )
             raise AttributeError(reason, name=name, obj=self)
 
-    @abstractmethod
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        """Raise ParameterError for parameters that do not fit the ensemble (already observed)."""
+        """Raise ParameterError for parameters that fit neither each other nor the observed ensemble."""
 
     @abstractmethod
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
@@ -173,7 +174,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             Ignored; accepted for scikit-learn's pipelines.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept. Taken by
-            AutoConsensus, EAC and LWEA.
+            AutoConsensus, EAC, LWEA, AddRemAdd and PCC with ``divergence="l2"``.
         **unknown : None
             Not accepted: ``weights`` of partitions belong to the ensemble.
 
@@ -194,6 +195,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             If the ensemble has missing labels or soft members that the method does not accept.
         """
         refuse_arguments(unknown, f"{type(self).__name__}.fit", _WEIGHTS)
+        check_parameters(self)
         with fitting(self):
             began = time.monotonic()
             self._forget()
@@ -247,7 +249,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         name = type(self).__name__
         if not self._takes_constraints():
             raise UnsupportedEnsembleError(
-                f"{name} takes no must_link or cannot_link with these parameters. AutoConsensus, EAC and LWEA do."
+                f"{name} takes no must_link or cannot_link with these parameters. AutoConsensus, EAC, LWEA, "
+                "AddRemAdd and PCC(divergence='l2') do."
             )
         found = read_constraints(*links, len(observed))
         if found is None:

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from conclust._labels import canonical_labels
 from conclust.exceptions import InputError
 
-__all__ = ["Constraints", "given_links", "read_constraints"]
+__all__ = ["Constraints", "coloured", "given_links", "read_constraints"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,38 @@ class Constraints:
         own = labels[first]
         together = np.count_nonzero(own[self.apart[:, 0]] == own[self.apart[:, 1]])
         return int(torn + together)
+
+
+def coloured(n: int, apart: NDArray[np.int64], n_colours: int) -> NDArray[np.int64] | None:
+    """Colour n units so that no pair that is kept apart has one colour; None if none is found.
+
+    The unit whose neighbours have the most colours is next, of equals that with the most neighbours (DSATUR). It
+    gets the first colour that is free. Units without a pair get -1.
+
+    Parameters
+    ----------
+    n : int
+        Number of units.
+    apart : ndarray of int64 of shape (n_pairs, 2)
+        Pairs of units.
+    n_colours : int
+        Number of colours.
+    """
+    others: dict[int, set[int]] = {}
+    for a, b in apart.tolist():
+        others.setdefault(a, set()).add(b)
+        others.setdefault(b, set()).add(a)
+    colours = np.full(n, -1, dtype=np.int64)
+    seen: dict[int, set[int]] = {unit: set() for unit in sorted(others)}
+    while seen:
+        unit = max(seen, key=lambda one: (len(seen[one]), len(others[one])))
+        free = set(range(n_colours)) - seen.pop(unit)
+        if not free:
+            return None
+        colours[unit] = min(free)
+        for other in others[unit] & seen.keys():
+            seen[other].add(min(free))
+    return colours
 
 
 def given_links(must_link: Any, cannot_link: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conclust._kernels import ConceptGrowth
 from conclust._labels import canonical_labels, missing_code, noise_code
 from conclust._progress import rounds, say, stage, tracked
-from conclust._validation import check_option, refuse
+from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.ensemble import DistinctRows, Ensemble, Missing
@@ -160,7 +160,6 @@ class FCAConsensus(ConsensusClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.order, "order", "FCAConsensus", Order)
         value: object = self.threshold
         most = _total(ensemble)
         if isinstance(value, str):

@@ -83,12 +83,7 @@ class RowLoss:
         """Return the degree of each row if the criterion is the cut, otherwise None."""
         if self.spread != "cut":
             return np.zeros(0)
-        ensemble = rows.ensemble
-        sizes = ensemble.indicator.T @ rows.masses
-        degrees = ensemble.indicator @ (ensemble.column_weights * sizes)
-        if ensemble.has_noise:
-            degrees += ensemble.noise @ ensemble.partition_weights
-        return np.asarray(degrees)
+        return rows.degrees
 
 
 @dataclass(frozen=True)

@@ -26,16 +26,13 @@ from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
 from conclust._sklearn import ConvergenceWarning
 from conclust._threads import side_by_side
-from conclust._validation import check_int, check_real
 from conclust._warnings import warn
-from conclust.ensemble import Ensemble
 
 __all__ = [
     "ON_A_PART",
     "Population",
     "Restarted",
     "best_of_restarts",
-    "check_iteration",
     "fewer_starts",
     "warn_unfinished",
 ]
@@ -125,14 +122,6 @@ def _best(found: Iterable[T], method: Restarted[Any, T]) -> T:
         if method.loss(one) < least - 1e-9 * abs(least):
             best = one
     return best
-
-
-def check_iteration(estimator: Any, ensemble: Ensemble) -> None:
-    """Check ``n_init``, ``max_iter`` and ``tol``."""
-    owner = type(estimator).__name__
-    check_int(estimator.n_init, "n_init", owner)
-    check_int(estimator.max_iter, "max_iter", owner)
-    check_real(estimator.tol, "tol", owner)
 
 
 def warn_unfinished(estimator: Any, what: str = "iterations") -> None:

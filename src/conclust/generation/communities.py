@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.generation.members import Found
+from conclust.generation.members import Found, Kind
 from conclust.generation.searched import GivenGraph, Searched, Searches, sizes_of_neighbourhoods
 from conclust.neighbours.density import cut_ties
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import CommunityGraph, Quality
 
-__all__ = ["DensityRecipe", "GraphRecipe", "NeighbourRecipe"]
+__all__ = ["DENSITY", "GRAPH", "DensityRecipe", "GraphRecipe", "NeighbourRecipe"]
 
 _RESOLUTIONS = (0.3, 5.0)
 _CORES = (2, 4, 8, 16)
@@ -137,3 +137,21 @@ class DensityRecipe(NeighbourRecipe):
         least = exp(log(_LEAST) + share * (log(highest) - log(_LEAST)))
         labels, _ = cut_ties(searched.forest(core), neighbours, wanted, least)
         return searched.found(labels)
+
+
+GRAPH = Kind(
+    GraphRecipe(),
+    100,
+    labels_others=True,
+    own_number=True,
+    help="communities of neighbour graphs",
+    cited="communities of neighbour graphs (Leiden) with random resolutions",
+)
+DENSITY = Kind(
+    DensityRecipe(),
+    100,
+    labels_others=True,
+    own_number=True,
+    help="clusters of nearby points",
+    cited="clusters of nearby points, by density, with random numbers of clusters",
+)

@@ -27,11 +27,11 @@ from conclust.exceptions import InputError
 from conclust.generation.cache import MemberCache, blocks_digest, open_cache, points_digest
 from conclust.generation.communities import NeighbourRecipe
 from conclust.generation.finished import describe, labelling_of, type_for
-from conclust.generation.kinds import is_named, settings_for
+from conclust.generation.kinds import METHODS, is_named, settings_for
 from conclust.generation.labelling import Labelling, over_chunks, scaled
 from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.neighbour_options import read_graph
-from conclust.generation.plan import METHODS, Plan, fitted_on, make_plan, refuse_method
+from conclust.generation.plan import Plan, fitted_on, make_plan, refuse_method
 from conclust.generation.points import read_points
 from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
 from conclust.generation.running import Progress, run_tasks
@@ -41,6 +41,7 @@ from conclust.generation.sampled import (
     label_all,
 )
 from conclust.generation.scaling import Scale, scaling_of
+from conclust.generation.storing import restore, store
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
 from conclust.neighbours.search import Metric
@@ -446,6 +447,67 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         for block in blocks:
             raw = read_points(self, block, reset=False)
             yield labelling.label(scaled(raw, self.scaler_), self.n_jobs)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted generator into a file, from which ``load`` makes one that labels new points alike.
+
+        The file is an NPZ file of plain arrays, not a pickle. It holds the members and their models (centres,
+        landmarks, the points of members by neighbours), the scaling and the parameters, but not `n_jobs`,
+        `cache_dir` and `verbose`.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; nothing is added to its name. An existing one is replaced.
+
+        Raises
+        ------
+        InputError
+            If a member cannot label new points, or a parameter is a Python object: a clusterer, a Generator.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from conclust import EnsembleGenerator
+        >>> X = np.random.default_rng(0).normal(size=(100, 2))
+        >>> generator = EnsembleGenerator("kmeans", 5, random_state=0).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     generator.save(Path(folder) / "generator.npz")
+        ...     again = EnsembleGenerator.load(Path(folder) / "generator.npz")
+        >>> bool((again.transform(X) == generator.transform(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        store(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a fitted generator that ``save`` wrote; see there for an example.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        EnsembleGenerator
+            The fitted generator, with the default `n_jobs`, `cache_dir` and `verbose`.
+
+        Raises
+        ------
+        OSError
+            If the file is missing or cannot be read.
+        FileFormatError
+            If it is damaged, of another version, or not the file of a generator.
+        """
+        generator = cls()
+        restore(generator, path)
+        return generator
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the partitions: "partition_0", "partition_1", ...

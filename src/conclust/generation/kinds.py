@@ -1,11 +1,23 @@
-"""Kinds of members that the `method` of a generator names."""
+"""What the `method` of a generator names: the kinds of members, of which each is a file."""
 
 from __future__ import annotations
 
 from copy import copy
 from typing import Any
 
-__all__ = ["is_named", "settings_for"]
+from conclust.generation.communities import DENSITY, GRAPH
+from conclust.generation.landmarks import SPECTRAL
+from conclust.generation.members import KMEANS, Kind
+from conclust.generation.multimetric import MULTIMETRIC
+from conclust.generation.spherical import SPHERICAL
+
+__all__ = ["KINDS", "METHODS", "is_named", "kinds_of", "settings_for"]
+
+KINDS: dict[str, Kind] = {
+    kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, MULTIMETRIC, GRAPH, DENSITY)
+}
+# "auto" and "mixed" make members of several kinds.
+METHODS = ("auto", "kmeans", "mixed", *(name for name in KINDS if name != "kmeans"))
 
 # The kinds of an automatic ensemble and how many members each has. Settled by experiments/default.
 _SHARES = {"graph": 17, "spectral": 17, "density": 6}
@@ -49,6 +61,12 @@ def settings_for(generator: Any, n: int, *, chosen: bool = True) -> Any:
     if generator.n_partitions is None:
         settings.n_partitions = N_AUTOMATIC
     return settings
+
+
+def kinds_of(method: Any) -> list[Any]:
+    """Return the kinds that a method lists, with or without their numbers of clusters."""
+    listed = method if isinstance(method, list | tuple) else [method]
+    return [entry[0] if isinstance(entry, list | tuple) and entry else entry for entry in listed]
 
 
 def is_named(method: Any) -> bool:

@@ -18,13 +18,13 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._threads import in_threads
 from conclust.generation.embedded import bridges, centers_of_rows, start_seed
-from conclust.generation.members import Found, KMeansRecipe, first_distinct
+from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.models import LandmarkCut, Search, tie_weights
 from conclust.generation.nearest import nearest_center
 from conclust.generation.runs import some_objects
 from conclust.spectral import ClusterSide, transfer_cut_of_products, unit_rows
 
-__all__ = ["LandmarkSpectralRecipe", "search_of"]
+__all__ = ["SPECTRAL", "LandmarkSpectralRecipe", "search_of"]
 
 # Number of objects on which centres of an embedding are computed.
 _ENOUGH = 10_000
@@ -189,3 +189,12 @@ class _Graph:
             degrees += bound.T @ np.sqrt(2.0 * weights)
         one = np.where(degrees > 0, 0, -1).astype(np.int64)
         return transfer_cut_of_products(inner, degrees, k, lambda: one)
+
+
+SPECTRAL = Kind(
+    LandmarkSpectralRecipe(),
+    20,
+    labels_others=True,
+    help="on landmarks, for groups that are not round",
+    cited="spectral clustering on landmarks with random numbers of clusters",
+)

@@ -18,10 +18,12 @@ from conclust.generation.nearest import nearest_center
 from conclust.generation.runs import run_kmeans
 
 __all__ = [
+    "KMEANS",
     "ClustererRecipe",
     "Found",
     "Init",
     "KMeansRecipe",
+    "Kind",
     "Labelled",
     "Member",
     "Recipe",
@@ -237,6 +239,44 @@ def first_distinct(
 
 
 @dataclass(frozen=True)
+class Kind:
+    """Members that have a name: each is one run, from a start and with a number of clusters drawn.
+
+    A kind is one file, with its recipe, and a place in the list of ``kinds.py``; messages, the command line and the
+    report read the rest here.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        How a member is made; its name is that of the kind.
+    most : int
+        Default number of members.
+    labels_others : bool
+        Whether members label points that they were not fitted on.
+    help, cited : str
+        What the members are, in the help of the command line and in the report; "{starts}": those of k-means.
+    subspace : float
+        Share of the features that a member draws of those that all draw.
+    largest : int or None
+        Number of objects that a member can cluster in reasonable time.
+    own_number : bool
+        Whether members choose a number of clusters themselves.
+    unscaled : bool
+        Whether the members are of the points as they are, where the scale is "auto".
+    """
+
+    recipe: Recipe
+    most: int
+    labels_others: bool
+    help: str
+    cited: str
+    subspace: float = 1.0
+    largest: int | None = None
+    own_number: bool = False
+    unscaled: bool = False
+
+
+@dataclass(frozen=True)
 class KMeansRecipe:
     """Lloyd's k-means from one start: points chosen by greedy k-means++, or at random and distinct.
 
@@ -302,6 +342,15 @@ class KMeansRecipe:
         )
         assert made.centers is not None
         return made.centers[0, : made.found[0]]
+
+
+KMEANS = Kind(
+    KMeansRecipe(),
+    100,
+    labels_others=True,
+    help="k-means++ starts, random numbers of clusters",
+    cited="k-means with {starts} and random numbers of clusters",
+)
 
 
 @dataclass(frozen=True)

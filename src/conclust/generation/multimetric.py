@@ -14,11 +14,11 @@ from scipy.sparse.csgraph import connected_components
 from conclust._warnings import warn
 from conclust.exceptions import EnsembleWarning, InputError
 from conclust.generation.embedded import bridges, centers_of_rows, start_seed
-from conclust.generation.members import Found
+from conclust.generation.members import Found, Kind
 from conclust.generation.nearest import nearest_center
 from conclust.spectral import graph_embedding
 
-__all__ = ["MultimetricRecipe", "neighbour_graph"]
+__all__ = ["MULTIMETRIC", "MultimetricRecipe", "neighbour_graph"]
 
 _DRAWS = 3  # number of draws of a member whose graph has no embedding
 _CELLS = 1 << 22  # differences of coordinates held at once
@@ -156,3 +156,14 @@ def _cut(
     """Cut the graph into k parts; return the part of each object."""
     rows = graph_embedding(graph, k, rng)
     return nearest_center(rows, centers_of_rows(rows, k, start_seed(rng)))
+
+
+MULTIMETRIC = Kind(
+    MultimetricRecipe(),
+    30,
+    labels_others=False,
+    subspace=0.5,
+    largest=100_000,
+    help="spectral under metrics drawn at random, for many features, up to 100,000 objects",
+    cited="spectral clustering under random metrics with random numbers of clusters",
+)

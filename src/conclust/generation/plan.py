@@ -15,8 +15,9 @@ from conclust._random import seed_sequence, spawn_seeds
 from conclust._validation import check_int, check_option, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
-from conclust.generation.communities import DensityRecipe, GraphRecipe, NeighbourRecipe
+from conclust.generation.communities import NeighbourRecipe
 from conclust.generation.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
+from conclust.generation.kinds import KINDS, METHODS
 from conclust.generation.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
@@ -29,30 +30,17 @@ from conclust.generation.members import (
     sole_parameter,
     streams,
 )
-from conclust.generation.multimetric import MultimetricRecipe
 from conclust.generation.neighbour_options import check_neighbour_options, neighbour_recipes
 from conclust.generation.searched import GivenGraph
 from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
-from conclust.generation.spherical import SphericalKMeansRecipe
 
 __all__ = [
-    "METHODS",
     "Plan",
     "fitted_on",
     "make_plan",
     "refuse_method",
 ]
 
-METHODS = (
-    "auto",
-    "kmeans",
-    "mixed",
-    "spherical",
-    "spectral",
-    "multimetric",
-    "graph",
-    "density",
-)
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
 # Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each cluster asked for.
@@ -101,7 +89,7 @@ def _n_drawn(generator: Any, n: int) -> int:
 def _labels_others(method: Any) -> bool:
     """Return whether members of this kind can label points on which they were not fitted."""
     if isinstance(method, str):
-        return method in _KINDS and _KINDS[method].labels_others
+        return method in KINDS and KINDS[method].labels_others
     return center_based(method)
 
 
@@ -260,7 +248,7 @@ def _pick(choices: Sequence[int], seed: int) -> int:
 def refuse_method(method: Any) -> NoReturn:
     """Raise the error of a `method` that makes no members."""
     names = ", ".join(repr(name) for name in METHODS)
-    *some, last = (repr(name) for name in _KINDS)
+    *some, last = (repr(name) for name in KINDS)
     expected = (
         f"{names}, a scikit-learn clusterer (an instance), a non-empty list of clusterers, "
         f"{', '.join(some)} and {last}, or a list of pairs of an algorithm and its numbers of clusters"
@@ -269,37 +257,11 @@ def refuse_method(method: Any) -> NoReturn:
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """Members that have a name: each is one run, from a start and with a number of clusters drawn."""
-
-    recipe: Recipe
-    most: int  # default number of members
-    labels_others: bool  # whether members label points on which they were not fitted
-    subspace: float = 1.0  # share of the drawn features that a member of this kind uses
-    largest: int | None = (
-        None  # maximum number of objects that a member can cluster in reasonable time
-    )
-    own_number: bool = False  # whether members choose a number of clusters themselves
-
-
-_KINDS = {
-    "kmeans": _Kind(KMeansRecipe(), 100, labels_others=True),
-    "spherical": _Kind(SphericalKMeansRecipe(), 100, labels_others=True),
-    "spectral": _Kind(LandmarkSpectralRecipe(), 20, labels_others=True),
-    "multimetric": _Kind(
-        MultimetricRecipe(), 30, labels_others=False, subspace=0.5, largest=100_000
-    ),
-    "graph": _Kind(GraphRecipe(), 100, labels_others=True, own_number=True),
-    "density": _Kind(DensityRecipe(), 100, labels_others=True, own_number=True),
-}
-
-
-@dataclass(frozen=True)
 class _Entry:
     """The recipe of a member in a list, used in turn.
 
     ``choices`` None: it keeps the number of clusters that it has. ``random``: two members differ, even
-    of all objects and features. ``subspace``: see `_Kind`. ``shares``: members may share what a run makes.
+    of all objects and features. ``subspace``: see `Kind`. ``shares``: members may share what a run makes.
     """
 
     recipe: Recipe
@@ -337,7 +299,7 @@ def _pairs(method: Any) -> list[tuple[Any, Sequence[int]]] | None:
         if numbers_asked is None or not (_is_dense(pair[0]) or _makes_members(pair[0])):
             expected = (
                 "a list of pairs, each of an algorithm and its numbers of clusters such as ('single', [3, 5]): "
-                f"{', '.join(map(repr, (*ALL_PAIRS, *_KINDS)))} or a scikit-learn clusterer (an instance); an int, "
+                f"{', '.join(map(repr, (*ALL_PAIRS, *KINDS)))} or a scikit-learn clusterer (an instance); an int, "
                 "or a range or list of ints in the range [1, inf)"
             )
             refuse("method", OWNER, expected, entry)
@@ -504,14 +466,14 @@ def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int | None) -
 
 def _default_partitions(methods: list[Any], named: bool, several: bool) -> int:
     if named:
-        return min(_DEFAULT_PARTITIONS, len(methods) * min(_KINDS[name].most for name in methods))
+        return min(_DEFAULT_PARTITIONS, len(methods) * min(KINDS[name].most for name in methods))
     return len(methods) if several else _DEFAULT_PARTITIONS
 
 
 def _makes_members(method: Any) -> bool:
     """Return whether a method is allowed in a list: a name, or an instance of a clusterer."""
     if isinstance(method, str):
-        return method in _KINDS
+        return method in KINDS
     has_both = hasattr(method, "fit_predict") and hasattr(method, "get_params")
     return has_both and not isinstance(method, type)
 
@@ -542,7 +504,7 @@ def _entry(
         Recipes of members by neighbours.
     """
     if isinstance(method, str):
-        kind = _KINDS[method]
+        kind = KINDS[method]
         if kind.own_number:
             return _Entry(recipes[method], choices, random=True)
         if kind.largest is not None and sizes.n_objects > kind.largest:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from conclust._sklearn import scalers
 from conclust._warnings import warn
 from conclust.exceptions import ScaleWarning
+from conclust.generation.kinds import KINDS, kinds_of
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -148,13 +149,12 @@ def fitted_scaling(
 
 def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling:
     """Fit the scaling of a generator's points."""
-    method = generator.method
-    listed = method if isinstance(method, list | tuple) else [method]
-    kinds = [entry[0] if isinstance(entry, list | tuple) else entry for entry in listed]
-    # Cosines need unscaled points; pipelines may scale.
+    kinds = kinds_of(generator.method)
+    # Pipelines may scale.
     metric = generator.metric
     kept = (isinstance(metric, str) and metric == "cosine") or any(
-        hasattr(kind, "steps") or (isinstance(kind, str) and kind == "spherical") for kind in kinds
+        hasattr(kind, "steps") or (isinstance(kind, str) and kind in KINDS and KINDS[kind].unscaled)
+        for kind in kinds
     )
     scale = None if generator.scale == "auto" and kept else generator.scale
     names = getattr(generator, "feature_names_in_", None)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.generation.members import Found, KMeansRecipe, first_distinct
+from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.models import Directions, refuse_without_direction
 from conclust.generation.nearest import nearest_center
 
-__all__ = ["SphericalKMeansRecipe"]
+__all__ = ["SPHERICAL", "SphericalKMeansRecipe"]
 
 
 @dataclass(frozen=True)
@@ -59,3 +59,13 @@ class SphericalKMeansRecipe(KMeansRecipe):
         # Points that cancel out have no mean direction: the centre stays.
         moved = np.where(lengths > 0, sums / np.where(lengths > 0, lengths, 1.0), centers)
         return moved, float(cosines.sum())
+
+
+SPHERICAL = Kind(
+    SphericalKMeansRecipe(),
+    100,
+    labels_others=True,
+    unscaled=True,  # cosines are of the points as they are
+    help="k-means with the cosine and random starts, for texts",
+    cited="k-means by the cosine with random starts and random numbers of clusters",
+)

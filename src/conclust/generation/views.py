@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._labels import over_partitions
+from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._sklearn import BaseEstimator, check_array, clone
-from conclust._validation import check_bool, check_int, check_real, refuse
+from conclust._validation import refuse
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.generator import EnsembleGenerator
@@ -91,6 +92,8 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     views_: list[tuple[str, ...]]
     weights_: NDArray[np.float64]
     generators_: dict[tuple[str, ...], EnsembleGenerator]
+
+    parameters: ClassVar[Parameters] = {"union_share": Range(at_most=1)}
 
     def __init__(
         self,
@@ -178,10 +181,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         if self.generator is not None and not isinstance(self.generator, EnsembleGenerator):
             refuse("generator", _OWNER, "an EnsembleGenerator or None", self.generator)
-        check_int(self.n_partitions, "n_partitions", _OWNER)
-        check_real(self.union_share, "union_share", _OWNER, high=1.0)
-        check_int(self.n_unions, "n_unions", _OWNER)
-        check_bool(self.weigh, "weigh", _OWNER)
+        check_parameters(self)
 
 
 def _evenly(count: int, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._labels import canonical_labels
+from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted
 from conclust._threads import side_by_side, thread_count
-from conclust._validation import check_bool, check_int, check_option, check_real, refuse
+from conclust._validation import refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
 from conclust.exceptions import InputError
@@ -59,7 +60,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         What communities maximise. "cpm": the constant Potts model, the weight inside of a community less
         `resolution` times its number of pairs of nodes; it has no resolution limit.
     resolution : float, default=None
-        Resolution: higher values give more communities. None: 1 for modularity, 0.01 for "cpm".
+        Above 0: the higher, the more communities. None: 1 for modularity, 0.01 for "cpm".
     min_weight : float, default=0.05
         Weight of an edge without support, for "ecg", in the range [0, 1].
     recluster : bool, default=True
@@ -124,6 +125,11 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     [['a', 'b', 'c', 'd'], ['e', 'f', 'g', 'h']]
     """
 
+    parameters: ClassVar[Parameters] = {
+        "threshold": Range(above=0, at_most=1),
+        "min_weight": Range(at_most=1),
+        "resolution": Range(above=0),
+    }
     labels_: NDArray[np.int64]
     n_clusters_: int
     nodes_: Any
@@ -164,7 +170,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X : sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of edges
             An undirected graph. A sparse matrix is symmetric, or has each edge once, above or below the diagonal.
             Edges of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples with a weight;
-            an array of shape (n_edges, 2) or (n_edges, 3) is one. Edges that are there twice add up; edges of a
+            an array of shape (n_edges, 2) or (n_edges, 3) is one, and so is a frame of pandas or polars. Edges that are there twice add up; edges of a
             node with itself are left out.
         y : None
             Ignored.
@@ -220,14 +226,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return _RESOLUTION[self.quality] if self.resolution is None else self.resolution
 
     def _check_parameters(self) -> None:
-        check_option(self.kind, "kind", _OWNER, Kind)
-        check_option(self.quality, "quality", _OWNER, Quality)
-        check_int(self.n_runs, "n_runs", _OWNER, none=True)
-        check_real(self.threshold, "threshold", _OWNER, high=1.0, closed="right")
-        check_real(self.min_weight, "min_weight", _OWNER, high=1.0)
-        if self.resolution is not None:
-            check_real(self.resolution, "resolution", _OWNER, closed="right")
-        check_bool(self.recluster, "recluster", _OWNER)
+        check_parameters(self)
         if self.kind == "ecg" and not self.recluster:
             refuse(
                 "recluster",

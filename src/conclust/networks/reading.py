@@ -19,7 +19,7 @@ __all__ = ["Network", "read_network", "to_communities"]
 
 _EXPECTED = (
     "The graph must be a sparse matrix with a row for each node, a graph of networkx or a list of edges "
-    "(pairs of nodes, or triples with a weight)."
+    "(pairs of nodes, or triples with a weight; a frame with these columns)."
 )
 _DIRECTED = (
     "The graph is directed, and its communities are those of an undirected one. Give {}: an edge in both "
@@ -83,7 +83,8 @@ def read_network(graph: Any) -> Network:
     graph : sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of edges
         Entries that are not 0 are edges and their weights. A sparse matrix is symmetric, or has each edge once,
         above or below the diagonal. Edges of networkx have the weight "weight", or 1. A list has pairs of nodes,
-        or triples with a weight; an array of shape (n_edges, 2) is one. Edges that are there twice add up, and
+        or triples with a weight; an array of shape (n_edges, 2) is one, and so is a frame of pandas or polars with two or
+        three columns. Edges that are there twice add up, and
         an edge of a node with itself is left out.
 
     Raises
@@ -103,6 +104,11 @@ def read_network(graph: Any) -> Network:
         raise InputError(f"{_EXPECTED} Got {type(graph).__name__} instead.")
     if isinstance(graph, np.ndarray):
         return _of_array(graph)
+    if hasattr(graph, "columns") and hasattr(
+        graph, "to_numpy"
+    ):  # pandas, polars: columns of their own types
+        columns = [graph[name].to_list() for name in graph.columns]
+        return _of_names(list(zip(*columns, strict=True)), None)
     return _of_names(list(graph), None)
 
 

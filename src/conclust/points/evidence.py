@@ -32,7 +32,7 @@ class Island:
     members : ndarray of bool of shape (n_samples,)
         Its points in that cluster.
     evidence : float
-        Increase of the evidence of the partition if they become a separate cluster.
+        How much the evidence of the partition grows at least if they become a cluster of their own.
     """
 
     members: NDArray[np.bool_]
@@ -99,8 +99,8 @@ class Borders:
         """Return the evidence for valleys at all borders of a partition of the points.
 
         Each piece counts to the cluster that most of its points are in. Islands (groups of pieces without a tie
-        between them) that are joined count as a border that was missed: half of the points of the smaller one
-        at a peak, and none in the valley.
+        between them, or with ties across valleys of less than .4 of the lower peak only) that are joined count as a
+        border that was missed: half of the points of the smaller one at a peak, and none in the valley.
         """
         cluster_of = self.clusters_of_pieces(labels)
         apart = cluster_of[self.pairs[:, 0]] != cluster_of[self.pairs[:, 1]]
@@ -141,13 +141,15 @@ class Borders:
 
     @property
     def n_islands(self) -> int:
-        """Number of groups of pieces without a tie between them."""
+        """Number of groups of pieces without a tie between them, but across deep valleys."""
         return int(self._islands.max()) + 1
 
     @cached_property
     def _islands(self) -> NDArray[np.int64]:
+        # Small clusters that a single tie joins, across an empty valley, are islands too.
+        joining = self.pairs[self.ratios >= _DEPTH]
         ties = sp.coo_array(
-            (np.ones(len(self.pairs)), (self.pairs[:, 0], self.pairs[:, 1])),
+            (np.ones(len(joining)), (joining[:, 0], joining[:, 1])),
             shape=(self.n_pieces, self.n_pieces),
         )
         return np.asarray(sp.csgraph.connected_components(ties, directed=False)[1], dtype=np.int64)

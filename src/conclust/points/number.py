@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isqrt
+from math import isqrt, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,15 @@ _MAX_PIECES = 60
 # The constants below were settled as experiments/default/README.md says.
 # Pieces whose pooled valley is less than half as dense as the lower peak stay apart.
 _MERGED_ABOVE = 0.5
-# Numbers whose evidence is within this of the largest are equally well supported.
-_EQUAL_EVIDENCE = 2.0
+# More than one cluster needs evidence that is larger by this than that of one; numbers whose scores differ by less are
+# equally well supported.
+_CLEAR_EVIDENCE = 2.0
+# What a further cluster must add to evidence and lifetime to be worth it.
+_COST_OF_A_CLUSTER = 1.5
 # A border between whole clusters counts up to this density of its valley, where the pieces show none.
 _SHALLOWEST = 0.64
 _LIFETIMES_TRIED = 8
+_SHORTEST_LIFETIME = 1e-4
 
 
 @dataclass(frozen=True)
@@ -76,9 +80,10 @@ def number_by_borders(
     The trees are cut into small pieces. For each border between two pieces that touch in the graph of the ten
     nearest neighbours, half of the points fixes the axis, the region and the windows; the other half is counted
     (`conclust.borders`). A cut of the tree is supported by the summed evidence (logarithm of the likelihood ratio
-    of a valley and none) of its borders; of the numbers with about the largest evidence, the one with the
-    longest lifetime is chosen, of those whose borders all have a valley where there are any. Where all pieces merge into one, whole clusters are looked at: the number
-    that the ensemble shows and those of the longest lifetimes.
+    of a valley and none) of its borders. The score of a number is its evidence, plus the logarithm of its lifetime
+    in the tree, less 1.5 per cluster; of the numbers with clearly more evidence than one cluster, the one with the
+    largest score is chosen. Where all pieces merge into one, or no number has clearly more evidence, whole clusters
+    are looked at: the number that the ensemble shows and those of the longest lifetimes.
 
     Parameters
     ----------
@@ -107,7 +112,7 @@ def number_by_borders(
     borders_of = _border_finder(X, seed, n_jobs)
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
     if len(np.unique(pieces.merged(_MERGED_ABOVE))) > 1:
-        decision = _by_pieces(pieces, trees, max(2, min_clusters), most)
+        decision = _by_pieces(pieces, trees, min_clusters, most)
         if decision is not None:
             return decision
     return _by_whole_clusters(borders_of, trees, min_clusters, most)
@@ -166,29 +171,29 @@ def _border_finder(
     return lambda labels: find_borders(points, labels, graph, seed, n_jobs)
 
 
-def _by_pieces(pieces: Borders, trees: GrownTrees, least: int, most: int) -> BorderDecision | None:
+def _by_pieces(
+    pieces: Borders, trees: GrownTrees, min_clusters: int, most: int
+) -> BorderDecision | None:
     """Choose among the cuts of the tree by the evidence at borders between pieces; None: no cut has any."""
     cuts = {K: trees.cut(K) for K in range(1, min(pieces.n_pieces, most) + 1)}
     apart = cuts_with_islands(pieces, cuts)
     evidence = {K: value for K, (_, value) in apart.items()}
-    best = max(evidence.values())
-    supported = [
-        K
+    # Where more than one cluster is known, one is nothing to compare with.
+    margin = _CLEAR_EVIDENCE if min_clusters == 1 else 0.0
+    scores = {
+        K: value - _COST_OF_A_CLUSTER * K + log(max(trees.lifetime(K), _SHORTEST_LIFETIME))
         for K, value in evidence.items()
-        if least <= K and value > evidence[1] and value >= best - _EQUAL_EVIDENCE
-    ]
-    if not supported:
+        if max(2, min_clusters) <= K and value > evidence[1] + margin
+    }
+    if not scores:
         return None
-    ratios = {K: pieces.pooled_ratios(pieces.clusters_of_pieces(apart[K][0]))[1] for K in supported}
-    # Numbers at which every border by itself is rather a valley than none go before others.
-    ordered = sorted(
-        supported, key=lambda K: (bool((ratios[K] > _SHALLOWEST).any()), -trees.lifetime(K), K)
-    )
+    ordered = sorted(scores, key=lambda K: (-scores[K], K))
     number = ordered[0]
-    decision = _explained(number, ratios[number], ordered[1:])
-    return (
-        decision if apart[number][0] is cuts[number] else replace(decision, labels=apart[number][0])
-    )
+    others = [K for K in ordered[1:] if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
+    labels = apart[number][0]
+    ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))[1]
+    decision = _explained(number, ratios, others)
+    return decision if labels is cuts[number] else replace(decision, labels=labels)
 
 
 def _by_whole_clusters(

@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from conclust.generation.kinds import KINDS
 from conclust.report.decision import count, p_text
 from conclust.report.names import shown
-from conclust.results.result import IMPUTED, Reported
+from conclust.results.record import IMPUTED
+from conclust.results.result import Reported
 from conclust.selection.decision import numbers_tried
 
 __all__ = ["cited", "listed", "methods_text"]
@@ -100,7 +102,7 @@ def _data(found: Reported) -> str:
         what += f" with {count(record.features, 'feature')}"
     if record.categories:
         what += f" and {count(len(record.categories), 'column')} of categories ({listed(record.categories)})"
-    where = f" of {shown(record.source)}" if record.source else ""
+    where = f" of {shown(record.source.file)}" if record.source.file else ""
     text = f"{what[0].upper()}{what[1:]}{where}."
     filling = record.filling
     if filling is not None:
@@ -154,15 +156,10 @@ def _described(generator: dict[str, Any]) -> str:
     kinds = generator.get("method")
     starts = "random starts" if generator.get("init") == "random" else "k-means++ starts"
     words = {
-        "kmeans": f"k-means with {starts} and random numbers of clusters",
-        "spherical": "k-means by the cosine with random starts and random numbers of clusters",
-        "spectral": "spectral clustering on landmarks with random numbers of clusters",
-        "multimetric": "spectral clustering under random metrics with random numbers of clusters",
+        **{name: kind.cited.format(starts=starts) for name, kind in KINDS.items()},
         "mixed": "linkages, k-means and spectral clustering",
         "auto": "communities of neighbour graphs (Leiden), spectral clustering on landmarks and density, with random "
         "numbers of clusters (k-means for fewer than 50 objects)",
-        "graph": "communities of neighbour graphs (Leiden) with random resolutions",
-        "density": "clusters of nearby points, by density, with random numbers of clusters",
     }
     listed = kinds if isinstance(kinds, list) else [kinds]
     said = " and ".join(dict.fromkeys(words.get(str(k), "a clusterer of the user") for k in listed))

@@ -30,7 +30,8 @@ from conclust.report.pictures import Gallery
 from conclust.report.sample import drawn_text, sample_of
 from conclust.report.tables import column, numbers, table
 from conclust.report.why import why_section
-from conclust.results.result import IMPUTED, Reported
+from conclust.results.record import IMPUTED
+from conclust.results.result import Reported
 
 __all__ = ["FORMAT", "contents"]
 
@@ -85,7 +86,7 @@ def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str
     return {
         "format": FORMAT,
         "decision": decision,
-        "source": shown(found.record.source) if found.record.source else "",
+        "source": shown(found.record.source.file) if found.record.source.file else "",
         "facts": _facts(found, clusters),
         "colours": gallery.colours(found.n_clusters),
         "sections": sections,

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from conclust.report.citing import listed
 from conclust.report.names import shown
 from conclust.report.tables import column, numbers, table
-from conclust.results.result import IMPUTED, Features, Reported
+from conclust.results.features import Features
+from conclust.results.record import IMPUTED
+from conclust.results.result import Reported
 
 __all__ = ["brief", "features_section", "heat_table", "strongest"]
 

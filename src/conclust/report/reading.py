@@ -31,8 +31,10 @@ from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
 from conclust.report.points import read_points
 from conclust.results.borders import Borders, borders_of
+from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
-from conclust.results.result import MOST_GAPS, Features, Record, Reported
+from conclust.results.record import Record
+from conclust.results.result import Reported
 from conclust.selection import Selection, choose, choose_from
 
 __all__ = ["read_result"]

@@ -140,7 +140,6 @@ _FORMS: dict[str, Form] = {
     "mean_confidence": _or_none(_number),
     "mean_confidence_by_chance": _or_none(_number),
     "supports": _list_of(_SUPPORT),
-    "reason": _or_none(_text),
     "number_by": _or_none(_text),
     "gaps": _or_none(_object),
     "gaps/dip": _square,
@@ -165,6 +164,7 @@ _FORMS: dict[str, Form] = {
     "seconds": _object_of(_number),
     "versions": _object_of(_text),
     **_SELECTION,
+    "reason": _or_none(_text),
     "selection": _or_none(_object),
     **{f"selection/{name}": form for name, form in _SELECTION.items()},
 }

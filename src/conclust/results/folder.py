@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,31 +15,21 @@ from numpy.typing import NDArray
 
 from conclust._labels import canonical_labels
 from conclust._spreadsheets import unguarded
-from conclust._storage import entry_of, open_regular, read_json
-from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
+from conclust._storage import open_regular, read_json
+from conclust.confidence import ClusterGaps
 from conclust.confidence.reading import Judged
-from conclust.consensus.auto.number import Support
-from conclust.consensus.base import Method
-from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 from conclust.results.borders import Borders, read_borders
 from conclust.results.entries import check_format, checked_entries
-from conclust.results.result import (
-    IMPUTED,
-    Features,
-    Filling,
-    Record,
-    Reported,
-    StoredSelection,
-)
+from conclust.results.features import Features, read_features, read_gaps
+from conclust.results.record import Record, read_record
+from conclust.results.result import Reported
+from conclust.results.selections import StoredSelection, read_selection
 
 __all__ = ["load"]
 
 _COMMANDS = ("cluster", "combine", "select")
-_FEATURES = [
-    *("feature", "cluster", "inside", "outside", "deviation", "difference", "category", "filled"),
-]
 
 
 def load(path: str | os.PathLike[str]) -> Reported:
@@ -96,13 +84,13 @@ def load(path: str | os.PathLike[str]) -> Reported:
 
 
 def _read(folder: Folder) -> Reported:
-    command = folder.command()
+    command = folder.reported_command()
     ids, labels = folder.labels()
     chosen = folder.selection(command, len(labels))
-    n_clusters = int(folder.get("clusters"))
-    if n_clusters != int(labels.max()) + 1:
+    record = folder.record()
+    method, n_clusters = record.method, int(labels.max()) + 1
+    if record.n_clusters != n_clusters:
         folder.damaged("labels.csv")
-    method = _method(folder) if command != "select" else None
     judged = None
     if command != "select" or n_clusters > 1:
         members = Ensemble.load(folder.file("ensemble.npz"))
@@ -112,7 +100,7 @@ def _read(folder: Folder) -> Reported:
         judged = Judged(labels, members, shares)
     return Reported(
         labels,
-        _record(folder, command, method),
+        record,
         judged,
         chosen,
         names=ids,
@@ -140,32 +128,42 @@ class Folder:
             )
         self.content = checked_entries(read_json(path / "result.json"), path / "result.json")
 
-    def command(self) -> str:
+    @property
+    def command(self) -> Any:
+        """The command that wrote the folder."""
+        return self.content.get("command")
+
+    @property
+    def is_of_blocks(self) -> bool:
+        """Whether it is a result of labels in blocks, which keeps no clusterings."""
+        ensemble = self.content.get("ensemble")
+        return isinstance(ensemble, dict) and "blocks" in ensemble
+
+    def check_format(self) -> None:
+        """Refuse a folder that another version of conclust wrote, in another format."""
+        check_format(self.content, self.path)
+
+    def reported_command(self) -> str:
         """Return the command that wrote the folder; refuse a command without a report."""
-        command = self.content.get("command")
+        command = self.command
         if command not in _COMMANDS:
             raise InputError(
                 f"{self.path} is not a result that can be reported"
                 + (f", but the result of 'conclust {command}'" if isinstance(command, str) else "")
                 + ". Give the folder of 'conclust cluster', 'combine' or 'select'."
             )
-        check_format(self.content, self.path)
-        self._check_held()
-        return str(command)
-
-    def _check_held(self) -> None:
-        """Refuse a result of labels in blocks, which keeps no clusterings."""
-        ensemble = self.content.get("ensemble")
-        if isinstance(ensemble, dict) and "blocks" in ensemble:
+        self.check_format()
+        if self.is_of_blocks:
             raise InputError(
                 f"{self.path} was made from labels in blocks: it has labels.npy, but not the clusterings that "
                 "a report needs. For a report run 'conclust combine' without --blocks, on a "
                 "sample of the objects if not all fit into memory."
             )
+        return str(command)
 
-    def get(self, *keys: str) -> Any:
-        """Return an entry of result.json."""
-        return entry_of(self.content, self.path / "result.json", *keys)
+    def record(self) -> Record:
+        """Return the record of the run."""
+        return read_record(self.content, self.path / "result.json")
 
     def file(self, name: str) -> Path:
         """Return the path of a required file."""
@@ -237,37 +235,12 @@ class Folder:
 
     def selection(self, command: str, n_samples: int) -> StoredSelection | None:
         """Return how the number of clusters was chosen, where the record says it."""
-        content = self.content if command == "select" else self.content.get("selection")
-        if content is None:
+        entries = self.content if command == "select" else self.content.get("selection")
+        if entries is None:
             return None
-        ks = [int(k) for k in content["k"]]
-        table = {str(name): _floats(column) for name, column in content["criteria"].items()}
-        if not ks or any(column.shape != (len(ks),) for column in table.values()):
-            self.damaged("result.json")
-        null = _floats(content["null"]).reshape(-1, len(ks))
-        curves = content["distribution"]
-        p_value, clouds = content["p_value"], content.get("p_value_clouds")
-        return StoredSelection(
-            n_clusters=int(content["clusters"]),
-            p_value=math.nan if p_value is None else float(p_value),
-            n_references=int(content["references"]),
-            n_borders=int(content.get("borders_tested", 0)),
-            n_held=int(content.get("borders_held", 0)),
-            p_value_clouds=math.nan if clouds is None else float(clouds),
-            reason=str(content["reason"]),
-            alternatives=tuple(int(k) for k in content["alternatives"]),
-            doubts=tuple(str(doubt) for doubt in content["doubts"]),
-            k=np.array(ks, dtype=np.int64),
-            table=table,
-            null=null,
-            labels=self._partitions(command, ks, n_samples),
-            settings=dict(content["settings"]),
-            distribution={
-                k: (_floats(curves[str(k)]["share"]), _floats(curves[str(k)]["pairs_up_to"]))
-                for k in ks
-                if str(k) in curves
-            },
-        )
+        labels = self._partitions(command, [int(k) for k in entries["k"]], n_samples)
+        found = read_selection(entries, labels)
+        return self.damaged("result.json") if found is None else found
 
     def _partitions(
         self, command: str, ks: list[int], n_samples: int
@@ -286,41 +259,19 @@ class Folder:
         """Return the features that tell the clusters apart, where points were clustered."""
         if not (self.path / "features.csv").exists():
             return None
-        header, rows = self._table("features.csv")
-        if header != _FEATURES or len(rows) % n_clusters:
-            self.damaged("features.csv")
-        values = [self._numbers("features.csv", rows, at, _number) for at in range(2, 6)]
-        columns = [np.array(column).reshape(-1, n_clusters).T for column in values]
-        listed = [[unguarded(row[at]) for at in (0, 6)] for row in rows[::n_clusters]]
-        # Rows of numbers come first; a category is never empty.
-        d = sum(not category for _, category in listed)
-        if any(not category for _, category in listed[d:]):
-            self.damaged("features.csv")
-        means = ClusterFeatures(*(column[:, :d] for column in columns))
-        names = tuple(name for name, _ in listed[:d])
-        if d == len(listed):
-            return Features(names, means)
-        owners = list(dict.fromkeys(name for name, _ in listed[d:]))
-        shares = ClusterCategories(
-            np.array([owners.index(name) for name, _ in listed[d:]], dtype=np.int64),
-            tuple(category for _, category in listed[d:]),
-            ClusterFeatures(*(column[:, d:] for column in columns)),
-        )
-        return Features(names, means, tuple(owners), shares)
+        try:
+            found = read_features(*self._table("features.csv"), n_clusters)
+        except (ValueError, OverflowError):
+            found = None
+        return self.damaged("features.csv") if found is None else found
 
     def gaps(self, n_clusters: int) -> ClusterGaps | None:
-        """Return which clusters have gaps between them, if points were clustered."""
-        content = self.content.get("gaps")
-        if content is None:
+        """Return between which clusters there are gaps, where points were clustered."""
+        entries = self.content.get("gaps")
+        if entries is None:
             return None
-        dips, p_values = _floats(content["dip"]), _floats(content["p_value"])
-        neighbours = np.array(
-            content.get("neighbours", ~np.eye(n_clusters, dtype=np.bool_)), dtype=np.bool_
-        )
-        if not dips.shape == p_values.shape == neighbours.shape == (n_clusters, n_clusters):
-            self.damaged("result.json")
-        splits, draws = int(content["splits"]), int(content["draws"])
-        return ClusterGaps(dips, p_values, splits, draws, neighbours)
+        found = read_gaps(entries, n_clusters)
+        return self.damaged("result.json") if found is None else found
 
     def borders(self, n_clusters: int) -> Borders | None:
         """Return which borders hold, where they were tested."""
@@ -362,81 +313,6 @@ class Folder:
             self.damaged(name)
 
 
-def _number(text: str) -> float:
-    return float(text) if text else math.nan
-
-
 def _canonical(labels: NDArray[np.int64]) -> bool:
     held = labels[labels >= 0]
     return bool(np.array_equal(canonical_labels(held), held))
-
-
-def _floats(values: Any) -> NDArray[np.float64]:
-    """Return numbers of JSON as an array; null is NaN."""
-    return np.array(values, dtype=np.float64)
-
-
-def _method(folder: Folder) -> Method | None:
-    name = str(folder.get("settings", "method"))
-    method = method_named(name)
-    if method is None:
-        raise InputError(
-            f"{folder.path} was made by the method {name!r}, which this version of conclust does not have. "
-            "Report it with the version that made it."
-        )
-    return method
-
-
-def _record(folder: Folder, command: str, method: Method | None) -> Record:
-    settings = dict(folder.get("settings"))
-    consensus = settings.get("consensus")
-    asked = consensus.get("n_clusters") if isinstance(consensus, dict) else None
-    chosen = folder.content.get("selection")
-    if chosen is not None:  # told to the method by it
-        asked, settings["selection"] = None, chosen["settings"]
-    source = folder.get("input")
-    points = command != "combine"
-    return Record(
-        command=command,
-        method=method,
-        source=str(source.get("file", "")),
-        features=len(source.get("columns", ())) if points else None,
-        categories=tuple(map(str, source.get("categories", ()))) if points else (),
-        category_weight=settings.get("category_weight"),
-        filling=_filling(settings.get("impute"), source) if points else None,
-        asked_for=asked if isinstance(asked, int) else None,
-        call=_call(folder, command),
-        settings={"seed": folder.content.get("seed"), **settings},
-        supports=tuple(
-            Support(int(s["n_clusters"]), *(float(s[name]) for name in _SUPPORT))
-            for s in folder.content.get("supports", ())
-        ),
-        reason=folder.content.get("reason"),
-        number_by=folder.content.get("number_by"),
-        by_chance=folder.content.get("mean_confidence_by_chance"),
-        scores=folder.content.get("agreement_with_known_classes"),
-        seconds=dict(folder.get("seconds")),
-        versions={str(k): str(v) for k, v in folder.get("versions").items()},
-        warnings=tuple(map(str, folder.content.get("warnings", ()))),
-    )
-
-
-def _filling(how: Any, source: dict[str, Any]) -> Filling | None:
-    """Return which columns had empty cells that were filled."""
-    gaps = [
-        (str(name), int(number))
-        for name, number in zip(source["columns"], source.get("filled", ()), strict=False)
-        if number > 0
-    ]
-    return Filling(how, tuple(gaps)) if gaps and how in IMPUTED else None
-
-
-_SUPPORT = ("lifetime", "straddling", "evenness", "support")
-
-
-def _call(folder: Folder, command: str) -> str:
-    """Return the command line, as far as it is recorded."""
-    arguments = folder.content.get("arguments")
-    if isinstance(arguments, list):
-        return shlex.join(["conclust", *map(str, arguments)])
-    return f"conclust {command} {shlex.quote(str(folder.get('input').get('file', '')))}"

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._spreadsheets import guard_text
-from conclust._storage import atomic_write, sync_folder, write_json
-from conclust._versions import RESULT_FORMAT
+from conclust._storage import atomic_write, sync_folder
 from conclust.exceptions import OutputExistsError
 
 __all__ = [
@@ -35,7 +34,6 @@ __all__ = [
     "write_memberships",
     "write_numbers",
     "write_partitions",
-    "write_result",
 ]
 
 RESULT_FILES = (
@@ -44,6 +42,7 @@ RESULT_FILES = (
     "partitions.csv",
     "ensemble.npz",
     "generator.npz",
+    "placing.npz",
     "features.csv",
     "borders.csv",
     "labels.npy",
@@ -277,11 +276,6 @@ def _cells(values: Sequence[Any] | NDArray[Any]) -> Iterable[Any]:
         return values
     cells: list[Any] = values.tolist()
     return ["" if cell != cell else cell for cell in cells]
-
-
-def write_result(path: Path, content: dict[str, Any]) -> None:
-    """Write the settings, versions and figures of a run, and the version of the format."""
-    write_json(path, {"format": RESULT_FORMAT, **content})
 
 
 def _write_csv(file: BinaryIO, header: list[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -11,14 +11,39 @@
 // [0, 1]). With N = 0 everything is 0: a pair without evidence does not count. Where q or 1 - q is
 // divided by, or its logarithm taken, it is kept at `least` or above; 0 log 0 = 0.
 // `a` is the parameter of power, in (1, 2]; the others ignore it.
+//
+// A further divergence: its name in the list, and a branch in each of the four functions, which do not compile
+// without it; what is made for each divergence follows the list. Its code, the place in the list, is in divergences.py.
 #pragma once
+
+#include <cstdlib>
+#include <type_traits>
 
 #include "base/clones.h"
 #include "base/special.h"
 
 namespace conclust {
 
-enum class Divergence : int { l2 = 0, kl = 1, power = 2 };
+#define CONCLUST_DIVERGENCES(FOR_EACH) FOR_EACH(l2) FOR_EACH(kl) FOR_EACH(power)
+
+#define CONCLUST_ENUMERATOR(NAME) NAME,
+enum class Divergence : int { CONCLUST_DIVERGENCES(CONCLUST_ENUMERATOR) };
+#undef CONCLUST_ENUMERATOR
+
+template <Divergence D>
+using Is = std::integral_constant<Divergence, D>;
+
+// work(Is<divergence>{}): the one place where a divergence is chosen while the program runs.
+template <class Work>
+auto with_divergence(Divergence divergence, const Work& work) {
+    switch (divergence) {
+#define CONCLUST_CASE(NAME) \
+    case Divergence::NAME: return work(Is<Divergence::NAME>{});
+        CONCLUST_DIVERGENCES(CONCLUST_CASE)
+#undef CONCLUST_CASE
+    }
+    std::abort();
+}
 
 inline constexpr double least = 1e-12;
 
@@ -44,6 +69,7 @@ CONCLUST_INLINE double divergence_value(double c, double N, double q, double a) 
         return c * natural_log(at_least(c / (some * in), 1e-290)) +
                (N - c) * natural_log(at_least((N - c) / (some * out), 1e-290));
     } else {
+        static_assert(D == Divergence::power);
         const double p = c / some;
         const double in = at_least(q, least);
         const double out = at_least(1.0 - q, least);
@@ -59,6 +85,7 @@ CONCLUST_INLINE double divergence_slope(double c, double N, double q, double a) 
     } else if constexpr (D == Divergence::kl) {
         return (N - c) / at_least(1.0 - q, least) - c / at_least(q, least);
     } else {
+        static_assert(D == Divergence::power);
         const double in = at_least(q, least);
         const double out = at_least(1.0 - q, least);
         return (raised(in, a - 2.0) + raised(out, a - 2.0)) * (N * q - c);
@@ -75,6 +102,7 @@ CONCLUST_INLINE double divergence_curvature(double c, double N, double q, double
         const double out = at_least(1.0 - q, least);
         return c / (in * in) + (N - c) / (out * out);
     } else {
+        static_assert(D == Divergence::power);
         const double in = at_least(q, least);
         const double out = at_least(1.0 - q, least);
         return raised(in, a - 2.0) / in * ((a - 1.0) * N * in + (2.0 - a) * c) +
@@ -90,6 +118,7 @@ CONCLUST_INLINE double divergence_fisher(double N, double q, double a) {
     } else if constexpr (D == Divergence::kl) {
         return N / (at_least(q, least) * at_least(1.0 - q, least));
     } else {
+        static_assert(D == Divergence::power);
         return N * (raised(at_least(q, least), a - 2.0) + raised(at_least(1.0 - q, least), a - 2.0));
     }
 }

@@ -88,6 +88,12 @@ void bind_median(nb::module_& m) {
             nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("values").noconvert(),
             nb::arg("weights").noconvert(), nb::arg("mass").noconvert(), nb::arg("criterion"),
             nb::arg("fixed"));
+    cls.def(
+        "keep_apart",
+        [](PartitionSearch& self, Vector<const std::int64_t> starts, Vector<const std::int64_t> others) {
+        const nb::gil_scoped_release release;
+        self.keep_apart(span_of(starts), span_of(others));
+    }, nb::arg("starts").noconvert(), nb::arg("others").noconvert());
     cls.def("set", [](PartitionSearch& self, Vector<const std::int64_t> labels, std::size_t k) {
         const nb::gil_scoped_release release;
         self.set(span_of(labels), k);

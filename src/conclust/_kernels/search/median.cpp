@@ -64,6 +64,27 @@ void PartitionSearch::reserve(std::size_t clusters) {
     size_.resize(stride, 0.0);
     score_.resize(stride, 0.0);
     units_.resize(stride, 0);
+    barred_.resize(stride, 0);
+}
+
+void PartitionSearch::keep_apart(std::span<const std::int64_t> starts,
+                                 std::span<const std::int64_t> others) {
+    apart_starts_.assign(starts.begin(), starts.end());
+    apart_.assign(others.begin(), others.end());
+}
+
+// Bars the clusters of the units that a unit is kept apart from.
+void PartitionSearch::bar(std::size_t unit) {
+    ++visits_;
+    if (apart_.empty()) {
+        return;
+    }
+    for (std::int64_t e = apart_starts_[unit]; e < apart_starts_[unit + 1]; ++e) {
+        const std::int64_t cluster = labels_[apart_[e]];
+        if (cluster >= 0) {
+            barred_[cluster] = visits_;
+        }
+    }
 }
 
 void PartitionSearch::set(std::span<const std::int64_t> labels, std::size_t k) {
@@ -134,6 +155,7 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
             continue;
         }
         scores(i);
+        bar(i);
         const double m = mass_[i], inner = m * (m - 1.0) * self_[i];
         double left = 0.0, q_left = 0.0;  // the change by leaving
         if (old >= 0) {
@@ -149,7 +171,7 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
                 empty = empty < 0 ? static_cast<std::int64_t>(c) : empty;
                 continue;
             }
-            if (static_cast<std::int64_t>(c) == old) {
+            if (static_cast<std::int64_t>(c) == old || barred_[c] == visits_) {
                 continue;
             }
             const double q = q_[c] + 2.0 * m * score_[c] + inner;
@@ -232,6 +254,18 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
             }
         }
     }
+    // Whether two clusters hold units that are kept apart.
+    std::vector<char> apart(apart_.empty() ? 0 : n * n, 0);
+    for (std::size_t i = 0; !apart.empty() && i < n_; ++i) {
+        for (std::int64_t e = apart_starts_[i]; e < apart_starts_[i + 1]; ++e) {
+            if (labels_[i] >= 0 && labels_[apart_[e]] >= 0) {
+                apart[labels_[i] * n + labels_[apart_[e]]] = 1;
+            }
+        }
+    }
+    const auto allowed = [&](std::size_t c, std::size_t d) {
+        return apart.empty() || !apart[c * n + d];
+    };
     std::vector<double> best(n);
     std::vector<std::int64_t> partner(n, -1);
     std::vector<std::size_t> into(n);
@@ -243,7 +277,7 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     const auto search = [&](std::size_t c) {
         partner[c] = -1;
         for (std::size_t d = c + 1; d < n; ++d) {
-            if (!gone[d]) {
+            if (!gone[d] && allowed(c, d)) {
                 const double found = gain(c, d);
                 if (partner[c] < 0 || found > best[c]) {
                     best[c] = found;
@@ -266,6 +300,9 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
                 c = x;
             }
         }
+        if (c == n) {  // all that is left is kept apart
+            break;
+        }
         const auto d = static_cast<std::size_t>(partner[c]);
         const double scale = std::abs(value(q_[c], size_[c])) + std::abs(value(q_[d], size_[d])) +
                              std::abs(cross[c * n + d]);
@@ -281,6 +318,10 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
             cross[c * n + x] += cross[d * n + x];
             cross[x * n + c] = cross[c * n + x];
         }
+        for (std::size_t x = 0; !apart.empty() && x < n; ++x) {
+            apart[c * n + x] |= apart[d * n + x];
+            apart[x * n + c] = apart[c * n + x];
+        }
         search(c);
         for (std::size_t x = 0; x < n; ++x) {
             if (gone[x] || x == c) {
@@ -289,7 +330,7 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
             const auto p = partner[x];
             if (p == static_cast<std::int64_t>(c) || p == static_cast<std::int64_t>(d)) {
                 search(x);
-            } else if (x < c) {
+            } else if (x < c && allowed(x, c)) {
                 const double found = gain(x, c);
                 if (p < 0 || found > best[x]) {
                     best[x] = found;

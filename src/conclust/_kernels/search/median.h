@@ -28,15 +28,20 @@ class PartitionSearch {
                     std::span<const double> values, std::span<const double> weights,
                     std::span<const double> mass, Criterion criterion, bool fixed);
 
+    // Units that no move and no merge may put into one cluster: those that unit i is kept apart from are
+    // others[starts[i]] to others[starts[i + 1] - 1], and each of them has i among its own.
+    void keep_apart(std::span<const std::int64_t> starts, std::span<const std::int64_t> others);
+
     // Take a partition: labels in 0 .. k - 1, or -1 for units that are in no cluster yet.
     void set(std::span<const std::int64_t> labels, std::size_t k);
 
     // Visit the units in the given order; move each to the cluster, or to a new one of its own,
-    // that raises the criterion most; place those that are in no cluster. Returns the moves.
+    // that raises the criterion most; place those that are in no cluster. Where the number of clusters is
+    // fixed, a unit that each of them bars stays in none. Returns the moves.
     std::size_t transfer(std::span<const std::int64_t> order);
 
     // Merge the two clusters that raise the criterion most, until none raises it (k = 0), or until
-    // k clusters are left, at whatever loss. Returns the merges.
+    // k clusters are left, at whatever loss, or no merge is allowed. Returns the merges.
     std::size_t fuse(std::size_t k);
 
     double objective() const;
@@ -51,6 +56,7 @@ class PartitionSearch {
     void move(std::size_t unit, std::size_t cluster, double sign);
     void compact();
     void scores(std::size_t unit);
+    void bar(std::size_t unit);
 
     std::vector<std::int64_t> starts_;
     std::vector<std::int32_t> columns_;
@@ -59,6 +65,9 @@ class PartitionSearch {
     std::vector<double> sums_;                // n_columns x stride_: rows of each cluster, summed
     std::vector<double> q_, size_, score_;
     std::vector<std::int64_t> units_;         // units in each cluster
+    std::vector<std::int64_t> apart_starts_, apart_;
+    std::vector<std::uint64_t> barred_;       // the visit in which each cluster was last barred
+    std::uint64_t visits_ = 0;
     std::size_t n_, n_columns_, used_ = 0, stride_ = 0;
     Criterion criterion_;
     bool fixed_;

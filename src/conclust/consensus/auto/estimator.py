@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._labels import indicator_of
+from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
-from conclust._threads import thread_count
-from conclust._validation import check_int
+from conclust._validation import refuse
 from conclust.consensus.auto.number import Support, alternatives_of, best_number, reason_of
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
@@ -168,6 +168,7 @@ class AutoConsensus(PlacingClusterer):
         cost="s^2 N + n N K + n N^2 + T N, s = min(n, 3000)",
         citation="Fred and Jain 2005, IEEE TPAMI 27; Huang, Wang and Lai 2018, IEEE TCYB 48",
     )
+    parameters: ClassVar[Parameters] = {"max_samples": Range(at_least=2)}
 
     def __init__(
         self,
@@ -187,14 +188,6 @@ class AutoConsensus(PlacingClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(
-            self.n_clusters, "n_clusters", "AutoConsensus", high=ensemble.n_samples, none=True
-        )
-        check_int(self.max_clusters, "max_clusters", "AutoConsensus", none=True)
-        check_int(self.max_samples, "max_samples", "AutoConsensus", low=2)
-        thread_count(self.n_jobs, "AutoConsensus")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
@@ -231,6 +224,12 @@ class AutoConsensus(PlacingClusterer):
             held[objects] = chosen.labels
             _keep_constraints(rows, held, self._constraints)
         return rows
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        needed = 0 if self.n_clusters is None else self.n_clusters
+        if self.max_samples < needed:
+            owner = f"AutoConsensus with n_clusters={needed}"
+            refuse("max_samples", owner, f"an int in the range [{needed}, inf)", self.max_samples)
 
     def _takes_constraints(self) -> bool:
         return True

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters
 from conclust._progress import stage
 from conclust._random import RandomStateLike
-from conclust._threads import thread_count
-from conclust._validation import check_int, check_option, check_real
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Partitioner, partition_graph
@@ -136,6 +135,7 @@ class CSPA(ConsensusClusterer):
         cost="n^2 N; above max_dense the search for the nearest rows; p N for p sampled pairs",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )
+    parameters: ClassVar[Parameters] = {"pairs": check_pairs}
 
     def __init__(
         self,
@@ -161,14 +161,6 @@ class CSPA(ConsensusClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.partitioner, "partitioner", "CSPA", Partitioner)
-        check_real(self.balance, "balance", "CSPA")
-        check_int(self.max_dense, "max_dense", "CSPA")
-        check_int(self.n_init, "n_init", "CSPA")
-        thread_count(self.n_jobs, "CSPA")
-        check_pairs(self.pairs, "CSPA")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         W: Any

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._ensemble_input import within_range
+from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
-from conclust._validation import check_int, check_real
 from conclust.bipartite import Edges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, part_objects
@@ -120,6 +122,7 @@ class GPMGLA(ConsensusClusterer):
         cost="n N^2 + T^3",
         citation="Huang, Lai and Wang 2015, Neurocomputing 170",
     )
+    parameters: ClassVar[Parameters] = {"alpha": Range(above=0)}
 
     def __init__(
         self,
@@ -141,9 +144,6 @@ class GPMGLA(ConsensusClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_real(self.alpha, "alpha", "GPMGLA", closed="neither")
-        check_real(self.beta, "beta", "GPMGLA")
-        check_int(self.n_init, "n_init", "GPMGLA")
         T = int(ensemble.offsets[-1])
         if T > _MOST_CLUSTERS:
             raise DenseLimitError(

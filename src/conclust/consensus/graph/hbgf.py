@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._validation import check_bool, check_int, check_option, check_real, refuse
+from conclust._validation import refuse
 from conclust.bipartite import edges_of
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -148,12 +148,6 @@ class HBGF(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.partitioner, "partitioner", "HBGF", Partitioner)
-        check_bool(self.joint, "joint", "HBGF")
-        check_real(self.balance, "balance", "HBGF")
-        check_int(self.n_init, "n_init", "HBGF")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         edges = edges_of(ensemble)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from conclust._equal_rows import EqualRows
 from conclust._random import RandomStateLike
-from conclust._validation import check_int, check_option, check_real
 from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
@@ -149,11 +148,6 @@ class HGPA(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.partitioner, "partitioner", "HGPA", Partitioner)
-        check_real(self.balance, "balance", "HGPA")
-        check_int(self.n_init, "n_init", "HGPA")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         edges = _hyperedges(ensemble)

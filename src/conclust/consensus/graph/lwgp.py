@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._validation import check_bool, check_int, check_real
 from conclust.bipartite import edges_of
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -111,6 +113,7 @@ class LWGP(ConsensusClusterer):
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
         blocks=True,
     )
+    parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
     def __init__(
         self,
@@ -130,12 +133,6 @@ class LWGP(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        if self.theta is not None:
-            check_real(self.theta, "theta", "LWGP", closed="neither")
-        check_bool(self.normalized, "normalized", "LWGP")
-        check_int(self.n_init, "n_init", "LWGP")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         seed = seed_sequence(self.random_state, "LWGP")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from conclust._labels import indicator_of, missing_code, over_partitions
 from conclust._random import RandomStateLike
-from conclust._validation import check_int, check_option, check_real
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -156,12 +155,6 @@ class MCLA(PlacingClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.partitioner, "partitioner", "MCLA", Partitioner)
-        check_real(self.balance, "balance", "MCLA")
-        check_option(self.cluster_weight, "cluster_weight", "MCLA", ClusterWeight)
-        check_int(self.n_init, "n_init", "MCLA")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._validation import check_int, check_option, check_real
 from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.evidence_cut import evidence_cut
@@ -131,6 +131,7 @@ class MDEC(ConsensusClusterer):
         cost="n^2 N + n N^2 + T N; cuts + T^3",
         citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",
     )
+    parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
     def __init__(
         self,
@@ -153,14 +154,7 @@ class MDEC(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.consensus, "consensus", "MDEC", Consensus)
-        check_real(self.theta, "theta", "MDEC", closed="neither")
-        check_int(self.n_init, "n_init", "MDEC")
-        check_int(self.max_dense, "max_dense", "MDEC")
-
     def _number_needed(self) -> NumberNeeded:
-        check_option(self.consensus, "consensus", "MDEC", Consensus)
         return "optional" if self.consensus == "hierarchical" else "exact"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._validation import check_int
 from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
@@ -110,9 +109,6 @@ class USENC(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_init, "n_init", "USENC")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         seed = seed_sequence(self.random_state, "USENC")

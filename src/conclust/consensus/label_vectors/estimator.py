@@ -19,7 +19,7 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.blockwise import placed_blocks
 from conclust.consensus.label_rows import Centroids, RowLoss, RowMoves, cluster_rows, nearest
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
-from conclust.consensus.restarts import ON_A_PART, check_iteration, warn_unfinished
+from conclust.consensus.restarts import ON_A_PART, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
 __all__ = ["LabelVectorKMeans"]
@@ -77,9 +77,6 @@ class LabelVectorKMeans(ConsensusClusterer):
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the costs of a label (T, K) and of being observed (N, K), weights included."""
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_iteration(self, ensemble)
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         owner = type(self).__name__

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
-from conclust._validation import check_bool, check_option, check_real
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
@@ -136,6 +136,7 @@ class KCC(LabelVectorKMeans):
         citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",
         blocks=True,
     )
+    parameters: ClassVar[Parameters] = {"p": Range(above=1, at_most=_MOST)}
 
     def __init__(
         self,
@@ -165,12 +166,6 @@ class KCC(LabelVectorKMeans):
         self.utility = utility
         self.p = p
         self.normalized = normalized
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        super()._check_parameters(ensemble)
-        check_option(self.utility, "utility", "KCC", Utility)
-        check_real(self.p, "p", "KCC", low=1.0, high=_MOST, closed="right")
-        check_bool(self.normalized, "normalized", "KCC")
 
     def _loss(self) -> RowLoss:
         if self.utility == "U_c":

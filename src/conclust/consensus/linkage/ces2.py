@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._progress import advance, stage
-from conclust._threads import thread_count
-from conclust._validation import check_int, check_option
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.linkage.agglomeration import merges_of
@@ -154,11 +152,6 @@ class CEs2(ConsensusClusterer):
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.determinacy, "determinacy", "CEs2", Determinacy)
-        check_int(self.max_dense, "max_dense", "CEs2")
-        thread_count(self.n_jobs, "CEs2")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         if ensemble.weights is not None and not ensemble.weights.all():

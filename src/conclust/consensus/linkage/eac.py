@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
-from conclust._threads import thread_count
-from conclust._validation import check_int, check_option, refuse
+from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import (
@@ -172,6 +172,7 @@ class EAC(ConsensusClusterer):
         cost="n^2 N; single linkage in n memory",
         citation="Fred and Jain 2005, IEEE TPAMI 27",
     )
+    parameters: ClassVar[Parameters] = {"pairs": check_pairs}
 
     def __init__(
         self,
@@ -197,11 +198,6 @@ class EAC(ConsensusClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.linkage, "linkage", "EAC", Linkage)
-        check_option(self.metric, "metric", "EAC", Metric)
-        check_int(self.max_dense, "max_dense", "EAC")
-        thread_count(self.n_jobs, "EAC")
-        check_pairs(self.pairs, "EAC")
         if self.pairs is not None and self.linkage not in ("single", "average"):
             refuse("linkage", "EAC with pairs=", "'single' or 'average'", self.linkage)
         if self.pairs is not None and self.metric != "evidence":

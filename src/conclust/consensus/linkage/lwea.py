@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int, check_option, check_real
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import (
@@ -141,6 +143,7 @@ class LWEA(ConsensusClusterer):
         cost="n^2 N + n N^2 + T N",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
     )
+    parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
     def __init__(
         self,
@@ -160,13 +163,6 @@ class LWEA(ConsensusClusterer):
         self.max_dense = max_dense
         self.missing = missing
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        if self.theta is not None:
-            check_real(self.theta, "theta", "LWEA", closed="neither")
-        check_bool(self.normalized, "normalized", "LWEA")
-        check_option(self.linkage, "linkage", "LWEA", Linkage)
-        check_int(self.max_dense, "max_dense", "LWEA")
 
     def _takes_constraints(self) -> bool:
         return self.linkage != "ward"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._ensemble_input import within_range
 from conclust._labels import over_clusters
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
-from conclust._threads import one_library_thread, thread_count
-from conclust._validation import check_int, check_option, check_real
+from conclust._threads import one_library_thread
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import (
@@ -190,12 +190,13 @@ class MultiEAC(ConsensusClusterer):
         cost="n^2 N",
         citation="Fred and Jain 2006, ICPR",
     )
+    parameters: ClassVar[Parameters] = {"threshold": Range(at_most=1)}
 
     def __init__(
         self,
         n_clusters: int | None = None,
         *,
-        cluster_weights: str | ArrayLike = "jaccard",
+        cluster_weights: ClusterWeights | ArrayLike = "jaccard",
         threshold: float = 0.5,
         linkage: Linkage = "average",
         max_dense: int = 20000,
@@ -209,13 +210,6 @@ class MultiEAC(ConsensusClusterer):
         self.max_dense = max_dense
         self.missing = missing
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        if isinstance(self.cluster_weights, str):
-            check_option(self.cluster_weights, "cluster_weights", "MultiEAC", ClusterWeights)
-        check_real(self.threshold, "threshold", "MultiEAC", high=1.0)
-        check_option(self.linkage, "linkage", "MultiEAC", Linkage)
-        check_int(self.max_dense, "max_dense", "MultiEAC")
 
     def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
         warn_of_misfit(ensemble, None, "MultiEAC")
@@ -405,11 +399,6 @@ class WeightedEAC(ConsensusClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.linkage, "linkage", "WeightedEAC", Linkage)
-        check_int(self.max_dense, "max_dense", "WeightedEAC")
-        thread_count(self.n_jobs, "WeightedEAC")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         if self.data is None:

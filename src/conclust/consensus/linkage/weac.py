@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._ensemble_input import within_range
-from conclust._threads import thread_count
-from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import Linkage
 from conclust.consensus.linkage.lwea import certain_tree
@@ -123,12 +121,6 @@ class WEAC(ConsensusClusterer):
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_real(self.beta, "beta", "WEAC")
-        check_option(self.linkage, "linkage", "WEAC", Linkage)
-        check_int(self.max_dense, "max_dense", "WEAC")
-        thread_count(self.n_jobs, "WEAC")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.weights_ = crowd_weights(ensemble, self.beta)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust._validation import refuse
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -167,17 +167,7 @@ class ECPCS(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.consensus, "consensus", "ECPCS", Consensus)
-        check_int(self.n_steps, "n_steps", "ECPCS")
-        if self.lazy is not None:
-            check_bool(self.lazy, "lazy", "ECPCS")
-        check_option(self.linkage, "linkage", "ECPCS", RowLinkage)
-        check_int(self.n_init, "n_init", "ECPCS")
-        check_int(self.max_dense, "max_dense", "ECPCS")
-
     def _number_needed(self) -> NumberNeeded:
-        check_option(self.consensus, "consensus", "ECPCS", Consensus)
         return "optional" if self.consensus == "hierarchical" else "exact"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._validation import check_int, check_option, check_real, refuse
+from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.bipartite import Edges, MatrixEdges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
@@ -77,7 +78,7 @@ class LCE(ConsensusClusterer):
         "cts" and "wtq" are HBGF with ``joint=False``, and EAC. The papers on LCE have 0.9, their
         program 0.8.
     n_iter : int, default=5
-        Number of iterations of SimRank, at least 2.
+        Iterations of SimRank, at least 2.
     n_init : int, default=10
         Number of starts of k-means on the embedding, for "spectral".
     max_dense : int, default=20000
@@ -178,6 +179,7 @@ class LCE(ConsensusClusterer):
         cost="n N^2 + T^3",
         citation="Iam-On, Boongoen and Garrett 2010, Bioinformatics 26",
     )
+    parameters: ClassVar[Parameters] = {"decay": Range(at_most=1), "n_iter": Range(at_least=2)}
 
     def __init__(
         self,
@@ -207,9 +209,6 @@ class LCE(ConsensusClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.similarity, "similarity", "LCE", Similarity)
-        check_option(self.consensus, "consensus", "LCE", Consensus)
-        check_option(self.linkage, "linkage", "LCE", RowLinkage)
         if self.consensus == "spectral" and self.similarity not in _WITHIN:
             refuse(
                 "similarity",
@@ -218,13 +217,8 @@ class LCE(ConsensusClusterer):
                 self.similarity,
                 "'srs' and 'asrs' are for consensus='hierarchical'.",
             )
-        check_real(self.decay, "decay", "LCE", high=1.0)
-        check_int(self.n_iter, "n_iter", "LCE", low=2)
-        check_int(self.n_init, "n_init", "LCE")
-        check_int(self.max_dense, "max_dense", "LCE")
 
     def _number_needed(self) -> NumberNeeded:
-        check_option(self.consensus, "consensus", "LCE", Consensus)
         return "exact" if self.consensus == "spectral" else "optional"
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:

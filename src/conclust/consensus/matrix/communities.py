@@ -19,7 +19,7 @@ from conclust.consensus.label_rows import (
     trusted,
 )
 from conclust.consensus.probabilistic.objective import squared, together
-from conclust.consensus.restarts import check_iteration, warn_unfinished
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.membership import bridgeness
 from conclust.simplex import project_simplex
@@ -165,9 +165,6 @@ class FuzzyCommunities(SoftConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_iteration(self, ensemble)
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

@@ -13,12 +13,11 @@ from conclust._kernels import aspect_pairs
 from conclust._progress import tracked
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
-from conclust._validation import check_int
 from conclust.consensus.acceleration import follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import start_labels, trusted
 from conclust.consensus.probabilistic.placements.factored_model import padded
-from conclust.consensus.restarts import check_iteration, warn_unfinished
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence.dense import coassociation_blocks
 from conclust.exceptions import DenseLimitError
@@ -165,8 +164,6 @@ class DyadicAspect(SoftConsensusClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_iteration(self, ensemble)
-        check_int(self.max_dense, "max_dense", "DyadicAspect")
         distinct = len(ensemble.distinct_rows())
         if distinct > self.max_dense:
             raise DenseLimitError(

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
-from conclust._validation import check_option, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_rows, start_labels
-from conclust.consensus.restarts import check_iteration, warn_unfinished
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 from conclust.gram import is_held
 
@@ -159,6 +159,10 @@ class FuzzyRows(SoftConsensusClusterer):
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
         missing_with="kind='cmeans'",
     )
+    parameters: ClassVar[Parameters] = {
+        "fuzziness": Range(above=1),
+        "medoid_fuzziness": Range(above=1),
+    }
 
     def __init__(
         self,
@@ -184,12 +188,6 @@ class FuzzyRows(SoftConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_iteration(self, ensemble)
-        check_option(self.kind, "kind", "FuzzyRows", Kind)
-        for name in ("fuzziness", "medoid_fuzziness"):
-            check_real(getattr(self, name), name, "FuzzyRows", low=1.0, closed="neither")
 
     def _takes_missing(self) -> bool:
         return isinstance(self.kind, str) and self.kind == "cmeans"

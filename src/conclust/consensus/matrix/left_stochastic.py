@@ -21,7 +21,6 @@ from conclust.consensus.label_rows import (
 )
 from conclust.consensus.restarts import (
     best_of_restarts,
-    check_iteration,
     fewer_starts,
     warn_unfinished,
 )
@@ -171,9 +170,6 @@ class LeftStochastic(SoftConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_iteration(self, ensemble)
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

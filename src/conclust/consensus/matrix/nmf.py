@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.matrix.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
@@ -49,7 +50,7 @@ class WeightedNMF(SoftConsensusClusterer):
     n_init : int, default=5
         Random starts of the search for the least-squares partition at which the factors start. With
         more than 5,000 distinct rows of labels, the search and the first descent take 5,000 objects
-        drawn at random, and the descent is continued with all.
+        drawn at random, and the descent goes on with all. At least 0.
     max_iter : int, default=2000
         Maximum number of updates of H.
     tol : float, default=1e-7
@@ -157,6 +158,7 @@ class WeightedNMF(SoftConsensusClusterer):
         citation="Li and Ding 2008, SDM; Li, Ding and Jordan 2007, ICDM",
         missing_with="learn_weights=False",
     )
+    parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
     def __init__(
         self,
@@ -180,13 +182,6 @@ class WeightedNMF(SoftConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_bool(self.learn_weights, "learn_weights", "WeightedNMF")
-        check_real(self.regularization, "regularization", "WeightedNMF")
-        check_int(self.n_init, "n_init", "WeightedNMF", low=0)
-        check_int(self.max_iter, "max_iter", "WeightedNMF")
-        check_real(self.tol, "tol", "WeightedNMF")
 
     def _takes_missing(self) -> bool:
         return self.learn_weights is not True

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import add_rem_add
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import ConvergenceWarning
-from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.median.contraction import alone, contracted
 from conclust.consensus.median.search import (
     Evidence,
     Wanted,
@@ -72,8 +74,8 @@ class AddRemAdd(ConsensusClusterer):
         Whether transfers of objects, new clusters and fusions raise the objective further if `n_clusters` is None.
         False: the extraction alone, as in the papers.
     n_init : int, default=10
-        Number of starts of the local search of each of two kinds, besides the extraction and the fusion of
-        single objects: the best partitions of the ensemble, and random ones.
+        Starts of the local search of each of two kinds, besides the extraction and the fusion of
+        single objects: the best partitions of the ensemble, and random ones; at least 0.
     max_iter : int, default=100
         Maximum number of passes of transfers over the objects from one start.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -130,7 +132,9 @@ class AddRemAdd(ConsensusClusterer):
     labels it is, up to a constant, the sum with the diagonal and nothing subtracted (in the
     "ensemble" criterion).
 
-    Objects with the same labels stay together. A missing label adds neither similarity nor shift.
+    Objects with the same labels stay together. Objects that ``fit(must_link=)`` puts together are one unit of all
+    moves, with the sum of their similarities; no extraction, transfer or fusion puts objects of ``cannot_link``
+    together. A missing label adds neither similarity nor shift.
     Noise adds the shift only. Soft partitions count with sums of products of probabilities.
 
     References
@@ -164,6 +168,7 @@ class AddRemAdd(ConsensusClusterer):
         cost="n N K a pass",
         citation="Mirkin and Shestakov 2014, Clusters, Orders, and Trees",
     )
+    parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
     def __init__(
         self,
@@ -191,20 +196,20 @@ class AddRemAdd(ConsensusClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        owner = "AddRemAdd"
-        check_option(self.criterion, "criterion", owner, Criterion)
-        check_option(self.scale_shift, "scale_shift", owner, ScaleShift)
         starts: object = self.starts
         whole = isinstance(starts, Integral) and not isinstance(starts, bool)
         if not ((isinstance(starts, str) and starts == "all") or (whole and int(self.starts) >= 1)):
-            refuse("starts", owner, "an int in the range [1, inf) or 'all'", starts)
-        check_bool(self.refine, "refine", owner)
-        check_int(self.n_init, "n_init", owner, low=0)
-        check_int(self.max_iter, "max_iter", owner)
+            refuse("starts", "AddRemAdd", "an int in the range [1, inf) or 'all'", starts)
+
+    def _takes_constraints(self) -> bool:
+        return True
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
         draw = generator(self.random_state, "AddRemAdd")
         units = interchangeable(ensemble)
+        constraints = self._constraints
+        if constraints is not None:
+            units = alone(units, constraints)
         together = np.ones(int(ensemble.offsets[-1]))
         if self.criterion == "combined":
             mass = ensemble.cluster_sizes
@@ -215,7 +220,11 @@ class AddRemAdd(ConsensusClusterer):
         evidence = evidence_of(ensemble, units, together, shift)
         if self.scale_shift == "modularity":
             evidence = _modularity(evidence)
-        chosen = sample(units, draw, self.n_clusters or 0)
+        among = None
+        if constraints is not None:
+            units, evidence = contracted(units, evidence, constraints)
+            among = np.unique(units.inverse[constraints.touched])
+        chosen = sample(units, draw, self.n_clusters or 0, among)
         few = self.n_clusters is None or self.n_clusters < len(chosen)
         extraction = _extract(evidence.some(chosen), self.starts, draw) if few else None
         if extraction is not None and self.n_clusters is None and not self.refine:
@@ -262,6 +271,11 @@ def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -
     """Extract one cluster after the other; return the labels of the units."""
     similarity = evidence.dense()
     m = len(similarity)
+    if len(evidence.apart):
+        # Whatever else a unit is similar to, it is not added to one that it is kept apart from.
+        one, other = evidence.apart.T
+        far = -4.0 * (1.0 + float(evidence.mass.sum()) * float(np.abs(similarity).max(initial=0.0)))
+        similarity[one, other] = similarity[other, one] = far
     alive = np.ones(m, dtype=np.uint8)
     members = np.empty(m, dtype=np.uint8)
     labels = np.full(m, -1)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._sklearn import ConvergenceWarning
 from conclust._threads import thread_count
-from conclust._validation import check_int
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.bayes_search import Wanted, least_expected_loss
@@ -54,8 +54,8 @@ class BayesEstimate(ConsensusClusterer):
         Number of starts: of every four, one is a draw, one a cut of the average-linkage tree, and two are empty
         partitions to which objects are added in random order.
     n_rebuilds : int, default=30
-        Maximum number of rounds in which clusters are destroyed and rebuilt; the search ends after two to six
-        successive rounds without a change. Fewer where objects times draws times clusters are above 3 million.
+        Maximum number of rounds in which clusters are destroyed and built again; two to six rounds in turn that
+        change nothing end it. At least 0; fewer where objects times draws times clusters are above 3 million.
     max_iter : int, default=100
         Maximum number of passes over the objects in one descent.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -159,6 +159,10 @@ class BayesEstimate(ConsensusClusterer):
         cost="n N K a pass",
         citation="Wade & Ghahramani 2018, Bayesian Analysis 13; Dahl, Johnson & Müller 2022, JCGS 31",
     )
+    parameters: ClassVar[Parameters] = {
+        "split_cost": Range(above=0, below=2),
+        "n_rebuilds": Range(at_least=0),
+    }
 
     def __init__(
         self,
@@ -186,12 +190,7 @@ class BayesEstimate(ConsensusClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        owner = "BayesEstimate"
-        check_loss(self.loss, self.split_cost, owner)
-        check_int(self.max_clusters, "max_clusters", owner, none=True)
-        check_int(self.n_init, "n_init", owner)
-        check_int(self.n_rebuilds, "n_rebuilds", owner, low=0)
-        check_int(self.max_iter, "max_iter", owner)
+        check_loss(self.loss, self.split_cost, "BayesEstimate")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
         labels, found, drawn = least_expected_loss(
@@ -201,7 +200,7 @@ class BayesEstimate(ConsensusClusterer):
                 float(self.split_cost),
                 None if self.max_clusters is None else min(self.max_clusters, ensemble.n_samples),
                 self.n_init,
-                self.n_rebuilds,
+                int(self.n_rebuilds),
                 self.max_iter,
             ),
             seed_sequence(self.random_state, "BayesEstimate"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import ConvergenceWarning
-from conclust._validation import check_int
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.search import (
@@ -38,9 +38,9 @@ class MedianPartition(ConsensusClusterer):
     Parameters
     ----------
     n_init : int, default=10
-        Number of starts of each of two kinds, besides the fusion of single objects: the best partitions of the
-        ensemble, and random ones. They are compared on at most 1,000
-        distinct rows of labels, and the best is finished on all.
+        Starts of each of two kinds, besides the fusion of single objects: the partitions of the
+        ensemble that are the best themselves, and random ones. They are compared on at most 1,000
+        distinct rows of labels, and the best is finished on all. At least 0.
     max_iter : int, default=100
         Maximum number of passes of transfers over the objects from one start.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -125,6 +125,7 @@ class MedianPartition(ConsensusClusterer):
         cost="n N K a pass",
         citation="Guénoche 2011, Advances in Data Analysis and Classification 5",
     )
+    parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
     def __init__(
         self,
@@ -140,10 +141,6 @@ class MedianPartition(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_init, "n_init", "MedianPartition", low=0)
-        check_int(self.max_iter, "max_iter", "MedianPartition")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
         draw = generator(self.random_state, "MedianPartition")

@@ -13,7 +13,6 @@ from conclust._labels import canonical_labels, over_clusters, over_partitions
 from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._sklearn import ConvergenceWarning
-from conclust._validation import check_bool, check_int, check_option
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.label_rows import nearest
@@ -198,13 +197,6 @@ class KernelWeightedPartition(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        owner = "KernelWeightedPartition"
-        check_option(self.kernel, "kernel", owner, Kernel)
-        check_bool(self.learn_weights, "learn_weights", owner)
-        check_int(self.n_init, "n_init", owner)
-        check_int(self.max_iter, "max_iter", owner)
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
         self.weights_ = self._weights(ensemble)

@@ -7,7 +7,7 @@ rows per cluster, so that no pair is formed. A unit is a distinct row of labels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from conclust._kernels import PartitionSearch, ResemblanceSearch
 from conclust._labels import canonical_labels
 from conclust._progress import rounds, stage, tracked
+from conclust.consensus.constraints import coloured
 from conclust.ensemble import DistinctRows, Ensemble
+from conclust.exceptions import InputError
 
 __all__ = [
     "Criterion",
@@ -50,15 +52,32 @@ _VISITS = 4096
 
 @dataclass(frozen=True)
 class Evidence:
-    """Similarities of units, factored: rows, and a weight for each of their columns."""
+    """Similarities of units, factored: rows, and a weight for each of their columns.
+
+    Attributes
+    ----------
+    rows : csr_array of shape (n_units, n_columns)
+        One row per unit.
+    weights : ndarray of shape (n_columns,)
+        Weight of each column.
+    mass : ndarray of shape (n_units,)
+        Number of objects of each unit.
+    apart : ndarray of int64 of shape (n_pairs, 2)
+        Pairs of units that are not put into one cluster.
+    """
 
     rows: sp.csr_array
     weights: NDArray[np.float64]
     mass: NDArray[np.float64]
+    apart: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
 
     def some(self, units: NDArray[np.int64]) -> Evidence:
-        """Return the similarities among some units."""
-        return Evidence(sp.csr_array(self.rows[units]), self.weights, self.mass[units])
+        """Return the similarities among some units, those that are kept apart among them."""
+        place = np.full(len(self.mass), -1, dtype=np.int64)
+        place[units] = np.arange(len(units))
+        return Evidence(
+            sp.csr_array(self.rows[units]), self.weights, self.mass[units], place[self.apart]
+        )
 
     def dense(self) -> NDArray[np.float64]:
         """Return the similarities of objects of all pairs of units."""
@@ -67,7 +86,7 @@ class Evidence:
 
     def search(self, criterion: Criterion, n_clusters: int | None) -> PartitionSearch:
         """Return a local search on these units."""
-        return PartitionSearch(
+        search = PartitionSearch(
             self.rows.indptr.astype(np.int64),
             self.rows.indices.astype(np.int32),
             self.rows.data.astype(np.float64),
@@ -76,6 +95,12 @@ class Evidence:
             CRITERIA.index(criterion),
             n_clusters is not None,
         )
+        if len(self.apart):
+            one, other = self.apart.T
+            ends = np.concatenate([one, other]), np.concatenate([other, one])
+            pairs = sp.csr_array((np.ones(len(ends[0])), ends), shape=(len(self.mass),) * 2)
+            search.keep_apart(pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64))
+        return search
 
 
 @dataclass(frozen=True)
@@ -144,15 +169,19 @@ def degrees(evidence: Evidence) -> NDArray[np.float64]:
 
 
 def sample(
-    units: DistinctRows, generator: np.random.Generator, least: int = 0
+    units: DistinctRows,
+    generator: np.random.Generator,
+    least: int = 0,
+    among: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """Return the units of random objects: at most SUBSET units, or `least` if that is more."""
+    """Return the units of random objects: at most SUBSET units, or `least` if that is more, and those `among` them."""
     size = max(SUBSET, least)
     if len(units) <= size:
         return np.arange(len(units))
     objects = generator.permutation(len(units.inverse))
     drawn, first = np.unique(units.inverse[objects], return_index=True)
-    return np.sort(drawn[np.argsort(first)[:size]])
+    chosen = np.sort(drawn[np.argsort(first)[:size]])
+    return chosen if among is None else np.union1d(chosen, among)
 
 
 @dataclass(frozen=True)
@@ -189,7 +218,7 @@ def best_partition(
     """Return the best partition that the local search finds from all starts on the chosen units.
 
     The starts: single objects, fused; the `n_init` best partitions of the ensemble; `n_init`
-    random ones; and a given partition of the chosen units.
+    random ones; and a given partition of the chosen units. Units that are kept apart are among the chosen.
 
     Parameters
     ----------
@@ -218,14 +247,24 @@ def best_partition(
     best: Found | None = None
     starts = [np.arange(m), *member_starts(ensemble, units.first[chosen], search, n_init, k)]
     starts += [_random(m, most, generator) for _ in range(n_init)]
+    if k is not None and len(part.apart):
+        colours = coloured(m, part.apart, k)
+        starts += [] if colours is None else [colours]
     stage("local search")
     for start in tracked(starts if given is None else [given, *starts], "starts"):
-        found = _descend(search, start, k, max_iter, generator.permutation(m))
+        begin = _freed(start, part.apart)
+        found = _descend(search, begin, k, max_iter, generator.permutation(m))
         if found is not None and (
             best is None or found.objective > best.objective + 1e-9 * abs(best.objective)
         ):
             best = found
-    assert best is not None  # single objects can be fused to any number of clusters
+    if (
+        best is None
+    ):  # single objects can be fused to any number of clusters, unless they are kept apart
+        raise InputError(
+            f"'cannot_link' keeps more than {k} clusters in every start of the search. Ask for more, or leave out "
+            "constraints."
+        )
     if m == len(units):
         return best
     stage(f"the best start, on all {len(units)} rows")
@@ -242,6 +281,20 @@ def _random(m: int, k: int, generator: np.random.Generator) -> NDArray[np.int64]
     labels = generator.integers(0, k, m)
     labels[generator.permutation(m)[:k]] = np.arange(k)
     return labels
+
+
+def _freed(start: NDArray[np.int64], apart: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a start in which units that are kept apart do not share a cluster: the later one is in none."""
+    wrong = apart[(start[apart[:, 0]] == start[apart[:, 1]]) & (start[apart[:, 0]] >= 0)]
+    if not len(wrong):
+        return start
+    freed = start.copy()
+    for one, other in wrong.tolist():
+        if freed[one] == freed[other]:
+            freed[other] = -1
+    held = freed >= 0
+    freed[held] = canonical_labels(freed[held])
+    return freed
 
 
 def member_starts(
@@ -283,6 +336,8 @@ def _descend(
             return None
         if search.n_clusters > k:
             search.fuse(k)
+        if search.n_clusters > k:  # what is left is kept apart
+            return None
     elif len(start) == search.n_clusters <= _FUSED:
         search.fuse(0)
     converged, n_iter = False, 0
@@ -294,6 +349,8 @@ def _descend(
             converged = search.fuse(0) == 0
     labels = np.empty(len(start), dtype=np.int64)
     search.read(labels)
+    if (labels < 0).any():  # each cluster has a unit that these are kept apart from
+        return None
     labels = canonical_labels(labels)
     search.set(labels, int(labels.max()) + 1)  # sums again, without the rounding of many moves
     return Found(labels, search.objective(), n_iter, converged)

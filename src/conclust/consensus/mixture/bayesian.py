@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,16 @@ from scipy.special import gammaln, polygamma, psi
 from conclust._kernels import mixed_membership_round
 from conclust._label_view import label_view
 from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
+from conclust._parameters import Parameters, Range
 from conclust._progress import rounds, stage
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
-from conclust._validation import check_bool, check_int, check_option, check_real
+from conclust._validation import check_real
 from conclust.consensus.base import Method, PlacingClusterer, spread
 from conclust.consensus.label_rows import seeded, trusted
 from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA, Chain, MixedPrior
 from conclust.consensus.restarts import (
     best_of_restarts,
-    check_iteration,
     fewer_starts,
     warn_unfinished,
 )
@@ -62,9 +62,8 @@ class BayesianEnsemble(PlacingClusterer):
     solver : {"variational", "gibbs"}, default="variational"
         "gibbs": collapsed Gibbs sampling, started from the variational solution. Slower, but its draws show the uncertainty of the memberships.
     alpha : float, default=None
-        Initial alpha of each cluster: small values favour objects of one cluster. None: 1 / n_clusters. With Gibbs
-        sampling, the mean of alpha's prior, which is exponential, within [1e-3,
-        1e4].
+        Where alpha begins for each cluster: small values ask for objects of one cluster. None:
+        1 / n_clusters. By Gibbs sampling the mean of alpha's prior, which is exponential. In [1e-3, 1e4].
     learn_alpha : bool, default=True
         Whether alpha is also fitted (drawn), one value per cluster, or stays at its initial value.
     smoothing : float, default=None
@@ -80,7 +79,7 @@ class BayesianEnsemble(PlacingClusterer):
         Stop when an iteration raises ``objective_`` by at most this share of its size, or by this
         number of nats per object.
     n_burn_in : int, default=200
-        With Gibbs sampling, number of sweeps over all labels before draws are kept.
+        Of Gibbs sampling: sweeps over all labels before draws are kept, at least 0.
     n_draws : int, default=300
         With Gibbs sampling, number of draws kept, one per sweep.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -192,6 +191,11 @@ class BayesianEnsemble(PlacingClusterer):
         cost="n N K an iteration or sweep",
         citation="Wang, Shan and Banerjee 2011, Statistical Analysis and Data Mining 4",
     )
+    parameters: ClassVar[Parameters] = {
+        "alpha": Range(at_least=LEAST_ALPHA, at_most=MOST_ALPHA),
+        "smoothing": None,
+        "n_burn_in": Range(at_least=0),
+    }
 
     def __init__(
         self,
@@ -227,17 +231,9 @@ class BayesianEnsemble(PlacingClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        owner = "BayesianEnsemble"
-        check_iteration(self, ensemble)
-        if self.alpha is not None:
-            check_real(self.alpha, "alpha", owner, low=LEAST_ALPHA, high=MOST_ALPHA)
-        check_bool(self.learn_alpha, "learn_alpha", owner)
-        check_option(self.solver, "solver", owner, MixedSolver)
         if self.smoothing is not None:
             least = 0.0 if self.solver == "variational" else _LEAST_SMOOTHING
-            check_real(self.smoothing, "smoothing", owner, low=least, closed="neither")
-        check_int(self.n_burn_in, "n_burn_in", owner, low=0)
-        check_int(self.n_draws, "n_draws", owner)
+            check_real(self.smoothing, "smoothing", "BayesianEnsemble", low=least, closed="neither")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

@@ -14,7 +14,6 @@ from conclust._labels import indicator_of, missing_code, over_clusters, over_par
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
-from conclust._validation import check_real
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -23,7 +22,6 @@ from conclust.consensus.label_rows import seeded, trusted
 from conclust.consensus.restarts import (
     ON_A_PART,
     best_of_restarts,
-    check_iteration,
     fewer_starts,
     warn_unfinished,
 )
@@ -173,10 +171,6 @@ class MixtureModel(PlacingClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_iteration(self, ensemble)
-        check_real(self.smoothing, "smoothing", "MixtureModel")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

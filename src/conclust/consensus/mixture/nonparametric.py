@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from conclust._kernels import gibbs_sweep
 from conclust._labels import canonical_labels
+from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
-from conclust._validation import check_int, check_real, refuse
+from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.mixture.bayesian import BayesianEnsemble
 from conclust.ensemble import Ensemble, Missing
@@ -38,12 +39,12 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     Parameters
     ----------
     concentration : float, default=None
-        Concentration of the Dirichlet process: larger values expect more clusters a priori. None: inferred, with a
-        Gamma(1, 1) prior.
+        Concentration of the Dirichlet process, above 0: the larger, the more clusters are expected before
+        labels are seen. None: learnt, with a Gamma(1, 1) prior.
     smoothing : float, default=0.5
-        Parameter of the symmetric Dirichlet prior of the label distributions.
+        Parameter of the symmetric Dirichlet prior of the label distributions, above 0.
     n_burn_in : int, default=200
-        Number of sweeps over all objects before partitions are kept.
+        Sweeps over all objects before partitions are kept, at least 0.
     n_draws : int, default=300
         Number of partitions kept, one per sweep.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -121,6 +122,11 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         cost="n N K a sweep",
         citation="Wang, Domeniconi and Laskey 2010, ECML PKDD",
     )
+    parameters: ClassVar[Parameters] = {
+        "concentration": Range(above=0),
+        "smoothing": Range(above=0),
+        "n_burn_in": Range(at_least=0),
+    }
 
     draws_: NDArray[np.int32]
 
@@ -142,14 +148,6 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        owner = "NonparametricBayesianEnsemble"
-        if self.concentration is not None:
-            check_real(self.concentration, "concentration", owner, closed="neither")
-        check_real(self.smoothing, "smoothing", owner, closed="neither")
-        check_int(self.n_burn_in, "n_burn_in", owner, low=0)
-        check_int(self.n_draws, "n_draws", owner)
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
         self.draws_ = spread(self.draws_, observed, -1)

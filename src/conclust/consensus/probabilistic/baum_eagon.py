@@ -12,7 +12,6 @@ from conclust._progress import tracked
 from conclust._random import RandomStateLike, spawn_generators
 from conclust._sklearn import ConvergenceWarning
 from conclust._threads import one_library_thread, side_by_side
-from conclust._validation import check_bool, check_int, check_real
 from conclust._warnings import warn
 from conclust.consensus.acceleration import Path, follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
@@ -174,13 +173,6 @@ class BaumEagon(SoftConsensusClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_init, "n_init", "BaumEagon")
-        check_int(self.max_iter, "max_iter", "BaumEagon")
-        check_real(self.tol, "tol", "BaumEagon")
-        check_bool(self.diagonal, "diagonal", "BaumEagon")
-        check_bool(self.accelerate, "accelerate", "BaumEagon")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._containers import plain_array
+from conclust._parameters import Parameters
 from conclust._progress import say
 from conclust._random import seed_sequence
 from conclust._sklearn import ConvergenceWarning
 from conclust._threads import thread_count
-from conclust._validation import check_option, refuse
+from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import PlacingClusterer
-from conclust.consensus.pairs import read_pairs
+from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.consensus.probabilistic.problem import PairEvidence, Placement, Run, Solution
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.ensemble import Ensemble
@@ -64,6 +65,7 @@ class PairObjectiveClusterer(PlacingClusterer):
     A subclass leaves a `Placement` in ``_placement``.
     """
 
+    parameters: ClassVar[Parameters] = {"pairs": check_pairs}
     pairs: Any
     granularity: Granularity
     n_jobs: int | None
@@ -78,13 +80,11 @@ class PairObjectiveClusterer(PlacingClusterer):
     _placement: Placement
     _recoded: Recoding | None
 
-    def _check_granularity(self) -> None:
-        owner = type(self).__name__
-        check_option(self.granularity, "granularity", owner, Granularity)
+    def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.granularity == "matched" and isinstance(self.pairs, SparseEvidence):
             refuse(
                 "pairs",
-                owner,
+                type(self).__name__,
                 "an int, a float or None with granularity='matched'",
                 self.pairs,
                 "The evidence belongs to the partitions as given, not to the merged ones.",

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
-from conclust._validation import check_int, check_option, check_real, refuse
+from conclust._validation import check_option, refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
-from conclust.consensus.pairs import check_pairs
 from conclust.consensus.probabilistic.estimator import (
     Granularity,
     PairObjectiveClusterer,
@@ -32,9 +32,11 @@ from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
 from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
 from conclust.consensus.probabilistic.solvers.landmark_blocks import place_blocks
+from conclust.consensus.probabilistic.solvers.linked import linked
 from conclust.divergences import Divergence, is_squared, read_divergence
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
+from conclust.exceptions import InputError
 
 __all__ = ["PCC"]
 
@@ -194,6 +196,10 @@ class PCC(PairObjectiveClusterer):
         blocks=True,
     )
 
+    parameters: ClassVar[Parameters] = {
+        "solver": lambda value, owner: check_option(value, "solver", owner, ("auto", *SOLVERS))
+    }
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -229,15 +235,7 @@ class PCC(PairObjectiveClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         divergence = read_divergence(self.divergence, "PCC")
-        check_option(self.solver, "solver", "PCC", ("auto", *SOLVERS))
-        check_pairs(self.pairs, "PCC")
-        self._check_granularity()
-        check_int(self.n_init, "n_init", "PCC")
-        check_int(self.max_iter, "max_iter", "PCC")
-        check_real(self.tol, "tol", "PCC")
-        check_real(self.tol_kkt, "tol_kkt", "PCC")
-        if isinstance(self.init, str):
-            check_option(self.init, "init", "PCC", StartName)
+        super()._check_parameters(ensemble)
         k = bound_of(self, ensemble)
         choose(self.solver, divergence, self.pairs, ensemble.n_samples, k, "PCC")
 
@@ -255,11 +253,30 @@ class PCC(PairObjectiveClusterer):
             known = self._all_pairs(ensemble, run)
         problem = Problem(ensemble, k, divergence, known)
         solution = self._solve(name, problem, run)
+        if self._constraints is not None:
+            self._refuse_unseen(ensemble)
+            stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
+            solution = linked(problem, solution, self._constraints, stopping, run)
         self.objective_constant_ = solution.constant
         Y = solution.membership
         self._placement = solution.placement or placement_of(problem, Y, run)
         self._tell(solution)
         return Y
+
+    def _takes_constraints(self) -> bool:
+        squares = is_squared(read_divergence(self.divergence, "PCC"))
+        return squares and self.solver in ("auto", "factored") and self.pairs is None
+
+    def _refuse_unseen(self, ensemble: Ensemble) -> None:
+        """Refuse constraints on objects that only partitions of weight 0 observed: their rows are uniform."""
+        assert self._constraints is not None
+        seen = ensemble.present[:, ensemble.partition_weights > 0].any(axis=1)
+        unseen = np.flatnonzero(self._constraints.touched & ~seen)
+        if len(unseen):
+            raise InputError(
+                f"{len(unseen)} objects in must_link or cannot_link are observed by partitions of weight 0 only. Leave "
+                "these pairs out."
+            )
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))

@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from conclust._random import RandomStateLike, spawn_seeds
-from conclust._validation import check_int, check_option, check_real, refuse
+from conclust._validation import refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
-from conclust.consensus.pairs import check_pairs
 from conclust.consensus.probabilistic.descent import objective
 from conclust.consensus.probabilistic.estimator import (
     Granularity,
@@ -211,17 +210,6 @@ class PEACE(PairObjectiveClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.solver, "solver", "PEACE", PeaceSolver)
-        check_pairs(self.pairs, "PEACE")
-        self._check_granularity()
-        if isinstance(self.init, str):
-            check_option(self.init, "init", "PEACE", StartName)
-        check_int(self.n_init, "n_init", "PEACE")
-        check_int(self.max_iter, "max_iter", "PEACE")
-        check_real(self.tol, "tol", "PEACE")
-        check_real(self.tol_kkt, "tol_kkt", "PEACE")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from conclust import divergences
 from conclust._derived import Derived
 from conclust._ensemble_input import within_range
+from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._sklearn import ConvergenceWarning
-from conclust._validation import check_int, check_option, check_real, refuse
+from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
-from conclust.consensus.pairs import check_pairs
 from conclust.consensus.probabilistic.block_distances import BlockPairs
 from conclust.consensus.probabilistic.distances import AllPairs, Held, PairPattern, PairSet
 from conclust.consensus.probabilistic.estimator import (
@@ -281,6 +281,7 @@ class WeightedPCC(PairObjectiveClusterer):
         citation="Lourenço et al. 2013, EMMCVPR",
         blocks=True,
     )
+    parameters: ClassVar[Parameters] = {"rho": None, "lam": Range(above=0)}
 
     def __init__(
         self,
@@ -316,15 +317,7 @@ class WeightedPCC(PairObjectiveClusterer):
         self.verbose = verbose
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        owner = "WeightedPCC"
-        check_option(self.regularization, "regularization", owner, Regularization)
-        check_option(self.distance, "distance", owner, Distance)
-        check_real(self.lam, "lam", owner, closed="neither")
-        check_int(self.n_init, "n_init", owner)
-        check_int(self.max_iter, "max_iter", owner)
-        check_real(self.tol, "tol", owner)
-        check_pairs(self.pairs, owner)
-        self._check_granularity()
+        super()._check_parameters(ensemble)
         if self.rho is None:
             return
         m = ensemble.n_partitions
@@ -334,7 +327,10 @@ class WeightedPCC(PairObjectiveClusterer):
         # The user may have computed 1 / m with another rounding.
         if not (_is_real(self.rho) and least * (1 - 1e-12) <= self.rho <= 1):
             refuse(
-                "rho", owner, f"a float in the range [1/{m}, 1] ({m} partitions) or None", self.rho
+                "rho",
+                "WeightedPCC",
+                f"a float in the range [1/{m}, 1] ({m} partitions) or None",
+                self.rho,
             )
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:

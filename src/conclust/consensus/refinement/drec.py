@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._labels import over_clusters
+from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.ensemble import Ensemble, Missing
@@ -114,6 +116,7 @@ class DREC(ConsensusClusterer):
         cost="n T^2 + n^2 T",
         citation="Zhou, Zheng and Pan 2019, Neurocomputing 357",
     )
+    parameters: ClassVar[Parameters] = {"penalty": Range(above=0)}
 
     def __init__(
         self,
@@ -135,12 +138,6 @@ class DREC(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_real(self.penalty, "penalty", "DREC", closed="neither")
-        check_bool(self.weighted, "weighted", "DREC")
-        check_int(self.n_init, "n_init", "DREC")
-        check_int(self.max_dense, "max_dense", "DREC")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "DREC"), 2)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._threads import one_library_thread
-from conclust._validation import check_int, check_option, check_real
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.linkage.agglomeration import cluster_dissimilarities, linkage_of
@@ -137,6 +139,11 @@ class ECCMS(ConsensusClusterer):
         cost="n^2 N + n N^2 + T N + n^2 c, c objects that trusted pairs connect: n^3 where labels are noisy",
         citation="Jia, Tao, Wang and Wang 2023, IEEE TNNLS",
     )
+    parameters: ClassVar[Parameters] = {
+        "alpha": Range(above=0),
+        "penalty": Range(above=0),
+        "theta": Range(above=0),
+    }
 
     def __init__(
         self,
@@ -158,13 +165,6 @@ class ECCMS(ConsensusClusterer):
         self.max_dense = max_dense
         self.missing = missing
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_real(self.alpha, "alpha", "ECCMS", closed="neither")
-        check_real(self.penalty, "penalty", "ECCMS", closed="neither")
-        check_real(self.theta, "theta", "ECCMS", closed="neither")
-        check_option(self.linkage, "linkage", "ECCMS", RowLinkage)
-        check_int(self.max_dense, "max_dense", "ECCMS")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.certainty_ = cluster_certainty(ensemble, self.theta)

@@ -13,7 +13,6 @@ from conclust._labels import over_partitions
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust._validation import check_int, check_real
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.linkage.agglomeration import linkage_of
@@ -139,11 +138,6 @@ class SPCE(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_real(self.gamma, "gamma", "SPCE")
-        check_int(self.n_init, "n_init", "SPCE")
-        check_int(self.max_dense, "max_dense", "SPCE")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "SPCE"), 2)

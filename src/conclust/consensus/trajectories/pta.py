@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._threads import one_library_thread, thread_count
-from conclust._validation import check_bool, check_int, check_option
+from conclust._threads import one_library_thread
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.agglomeration import (
     dense_tree,
@@ -158,16 +157,6 @@ class PTA(ConsensusClusterer):
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.linkage, "linkage", "PTA", TrajectoryLinkage)
-        check_int(self.n_neighbors, "n_neighbors", "PTA", none=True)
-        check_int(self.n_steps, "n_steps", "PTA", none=True)
-        if self.lazy is not None:
-            check_bool(self.lazy, "lazy", "PTA")
-        check_bool(self.weighted, "weighted", "PTA")
-        check_int(self.max_dense, "max_dense", "PTA")
-        thread_count(self.n_jobs, "PTA")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.linkage_matrix_ = self._tree(saying_something(ensemble))

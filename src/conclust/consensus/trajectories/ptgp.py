@@ -7,8 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
-from conclust._threads import one_library_thread, thread_count
-from conclust._validation import check_bool, check_int
+from conclust._threads import one_library_thread
 from conclust.bipartite import Edges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
@@ -162,15 +161,6 @@ class PTGP(ConsensusClusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_int(self.n_neighbors, "n_neighbors", "PTGP", none=True)
-        check_int(self.n_steps, "n_steps", "PTGP", none=True)
-        if self.lazy is not None:
-            check_bool(self.lazy, "lazy", "PTGP")
-        check_int(self.n_init, "n_init", "PTGP")
-        check_int(self.max_dense, "max_dense", "PTGP")
-        thread_count(self.n_jobs, "PTGP")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         starts, signs = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)

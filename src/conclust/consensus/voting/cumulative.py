@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from conclust._derived import Derived
+from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._threads import one_library_thread
-from conclust._validation import check_option, check_real
 from conclust.blocks.finishing import Answer, rows_of
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
@@ -150,6 +150,7 @@ class CumulativeVoting(VotingClusterer):
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",
         blocks=True,
     )
+    parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
     def __init__(
         self,
@@ -165,10 +166,6 @@ class CumulativeVoting(VotingClusterer):
         self.theta = theta
         self.missing = missing
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.scheme, "scheme", "CumulativeVoting", Scheme)
-        check_real(self.theta, "theta", "CumulativeVoting", closed="neither")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._parameters import Parameters, Range
 from conclust._progress import advance, rounds, stage, tracked
 from conclust._threads import one_library_thread
-from conclust._validation import check_real
 from conclust.consensus.base import Method
 from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.ensemble import DistinctRows, Ensemble, Missing
@@ -114,6 +116,7 @@ class CEHM(VotingClusterer):
         cost="n N K a round + T^2",
         citation="Li, Wang, Zhang, Qian, Jin, Yan and Du 2025, AAAI",
     )
+    parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
     def __init__(
         self,
@@ -127,10 +130,6 @@ class CEHM(VotingClusterer):
         self.theta = theta
         self.missing = missing
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        if self.theta is not None:
-            check_real(self.theta, "theta", "CEHM", closed="neither")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

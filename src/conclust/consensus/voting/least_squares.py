@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import ConvergenceWarning
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int, check_option, check_real, refuse
+from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
@@ -175,13 +175,6 @@ class Voting(VotingClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        check_option(self.algorithm, "algorithm", "Voting", Algorithm)
-        check_bool(self.hard, "hard", "Voting")
-        check_int(self.n_init, "n_init", "Voting")
-        check_int(self.max_iter, "max_iter", "Voting")
-        check_real(self.tol, "tol", "Voting")
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

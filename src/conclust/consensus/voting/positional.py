@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
-from conclust._validation import check_option
 from conclust.consensus.base import Method
 from conclust.consensus.voting.alignment import align, match_to
 from conclust.consensus.voting.ballots import VotingClusterer, tally
@@ -128,11 +127,6 @@ class PositionalVoting(VotingClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        owner = "PositionalVoting"
-        check_option(self.count, "count", owner, Count)
-        check_option(self.reference, "reference", owner, Reference)
 
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

@@ -25,12 +25,7 @@ void AverageChain::step() {
         push(0, 0.0);  // the lowest cluster is always slot 0
     }
     const std::uint32_t tip = chain_.back();
-    RowSimilarity::Other best{0.0, 0};
-    for (const RowSimilarity::Other other : pairs_.row(tip)) {
-        if (other.value > best.value || (other.value == best.value && other.slot < best.slot)) {
-            best = other;
-        }
-    }
+    RowSimilarity::Other best = pairs_.nearest(tip);
     if (best.value == 0.0) {
         best.slot = pairs_.lowest_but(tip);
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/clones.h"
+
 namespace conclust {
 namespace {
 
@@ -12,7 +14,43 @@ constexpr double shift = 1.5 * 4096.0;
 // Entries of dead rows that are let be.
 constexpr std::size_t fewest_packed = 4096;
 
-double on_grid(double value) { return (value + shift) - shift; }
+// Places of which the largest similarity is found together.
+constexpr std::size_t block = 128;
+
+CONCLUST_INLINE double on_grid(double value) { return (value + shift) - shift; }
+
+struct Highest {
+    double value;
+    std::size_t place;
+};
+
+// The first of the largest of what is above 0, or {0, 0}; sets all sums to 0.
+CONCLUST_CLONES Highest take_highest(double* sums, const double* inverse, double own, std::size_t n) {
+    Highest best{0.0, 0};
+    double values[block];
+    for (std::size_t begin = 0; begin < n; begin += block) {
+        const std::size_t length = std::min(block, n - begin);
+        double top[8] = {};
+        for (std::size_t i = 0; i < length; ++i) {
+            values[i] = on_grid(sums[begin + i] * (own * inverse[begin + i]));
+            sums[begin + i] = 0.0;
+        }
+        for (std::size_t i = length; i % 8 != 0; ++i) {
+            values[i] = 0.0;
+        }
+        for (std::size_t i = 0; i < length; i += 8) {
+            for (std::size_t j = 0; j < 8; ++j) {
+                top[j] = values[i + j] > top[j] ? values[i + j] : top[j];
+            }
+        }
+        const double highest = *std::max_element(top, top + 8);
+        if (highest > best.value) {
+            const auto first = std::find(values, values + length, highest) - values;
+            best = {highest, begin + static_cast<std::size_t>(first)};
+        }
+    }
+    return best;
+}
 
 }  // namespace
 
@@ -43,18 +81,21 @@ RowSimilarity::RowSimilarity(const RowPairs& pairs)
         return;
     }
     sums_.assign(n, 0.0);
+    place_of_ = live_;
+    slot_at_ = live_;
+    inverse_at_ = inverse_masses_;
     lists_.resize(pairs.n_columns);
     std::vector<std::size_t> lengths(pairs.n_columns, 0);
     for (const std::uint32_t column : columns_) {
         ++lengths[column];
     }
     for (std::size_t k = 0; k < lists_.size(); ++k) {
-        lists_[k].slots.reserve(lengths[k]);
+        lists_[k].places.reserve(lengths[k]);
         lists_[k].amounts.reserve(lengths[k]);
     }
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t e = begin_[i]; e < end_[i]; ++e) {
-            lists_[columns_[e]].slots.push_back(static_cast<std::uint32_t>(i));
+            lists_[columns_[e]].places.push_back(static_cast<std::uint32_t>(i));
             lists_[columns_[e]].amounts.push_back(values_[e]);
         }
     }
@@ -83,11 +124,44 @@ std::span<const RowSimilarity::Other> RowSimilarity::row(std::uint32_t slot) {
     return others_;
 }
 
-void RowSimilarity::shared_columns(std::uint32_t slot) {
-    std::size_t most = 1;
-    for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
-        most += lists_[columns_[e]].slots.size();
+RowSimilarity::Other RowSimilarity::nearest(std::uint32_t slot) {
+    // Where the lists reach few of the places, by those; with presences each pair has its own sum besides.
+    if (diagonal_.empty() || m_ > 0 || 2 * entries_beside(slot) < slot_at_.size()) {
+        Other best{0.0, 0};
+        for (const Other other : row(slot)) {
+            if (other.value > best.value || (other.value == best.value && other.slot < best.slot)) {
+                best = other;
+            }
+        }
+        return best;
     }
+    double* sums = sums_.data();  // all 0
+    for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
+        const double factor = diagonal_[columns_[e]] * values_[e];
+        const List& list = lists_[columns_[e]];
+        const std::uint32_t* places = list.places.data();
+        const double* amounts = list.amounts.data();
+        const std::size_t length = list.places.size();
+        for (std::size_t i = 0; i < length; ++i) {
+            sums[places[i]] += factor * amounts[i];
+        }
+    }
+    sums[place_of_[slot]] = 0.0;
+    const Highest best = take_highest(sums, inverse_at_.data(), inverse_masses_[slot], slot_at_.size());
+    return {best.value, best.value > 0.0 ? slot_at_[best.place] : 0};
+}
+
+// What the lists of a cluster's columns hold together.
+std::size_t RowSimilarity::entries_beside(std::uint32_t slot) const {
+    std::size_t entries = 0;
+    for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
+        entries += lists_[columns_[e]].places.size();
+    }
+    return entries;
+}
+
+void RowSimilarity::shared_columns(std::uint32_t slot) {
+    const std::size_t most = entries_beside(slot) + 1;
     if (touched_.size() < most) {
         touched_.resize(most);
     }
@@ -97,22 +171,23 @@ void RowSimilarity::shared_columns(std::uint32_t slot) {
     for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
         const double factor = diagonal_[columns_[e]] * values_[e];
         const List& list = lists_[columns_[e]];
-        const std::uint32_t* slots = list.slots.data();
+        const std::uint32_t* places = list.places.data();
         const double* amounts = list.amounts.data();
-        const std::size_t length = list.slots.size();
+        const std::size_t length = list.places.size();
         for (std::size_t i = 0; i < length; ++i) {
-            double& sum = sums[slots[i]];
-            touched[count] = slots[i];
+            double& sum = sums[places[i]];
+            touched[count] = places[i];
             count += sum == 0.0;  // what is too small to count may come again: it is 0 then
             sum += factor * amounts[i];
         }
     }
     for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t q = touched[i];
-        if (q != slot) {
-            others_.push_back({similarity(sums[q], slot, q), q});
+        const std::uint32_t q = slot_at_[touched[i]];
+        const double sum = sums[touched[i]];
+        sums[touched[i]] = 0.0;
+        if (q != slot && sum != 0.0) {
+            others_.push_back({similarity(sum, slot, q), q});
         }
-        sums[q] = 0.0;
     }
 }
 
@@ -155,6 +230,9 @@ void RowSimilarity::merge(std::uint32_t kept, std::uint32_t absorbed) {
     merge_rows(kept, absorbed);
     masses_[kept] += masses_[absorbed];
     inverse_masses_[kept] = 1.0 / masses_[kept];
+    if (!diagonal_.empty()) {
+        inverse_at_[place_of_[kept]] = inverse_masses_[kept];
+    }
     for (std::size_t u = 0; u < m_; ++u) {
         presence_[kept * m_ + u] += presence_[absorbed * m_ + u];
     }
@@ -162,6 +240,9 @@ void RowSimilarity::merge(std::uint32_t kept, std::uint32_t absorbed) {
     if (++dead_in_live_ > live_.size() / 4) {
         std::erase_if(live_, [this](std::uint32_t q) { return alive_[q] == 0; });
         dead_in_live_ = 0;
+        if (!diagonal_.empty()) {
+            pack_places();
+        }
     }
     while (second_ < alive_.size() && alive_[second_] == 0) {
         ++second_;
@@ -169,24 +250,53 @@ void RowSimilarity::merge(std::uint32_t kept, std::uint32_t absorbed) {
 }
 
 void RowSimilarity::merge_lists(std::uint32_t kept, std::uint32_t absorbed) {
+    const std::uint32_t low = place_of_[kept], high = place_of_[absorbed];
     std::size_t e = begin_[kept];
     for (std::size_t f = begin_[absorbed]; f < end_[absorbed]; ++f) {
         while (e < end_[kept] && columns_[e] < columns_[f]) {
             ++e;
         }
         List& list = lists_[columns_[f]];
-        const auto at = std::find(list.slots.begin(), list.slots.end(), absorbed);
-        const auto place = static_cast<std::size_t>(at - list.slots.begin());
-        if (e == end_[kept] || columns_[e] != columns_[f]) {
-            list.slots[place] = kept;
+        const auto places = list.places.begin();
+        const auto to = std::lower_bound(places, list.places.end(), low);
+        const auto from = std::lower_bound(to, list.places.end(), high);
+        const auto own = list.amounts.begin() + (to - places),
+                   other = list.amounts.begin() + (from - places);
+        if (e < end_[kept] && columns_[e] == columns_[f]) {
+            *own += *other;
+            *other = 0.0;
             continue;
         }
-        const auto own = std::find(list.slots.begin(), list.slots.end(), kept);
-        list.amounts[static_cast<std::size_t>(own - list.slots.begin())] += list.amounts[place];
-        list.slots[place] = list.slots.back();
-        list.amounts[place] = list.amounts.back();
-        list.slots.pop_back();
-        list.amounts.pop_back();
+        const double amount = *other;
+        std::move_backward(to, from, from + 1);
+        std::move_backward(own, other, other + 1);
+        *to = low;
+        *own = amount;
+    }
+}
+
+// Precondition: `live_` holds those that live and no others.
+void RowSimilarity::pack_places() {
+    constexpr auto dead = ~std::uint32_t{0};
+    std::vector<std::uint32_t> now(slot_at_.size(), dead);
+    for (std::size_t place = 0; place < live_.size(); ++place) {
+        const std::uint32_t slot = live_[place];
+        now[place_of_[slot]] = static_cast<std::uint32_t>(place);
+        place_of_[slot] = static_cast<std::uint32_t>(place);
+        inverse_at_[place] = inverse_masses_[slot];
+    }
+    slot_at_ = live_;
+    for (List& list : lists_) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < list.places.size(); ++i) {
+            if (now[list.places[i]] != dead) {
+                list.places[kept] = now[list.places[i]];
+                list.amounts[kept] = list.amounts[i];
+                ++kept;
+            }
+        }
+        list.places.resize(kept);
+        list.amounts.resize(kept);
     }
 }
 

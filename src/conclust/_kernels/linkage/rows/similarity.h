@@ -7,7 +7,8 @@
 // Values are compared on a grid of 2^-40: what is equal on paper is a tie whatever the order of sums.
 //
 // With a diagonal W a row of similarities is summed over the clusters that share a column with p, found
-// by lists of each column; else over all rows, after W b_p.
+// by lists of each column; else over all rows, after W b_p. The lists hold the places of clusters, rising with
+// their slots and packed when a quarter of them are dead, so that a row is a pass over memory in order.
 #pragma once
 
 #include <cstddef>
@@ -51,6 +52,9 @@ class RowSimilarity {
     // until the next call.
     std::span<const Other> row(std::uint32_t slot);
 
+    // Of the row of a live cluster the largest above 0, of equals the lowest slot; {0, 0} if there is none.
+    Other nearest(std::uint32_t slot);
+
     std::size_t size() const { return masses_.size(); }
     // The lowest live cluster that is not this one. Precondition: there is one.
     std::uint32_t lowest_but(std::uint32_t slot) const { return slot == 0 ? second_ : 0; }
@@ -59,17 +63,19 @@ class RowSimilarity {
     void merge(std::uint32_t kept, std::uint32_t absorbed);
 
   private:
-    // Who has a column, and how much of it.
+    // The places of those that have a column, rising, and how much of it: 0 where a place is dead.
     struct List {
-        std::vector<std::uint32_t> slots;
+        std::vector<std::uint32_t> places;
         std::vector<double> amounts;
     };
 
+    std::size_t entries_beside(std::uint32_t slot) const;
     void shared_columns(std::uint32_t slot);
     void all_columns(std::uint32_t slot);
     double similarity(double sum, std::uint32_t p, std::uint32_t q) const;
     void merge_lists(std::uint32_t kept, std::uint32_t absorbed);
     void merge_rows(std::uint32_t kept, std::uint32_t absorbed);
+    void pack_places();
     void pack_rows();
 
     std::vector<std::uint32_t> columns_;  // of all rows, those of dead ones between
@@ -89,7 +95,10 @@ class RowSimilarity {
     std::size_t dead_in_live_ = 0;
     std::uint32_t second_ = 1;  // the lowest live one after 0, which lives for ever
     std::vector<List> lists_;
-    std::vector<double> sums_;  // all 0 between two rows
+    std::vector<std::uint32_t> place_of_;  // of a live slot
+    std::vector<std::uint32_t> slot_at_;  // of a place, live or dead
+    std::vector<double> inverse_at_;  // inverse masses by place
+    std::vector<double> sums_;  // by place, all 0 between two rows
     std::vector<std::uint32_t> touched_;
     std::vector<Other> others_;
 };

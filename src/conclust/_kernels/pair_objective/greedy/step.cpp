@@ -318,20 +318,20 @@ CONCLUST_INLINE double search(const Line& line, GreedyRow& row, double most) {
     return left;
 }
 
-#define CONCLUST_DIVERGENCE(NAME)                                                         \
-    CONCLUST_CLONES void slopes_##NAME(const GreedyRow& row, double power, double* out) { \
-        all_slopes<Divergence::NAME>(row, power, out);                                    \
-    }                                                                                     \
-    CONCLUST_CLONES double value_##NAME(GreedyRow& row, double power) {                   \
-        return all_values<Divergence::NAME>(row, power);                                  \
-    }                                                                                     \
-    CONCLUST_CLONES double search_##NAME(GreedyRow& row, double power, double most) {     \
-        return search(KnownLine<Divergence::NAME>{power}, row, most);                     \
+#define CONCLUST_KNOWN(NAME)                                                                    \
+    CONCLUST_CLONES void slopes_known(Is<Divergence::NAME>, const GreedyRow& row, double power, \
+                                      double* out) {                                            \
+        all_slopes<Divergence::NAME>(row, power, out);                                          \
+    }                                                                                           \
+    CONCLUST_CLONES double value_known(Is<Divergence::NAME>, GreedyRow& row, double power) {    \
+        return all_values<Divergence::NAME>(row, power);                                        \
+    }                                                                                           \
+    CONCLUST_CLONES double search_known(Is<Divergence::NAME>, GreedyRow& row, double power,     \
+                                        double most) {                                          \
+        return search(KnownLine<Divergence::NAME>{power}, row, most);                           \
     }
-
-CONCLUST_DIVERGENCE(l2)
-CONCLUST_DIVERGENCE(kl)
-CONCLUST_DIVERGENCE(power)
+CONCLUST_DIVERGENCES(CONCLUST_KNOWN)
+#undef CONCLUST_KNOWN
 
 }  // namespace
 
@@ -392,11 +392,8 @@ void slopes(const GreedyDivergence& divergence, const GreedyRow& row, double* ou
     if (divergence.outside.call) {
         return ask(divergence.outside, 1, row, row.a, out);
     }
-    switch (divergence.known) {
-        case Divergence::l2: return slopes_l2(row, divergence.power, out);
-        case Divergence::kl: return slopes_kl(row, divergence.power, out);
-        case Divergence::power: return slopes_power(row, divergence.power, out);
-    }
+    with_divergence(divergence.known,
+                    [&](auto known) { slopes_known(known, row, divergence.power, out); });
 }
 
 double value(const GreedyDivergence& divergence, GreedyRow& row) {
@@ -404,24 +401,16 @@ double value(const GreedyDivergence& divergence, GreedyRow& row) {
         ask(divergence.outside, 0, row, row.a, row.first);
         return sum_all(row.first, row.whole);
     }
-    switch (divergence.known) {
-        case Divergence::l2: return value_l2(row, divergence.power);
-        case Divergence::kl: return value_kl(row, divergence.power);
-        case Divergence::power: break;
-    }
-    return value_power(row, divergence.power);
+    return with_divergence(divergence.known,
+                           [&](auto known) { return value_known(known, row, divergence.power); });
 }
 
 double line_search(const GreedyDivergence& divergence, GreedyRow& row, double most) {
     if (divergence.outside.call) {
         return search(OutsideLine{&divergence.outside}, row, most);
     }
-    switch (divergence.known) {
-        case Divergence::l2: return search_l2(row, divergence.power, most);
-        case Divergence::kl: return search_kl(row, divergence.power, most);
-        case Divergence::power: break;
-    }
-    return search_power(row, divergence.power, most);
+    return with_divergence(divergence.known,
+                           [&](auto known) { return search_known(known, row, divergence.power, most); });
 }
 
 }  // namespace conclust

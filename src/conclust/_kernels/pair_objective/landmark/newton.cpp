@@ -32,18 +32,17 @@ CONCLUST_INLINE void bend_as(PairColumn& col, Bend which) {
     curvature(col, col.k, col.stride);
 }
 
-CONCLUST_CLONES void bend_l2(PairColumn& col, Bend which) { bend_as<Divergence::l2>(col, which); }
-CONCLUST_CLONES void bend_kl(PairColumn& col, Bend which) { bend_as<Divergence::kl>(col, which); }
-CONCLUST_CLONES void bend_power(PairColumn& col, Bend which) { bend_as<Divergence::power>(col, which); }
+#define CONCLUST_BEND(NAME)                                                              \
+    CONCLUST_CLONES void bend_known(Is<Divergence::NAME>, PairColumn& col, Bend which) { \
+        bend_as<Divergence::NAME>(col, which);                                           \
+    }
+CONCLUST_DIVERGENCES(CONCLUST_BEND)
+#undef CONCLUST_BEND
 
 }  // namespace
 
 void bend(PairColumn& column, Divergence divergence, Bend which) {
-    switch (divergence) {
-        case Divergence::l2: return bend_l2(column, which);
-        case Divergence::kl: return bend_kl(column, which);
-        case Divergence::power: return bend_power(column, which);
-    }
+    with_divergence(divergence, [&](auto known) { bend_known(known, column, which); });
 }
 
 bool newton(PairColumn& column, Divergence divergence, ActiveSet& quadratic) {

@@ -77,9 +77,9 @@ CONCLUST_INLINE void value_as(const D& divergence, PairColumn* columns, std::siz
         value_as(divergence, columns, count);                                                        \
     }
 
-CONCLUST_INSTANTIATE(Known<Divergence::l2>)
-CONCLUST_INSTANTIATE(Known<Divergence::kl>)
-CONCLUST_INSTANTIATE(Known<Divergence::power>)
+#define CONCLUST_KNOWN(NAME) CONCLUST_INSTANTIATE(Known<Divergence::NAME>)
+CONCLUST_DIVERGENCES(CONCLUST_KNOWN)
+#undef CONCLUST_KNOWN
 CONCLUST_INSTANTIATE(Outside)
 #undef CONCLUST_INSTANTIATE
 
@@ -283,11 +283,7 @@ void pair_work(PairWork work, PairColumn* columns, std::size_t count, Divergence
     if (outside) {
         return work_on(Outside{outside}, work, columns, count);
     }
-    switch (divergence) {
-        case Divergence::l2: return work_on(Known<Divergence::l2>{}, work, columns, 1);
-        case Divergence::kl: return work_on(Known<Divergence::kl>{}, work, columns, 1);
-        default: return work_on(Known<Divergence::power>{}, work, columns, 1);
-    }
+    with_divergence(divergence, [&](auto known) { work_on(Known<known.value>{}, work, columns, 1); });
 }
 
 }  // namespace conclust

@@ -1,0 +1,1 @@
+"""How much answers about pairs of objects help."""

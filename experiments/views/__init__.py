@@ -1,0 +1,1 @@
+"""Members from several kinds of features."""

@@ -1,0 +1,303 @@
+"""A fitted generator in a file: the models of its members, the scaling and the parameters, as plain arrays and JSON.
+
+It is not a pickle: reading it runs nothing, and every number is checked before a kernel sees it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._storage import Expected, PathLike, read_npz, write_npz
+from conclust.exceptions import FileFormatError, InputError
+from conclust.generation.members import Member
+from conclust.generation.models import MODELS, Model
+from conclust.generation.scaling import Scaler, scaler_of
+
+__all__ = ["refusal_to_save", "restore", "store"]
+
+_FORMAT = "conclust generator"
+_VERSION = 5
+# The arrays of all members of one kind, one after the other; the shape of each; which of them each member has.
+_MODELS = {
+    f"{kind}_{name}{part}": expected
+    for kind, model in MODELS.items()
+    for name, of in model.layout.items()
+    for part, expected in {
+        "": Expected(of[0], 1, optional=True),
+        "_shapes": Expected("i", 2, optional=True),
+        "_numbers": Expected("i", 1, optional=True),
+    }.items()
+}
+_EXPECTED = {
+    # Rows are members: their clusters, objects drawn, objects fitted, columns drawn (0: all).
+    "members": Expected("i", 2),
+    "seeds": Expected("u", 1),
+    "features": Expected("i", 1),
+    "scaling": Expected("f", 2, optional=True),
+    **_MODELS,
+}
+# Attributes of a fitted scaler, a row of "scaling" each; transform reads the first two.
+_SCALERS = {
+    "minmax": ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
+    "standard": ("mean_", "scale_", "var_"),
+}
+# What says how a generator runs, and not what it makes.
+_RUNNING = ("n_jobs", "cache_dir", "verbose")
+_LABEL_TYPES = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+_LARGEST = 1 << 53
+
+
+def refusal_to_save(generator: Any) -> str | None:
+    """Return why a fitted generator has no file; None where it has one."""
+    without = sorted({m.method for m in generator.members_ if m.model is None})
+    if without:
+        return (
+            f"A generator is saved with what labels new points, and its members ({', '.join(without)}) know only the "
+            "X given to fit. Save the labels that fit_transform returns."
+        )
+    try:
+        json.dumps(_parameters(generator), allow_nan=False)
+    except (TypeError, ValueError):
+        return (
+            "A generator is saved without pickle, and a parameter of this one is a Python object. Use names of "
+            "methods and an int as random_state, or save the labels that fit_transform returns."
+        )
+    return None
+
+
+def store(generator: Any, path: PathLike) -> None:
+    """Write a fitted generator; see `EnsembleGenerator.save`."""
+    refusal = refusal_to_save(generator)
+    if refusal is not None:
+        raise InputError(refusal)
+    members: list[Member] = generator.members_
+    models = [member.model for member in members if member.model is not None]
+    drawn = [() if member.features is None else member.features for member in members]
+    arrays: dict[str, NDArray[Any]] = {
+        "members": np.array(
+            [
+                (m.n_clusters, m.n_objects, m.n_fitted, len(columns))
+                for m, columns in zip(members, drawn, strict=True)
+            ],
+            dtype=np.int64,
+        ),
+        "seeds": np.array([member.seed for member in members], dtype=np.uint64),
+        "features": np.array([j for columns in drawn for j in columns], dtype=np.int64),
+        **_packed(models),
+    }
+    scaler = generator.scaler_
+    if scaler is not None:
+        names = _SCALERS[generator.scale_]
+        arrays["scaling"] = np.array([getattr(scaler, name) for name in names], dtype=np.float64)
+    names_in = getattr(generator, "feature_names_in_", None)
+    meta = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "parameters": _parameters(generator),
+        "n_features": int(generator.n_features_in_),
+        "feature_names": None if names_in is None else list(map(str, names_in)),
+        "n_scaled": 0 if scaler is None else int(scaler.n_samples_seen_),
+        "scale": generator.scale_,
+        "scale_reason": generator.scale_reason_,
+        "methods": [member.method for member in members],
+        "models": [model.kind for model in models],
+        "label_type": generator._dtype.name,
+    }
+    write_npz(path, arrays, meta)
+
+
+def restore(generator: Any, path: PathLike) -> None:
+    """Make a new generator what a file says; see `EnsembleGenerator.load`.
+
+    Raises
+    ------
+    OSError
+        The file is missing or cannot be read.
+    FileFormatError
+        It is damaged, of another version, or not a file of a generator.
+    """
+    arrays, meta = read_npz(path, expected=_EXPECTED)
+    if meta.get("format") != _FORMAT:
+        raise FileFormatError(f"{path} is not the file of a generator.")
+    if meta.get("version") != _VERSION:
+        raise FileFormatError(
+            f"{path} has version {meta.get('version')!r} of the format of generators; this version of conclust reads "
+            f"{_VERSION}. Fit the generator again, and save it."
+        )
+    d: Any = meta.get("n_features")
+    parameters, names = meta.get("parameters"), meta.get("feature_names")
+    known = set(generator.get_params(deep=False)) - set(_RUNNING)
+    if not isinstance(parameters, dict) or set(parameters) != known or not _size(d):
+        _refuse(path)
+    if names is not None and not (_texts(names) and len(names) == d):
+        _refuse(path)
+    n_scaled: Any = meta.get("n_scaled")
+    scale, reason = meta.get("scale"), meta.get("scale_reason")
+    if not isinstance(reason, str) or not _fits_scaling(scale, arrays, d, n_scaled):
+        _refuse(path)
+    members = _members(meta, arrays, d)
+    label_type = meta.get("label_type")
+    if members is None or not isinstance(label_type, str) or label_type not in _LABEL_TYPES:
+        _refuse(path)
+    if np.iinfo(label_type).max < max(member.n_clusters for member in members) - 1:
+        _refuse(path)
+    generator.set_params(**parameters)
+    generator.n_features_in_ = d
+    if names is not None:
+        generator.feature_names_in_ = np.array(names, dtype=object)
+    generator.scale_, generator.scale_reason_ = scale, reason
+    generator.scaler_ = _scaler(scale, arrays, d, n_scaled)
+    generator.members_ = members
+    generator.n_cached_ = 0
+    generator._dtype = np.dtype(label_type)
+    generator._seen, generator._seen_digest = {}, None
+
+
+def _parameters(generator: Any) -> dict[str, Any]:
+    """Return the parameters that say what is made, ranges of numbers as lists."""
+    found = generator.get_params(deep=False)
+    return {name: _plain(value) for name, value in found.items() if name not in _RUNNING}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, range | tuple | list):
+        return [_plain(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _fits_scaling(scale: Any, arrays: dict[str, NDArray[Any]], d: int, n_scaled: Any) -> bool:
+    if scale is None:
+        return "scaling" not in arrays and n_scaled == 0
+    if (
+        not isinstance(scale, str)
+        or scale not in _SCALERS
+        or "scaling" not in arrays
+        or not _size(n_scaled)
+    ):
+        return False
+    scaling = arrays["scaling"]
+    sound = scaling.shape == (len(_SCALERS[scale]), d) and bool(np.isfinite(scaling).all())
+    return sound and bool((scaling[1] != 0).all())
+
+
+def _scaler(scale: Any, arrays: dict[str, NDArray[Any]], d: int, n_scaled: int) -> Scaler | None:
+    scaler = scaler_of(scale)
+    if scaler is not None:
+        for name, row in zip(_SCALERS[scale], arrays["scaling"], strict=True):
+            setattr(scaler, name, row.astype(np.float64))
+        scaler.n_features_in_ = d
+        scaler.n_samples_seen_ = n_scaled
+    return scaler
+
+
+def _members(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], d: int) -> list[Member] | None:
+    """Return the members; None where their parts do not fit each other."""
+    methods: Any = meta.get("methods")
+    rows = arrays["members"]
+    seeds, features = arrays["seeds"], arrays["features"]
+    sound = (
+        rows.shape[1:] == (4,)
+        and len(rows) > 0
+        and bool((rows[:, :3] > 0).all() and (rows < _LARGEST).all())
+        and bool((rows[:, 0] <= rows[:, 2]).all() and (rows[:, 2] <= rows[:, 1]).all())
+        and bool((rows[:, 3] >= 0).all() and (rows[:, 3] <= d).all())
+        and len(features) == int(rows[:, 3].sum())
+        and bool((features >= 0).all() and (features < d).all())
+        and len(seeds) == len(rows)
+        and _texts(methods)
+        and len(methods) == len(rows)
+    )
+    if not sound:
+        return None
+    models = _unpacked(meta.get("models"), arrays)
+    if models is None or len(models) != len(rows):
+        return None
+    drawn = np.split(features, np.cumsum(rows[:, 3])[:-1])
+    members = []
+    for method, row, seed, own, model in zip(
+        methods, rows.tolist(), seeds.tolist(), drawn, models, strict=True
+    ):
+        n_clusters, n_objects, n_fitted, width = row
+        if model.n_features != (width or d) or model.n_clusters != n_clusters:
+            return None
+        columns = tuple(own.tolist()) if width else None
+        members.append(Member(method, n_clusters, seed, n_objects, n_fitted, columns, model))
+    return members
+
+
+def _packed(models: Sequence[Model]) -> dict[str, NDArray[Any]]:
+    """Return arrays that hold the models: of each kind, one member after the other."""
+    packed = {}
+    for kind in {model.kind for model in models}:
+        parts = [model.arrays() for model in models if model.kind == kind]
+        for name in MODELS[kind].layout:
+            arrays = [part[name] for part in parts]
+            # Models may share an array: the points that all members by neighbours were fitted to.
+            distinct = {id(array): array for array in arrays}
+            number = {key: i for i, key in enumerate(distinct)}
+            different = list(distinct.values())
+            packed[f"{kind}_{name}"] = np.concatenate([array.ravel() for array in different])
+            packed[f"{kind}_{name}_shapes"] = np.array([array.shape for array in different])
+            packed[f"{kind}_{name}_numbers"] = np.array([number[id(array)] for array in arrays])
+    return packed
+
+
+def _unpacked(kinds: Any, arrays: dict[str, NDArray[Any]]) -> list[Model] | None:
+    """Return the models that `_packed` packed; None if the arrays hold none of these kinds."""
+    if not isinstance(kinds, list) or any(
+        not isinstance(kind, str) or kind not in MODELS for kind in kinds
+    ):
+        return None
+    if {name for name in arrays if name in _MODELS} != {
+        name for name in _MODELS if name.partition("_")[0] in kinds
+    }:
+        return None
+    models: list[Model | None] = [None] * len(kinds)
+    for kind in set(kinds):
+        places = [u for u, other in enumerate(kinds) if other == kind]
+        split = {}
+        for name, (_, ndim) in MODELS[kind].layout.items():
+            parts = _split(arrays[f"{kind}_{name}"], arrays[f"{kind}_{name}_shapes"], ndim)
+            numbers = arrays[f"{kind}_{name}_numbers"]
+            if parts is None or len(numbers) != len(places):
+                return None
+            if not np.array_equal(np.unique(numbers), np.arange(len(parts))):
+                return None
+            split[name] = [parts[number] for number in numbers.tolist()]
+        for i, u in enumerate(places):
+            models[u] = MODELS[kind].of_arrays({name: parts[i] for name, parts in split.items()})
+    found = [model for model in models if model is not None]
+    return found if len(found) == len(kinds) else None
+
+
+def _split(flat: NDArray[Any], shapes: NDArray[np.int64], ndim: int) -> list[NDArray[Any]] | None:
+    """Return the arrays of these shapes that lie one after the other; None if they do not."""
+    if shapes.shape[1] != ndim or not ((shapes > 0) & (shapes <= len(flat))).all():
+        return None
+    # Python's ints: forged ones may be long.
+    sizes = [math.prod(shape) for shape in shapes.tolist()]
+    if sum(sizes) != len(flat):
+        return None
+    parts = np.split(flat, np.cumsum(sizes)[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes.tolist(), strict=True)]
+
+
+def _size(value: Any) -> bool:
+    return type(value) is int and 0 < value < _LARGEST
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _refuse(path: PathLike) -> NoReturn:
+    raise FileFormatError(
+        f"{Path(path)} is damaged, or not a file that EnsembleGenerator.save has written."
+    )

@@ -1,0 +1,96 @@
+"""What places new points in the clusters of a result, beside its generator: placing.npz, written and read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._storage import Expected, read_npz, write_npz
+from conclust.exceptions import FileFormatError
+from conclust.points import Refinement
+
+__all__ = ["Placing"]
+
+_FORMAT = "conclust placing"
+_VERSION = 1
+_EXPECTED = {
+    "filling": Expected("f", 1, optional=True),
+    "centers": Expected("f", 2, optional=True),
+    "whitening": Expected("f", 2, optional=True),
+    "votes": Expected("f", 2, optional=True),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Placing:
+    """How new points get into the clusters of a consensus of points.
+
+    Attributes
+    ----------
+    filling : ndarray of shape (n_columns,) or None
+        Values that fill empty cells; None: points with empty cells get no label.
+    refinement : Refinement or None
+        The centres that the consensus was refined to.
+    votes : ndarray of shape (n_ensemble_clusters, n_clusters) or None
+        The votes that place objects in an :class:`conclust.AutoConsensus`, or in the refined clusters, by their labels.
+    """
+
+    filling: NDArray[np.float64] | None
+    refinement: Refinement | None
+    votes: NDArray[np.float64] | None
+
+    def filled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return points (n_new, n_columns) with their empty cells filled, if there are values for them."""
+        return X if self.filling is None else np.where(np.isnan(X), self.filling, X)
+
+    def save(self, path: Path) -> None:
+        """Write the file."""
+        arrays = {"filling": self.filling, "votes": self.votes}
+        if self.refinement is not None:
+            arrays["centers"] = self.refinement.centers
+            arrays["whitening"] = self.refinement.whitening
+        there = {name: array for name, array in arrays.items() if array is not None}
+        write_npz(path, there, {"format": _FORMAT, "version": _VERSION})
+
+    @classmethod
+    def load(cls, path: Path, n_columns: int, n_ensemble_clusters: int, n_clusters: int) -> Placing:
+        """Read the file of a result.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        n_columns, n_ensemble_clusters, n_clusters : int
+            Columns of the points, clusters of all partitions and of the consensus.
+
+        Raises
+        ------
+        OSError
+            It cannot be read.
+        FileFormatError
+            It is damaged, or does not fit the result.
+        """
+        arrays, meta = read_npz(path, expected=_EXPECTED)
+        centers, votes = arrays.get("centers"), arrays.get("votes")
+        sound = (
+            (meta.get("format"), meta.get("version")) == (_FORMAT, _VERSION)
+            and all(bool(np.isfinite(array).all()) for array in arrays.values())
+            and ("filling" not in arrays or len(arrays["filling"]) == n_columns)
+            and (centers is None or centers.shape == (n_clusters, n_columns))
+            and (centers is None or votes is not None)
+            and ("whitening" not in arrays or centers is not None)
+            and ("whitening" not in arrays or arrays["whitening"].shape == (n_columns, n_columns))
+            and (votes is None or votes.shape == (n_ensemble_clusters, n_clusters))
+            and (votes is None or bool((votes >= 0).all()))
+        )
+        if not sound:
+            raise FileFormatError(
+                f"{path} is damaged, or does not fit the other files of the result. Make the result again."
+            )
+        refinement = None
+        if centers is not None and votes is not None:
+            refinement = Refinement(centers, votes, arrays.get("whitening"))
+        return cls(arrays.get("filling"), refinement, votes)

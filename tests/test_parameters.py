@@ -1,0 +1,184 @@
+"""What the estimators declare of their parameters: borders are taken, what is beyond is refused, docstrings say the same."""
+
+import inspect
+import math
+import re
+import warnings
+from types import NoneType
+
+import numpy as np
+import pytest
+from tests.registry import public_estimators
+from tools.methods_table import documented
+
+import conclust
+from conclust._parameters import Parameter, Range, parameters_of
+from conclust.exceptions import DenseLimitError, MissingExtraError, ParameterError
+
+KINDS = [getattr(conclust, name) for name in sorted(public_estimators())]
+KINDS += [conclust.GraphConsensus, conclust.TopicConsensus, conclust.MultiViewGenerator]
+DECLARED = [
+    (kind, one)
+    for kind in KINDS
+    for one in parameters_of(kind).values()
+    if isinstance(one.rule, Range)
+]
+OF_LABELS = [(kind, one) for kind, one in DECLARED if hasattr(kind, "method")]
+
+# What the table cannot say, and where it is checked.
+ELSEWHERE = {
+    **dict.fromkeys(("n_clusters", "missing", "random_state", "verbose"), "by the base, for all"),
+    "AddRemAdd.starts": "a number or 'all'",
+    "BayesianEnsemble.smoothing": "another range for each solver",
+    "FCAConsensus.threshold": "a number of the partitions, a share of them or 'auto'",
+    "GraphConsensus.random_state": "",
+    "KernelWeightedPartition.indices": "an array",
+    "MultiViewGenerator.generator": "an object",
+    "PCC.divergence": "a name or an object",
+    "TopicConsensus.clusterer": "an object",
+    "TopicConsensus.reducer": "an object",
+    "WeightedEAC.data": "an array",
+    "WeightedEAC.indices": "names or functions",
+    "WeightedPCC.rho": "between 1 / m and 1 with m partitions",
+}
+
+LABELS = np.column_stack(
+    [np.repeat([0, 1, 2], 6), np.repeat([0, 1, 2], [7, 5, 6]), np.repeat([0, 1, 1], 6)]
+)
+
+
+def name(value):
+    return f"{value[0].__name__}.{value[1].name}"
+
+
+def borders(one):
+    """Return the values at the borders of a parameter, and values just beyond them."""
+    if one.words:
+        return list(one.words), ["", "nothing of the kind", *([] if one.others else [3, ["a"]])]
+    none = [None] if one.none else []
+    if bool in one.kinds:
+        return [True, False, *none], [1, "yes", *([] if one.none else [None])]
+    wrong = ["one", math.nan, math.inf, True, [1], *([] if one.none else [None])]
+    if int in one.kinds:
+        low, high = one.rule.whole(one.name)
+        beyond = [] if high is None else [high + 1]
+        return [low, np.int32(low + 1), *none], [low - 1, low + 0.5, *beyond, *wrong]
+    low, high, closed = one.rule.reals()
+    taken, refused = none, wrong
+    for end, away, inside in ((low, -math.inf, "left"), (high, math.inf, "right")):
+        if math.isfinite(end):
+            belongs = closed in ("both", inside)
+            (taken if belongs else refused).append(end)
+            if belongs:
+                refused.append(math.nextafter(end, away))
+    # Beside an open end: a number of the size that users give.
+    return [*taken, 0.5 * (low + min(high, low + 2.0))], refused
+
+
+def estimator(kind, /, **given):
+    has = parameters_of(kind)
+    if "n_clusters" in has:
+        given["n_clusters"] = 3
+    return kind(**{key: v for key, v in {"random_state": 0, **given}.items() if key in has})
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_each_parameter_is_declared_or_its_check_is_named(kind):
+    for one in parameters_of(kind).values():
+        known = one.name in ELSEWHERE or f"{kind.__name__}.{one.name}" in ELSEWHERE
+        assert (one.rule is None) == known, one.name
+        if one.rule is not None:
+            one.check(one.default, kind.__name__)
+
+
+@pytest.mark.parametrize("declared", OF_LABELS, ids=name)
+def test_values_beyond_the_borders_are_refused_before_labels_are_read(declared):
+    kind, one = declared
+    for value in borders(one)[1]:
+        with pytest.raises(ParameterError) as refused:
+            estimator(kind, **{one.name: value}).fit("no labels")
+        sentence = f"The {one.name!r} parameter of {kind.__name__} must be "
+        assert str(refused.value).startswith(sentence), value
+
+
+@pytest.mark.parametrize("declared", OF_LABELS, ids=name)
+def test_values_at_the_borders_are_taken(declared):
+    """A fit ends in labels, or says that the value does not suit the others or these labels."""
+    kind, one = declared
+    for value in borders(one)[0]:
+        one.check(value, kind.__name__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model = estimator(kind, **{one.name: value}).fit(LABELS)
+            except DenseLimitError:
+                assert one.name in ("max_dense", "pairs")
+            except (ParameterError, MissingExtraError):
+                assert one.words or one.name == "max_samples"
+            else:
+                assert model.labels_.shape == (len(LABELS),)
+
+
+def test_a_range_says_what_scikit_learn_says():
+    def sentence(kind, value, **given):
+        with pytest.raises(ParameterError) as refused:
+            Parameter("x", 1, frozenset(kind), (), Range(**given), False).check(value, "Y")
+        return str(refused.value)
+
+    must = "The 'x' parameter of Y must be"
+    assert sentence([int], 0) == f"{must} an int in the range [1, inf). Got 0 instead."
+    assert (
+        sentence([int], -1, at_least=0) == f"{must} an int in the range [0, inf). Got -1 instead."
+    )
+    assert sentence([int, NoneType], 1.0, at_least=2, at_most=4) == (
+        f"{must} an int in the range [2, 4] or None. Got 1.0 instead."
+    )
+    assert sentence([float], 0, above=0) == f"{must} a float in the range (0, inf). Got 0 instead."
+    assert sentence([float], 2, below=2) == f"{must} a float in the range [0, 2). Got 2 instead."
+    assert sentence([float], 1, above=1, at_most=16) == (
+        f"{must} a float in the range (1, 16]. Got 1 instead."
+    )
+    assert (
+        sentence([float, NoneType], "") == f"{must} a float in the range [0, inf). Got '' instead."
+    )
+    assert sentence([bool], 1) == f"{must} a bool. Got 1 instead."
+
+
+# Words of docstrings for an end of a range: what they say of the lower and the upper one.
+NUMBER = r"(\d+(?:\.\d+)?(?:e-?\d+)?)(?!\d|,\d)"
+LOW = r"(\d[\d.e-]*)"
+SAYS = {
+    rf"\babove {NUMBER}": ("above",),
+    rf"\bat least {NUMBER}\b": ("at_least",),
+    rf"\bat most {NUMBER}\b": ("at_most",),
+    rf"\bin (?:the range )?\({LOW}, {NUMBER}\)": ("above", "below"),
+    rf"\bin (?:the range )?\[{LOW}, {NUMBER}\]": ("at_least", "at_most"),
+    rf"\bin (?:the range )?\({LOW}, {NUMBER}\]": ("above", "at_most"),
+}
+
+
+def said(text):
+    """Return what a description says of a range."""
+    found = {}
+    for pattern, ends in SAYS.items():
+        match = re.search(pattern, text, re.IGNORECASE)
+        found |= dict(zip(ends, map(float, match.groups()), strict=True)) if match else {}
+    return found
+
+
+@pytest.mark.parametrize("declared", DECLARED, ids=name)
+def test_the_docstring_says_what_is_declared(declared):
+    kind, one = declared
+    takes, meaning = documented(inspect.getdoc(kind))[one.name]
+    if one.words:
+        listed = re.search(r"\{(.*?)\}", takes)[1]
+        assert set(re.findall(r'"(.*?)"', listed)) == set(one.words) - {None}
+        return
+    first = takes.split(",")[0].split(" or ")[0]
+    assert first == next(kind.__name__ for kind in (bool, int, float) if kind in one.kinds)
+    if one.rule != Range():  # the usual range, 1 or more and 0 or more, goes without saying
+        told = Range(**said(meaning))
+        if int in one.kinds:
+            assert told.whole(one.name) == one.rule.whole(one.name)
+        else:
+            assert told.reals() == one.rule.reals()
