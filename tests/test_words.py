@@ -35,12 +35,13 @@ PATTERNS = {
 ALLOWED = {
     "pages": {},
     "src": {
-        "question words for a noun": 22,
+        "question words for a noun": 31,
+        "dangling of": 9,
         "the most": 2,
         "is no": 2,
         "nobody": 2,
-        "so many": 17,
-        "tell": 55,
+        "so many": 18,
+        "tell": 57,
         "ask": 29,
         "tell whether": 13,
         "say how": 1,
