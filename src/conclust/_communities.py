@@ -26,7 +26,7 @@ def read_communities(runs: Iterable[Any], nodes: Iterable[Hashable] | None) -> N
     Raises
     ------
     InputError
-        If these are no communities, communities of a run overlap, or there is a node that `nodes` lacks.
+        If these are not communities, communities of a run overlap, or there is a node that `nodes` lacks.
     """
     if isinstance(runs, str | bytes | Mapping) or not isinstance(runs, Iterable):
         raise InputError(f"{_EXPECTED} Got {type(runs).__name__}.")
@@ -41,7 +41,7 @@ def read_communities(runs: Iterable[Any], nodes: Iterable[Hashable] | None) -> N
     place = {node: i for i, node in enumerate(order)}
     if len(place) < len(order):
         raise InputError(
-            f"The 'nodes' must be different. Got {len(order) - len(place)} of them again."
+            f"The 'nodes' must be different. Got {len(order) - len(place)} duplicates."
         )
     labels = np.full((len(order), len(read)), MISSING, dtype=np.int32)
     for u, run in enumerate(read):

@@ -1,4 +1,4 @@
-"""Arrays of what users give; objects that only hold labels or numbers are refused before NumPy walks them."""
+"""Arrays from users' input; containers of other containers are refused before NumPy traverses them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def number_array(values: Any, what: str) -> NDArray[np.float64]:
 
 
 def plain_array(values: Any, what: str, *, of: Of = "labels") -> NDArray[Any]:
-    """Return `values` as an array of whatever they are; `what` names them where their rows differ in length."""
+    """Return `values` as an array of any type; `what` names them in the error for rows of different lengths."""
     refuse_container(values, what, of=of)
     try:
         return np.asarray(values)
@@ -68,7 +68,7 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
         if not len(given):
             return
         first = given[0]
-    except Exception as error:  # whatever a class of the user raises
+    except Exception as error:  # any error of a user's class
         raise InputError(f"{name} must be an array of {of}. Got {shown(given)}.") from error
     if type(first) is type(given) or _walked(first):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Methods that a clusterer of points has where its consensus has them."""
+"""Methods that a clusterer of points has only if its consensus has them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _WhereConsensus:
-    """A method that is there where the consensus has another one; else it says why it is not."""
+    """A method that exists only if the consensus has another one; otherwise the error explains why."""
 
     def __init__(self, function: Callable[..., Any], needed: str) -> None:
         self.function, self.needed = function, needed

@@ -120,7 +120,7 @@ class Derived:
 
     @property
     def is_held(self) -> bool:
-        """Whether labels, and what there is for every object, are in memory."""
+        """Whether labels and quantities per object are in memory."""
         return True
 
     @property
@@ -145,19 +145,19 @@ class Derived:
 
     @once
     def present(self) -> NDArray[np.bool_]:
-        """Which partition observed which object, (n_samples, n_partitions)."""
+        """Mask of observed objects, (n_samples, n_partitions)."""
         return np.asarray(self.codes != missing_code(self.codes.dtype))
 
     @once
     def observed(self) -> NDArray[np.bool_]:
-        """Which objects at least one partition observed, (n_samples,)."""
+        """Mask of the objects observed by at least one partition, (n_samples,)."""
         if not self.has_missing:
             return np.ones(self.n_samples, dtype=np.bool_)
         return np.asarray(self.codes.min(axis=1) != missing_code(self.codes.dtype))
 
     @property
     def noise(self) -> NDArray[np.bool_]:
-        """Which partition took which object for noise, (n_samples, n_partitions); not kept."""
+        """Mask of noise objects, (n_samples, n_partitions); not stored."""
         return np.asarray(self.codes == noise_code(self.codes.dtype))
 
     @property
@@ -172,17 +172,17 @@ class Derived:
 
     @once
     def partition_weights(self) -> NDArray[np.float64]:
-        """The weight of each partition, 1 where the ensemble has none, (n_partitions,)."""
+        """Weight of each partition, 1 if the ensemble has none, (n_partitions,)."""
         return np.ones(self.n_partitions) if self.weights is None else self.weights
 
     @once
     def observed_counts(self) -> NDArray[np.int64]:
-        """How many objects each partition observed, (n_partitions,)."""
+        """Number of objects that each partition observed, (n_partitions,)."""
         return self.n_samples - self.missing_counts
 
     @once
     def shared_counts(self) -> NDArray[np.float64]:
-        """How many objects each two partitions both observed, (n_partitions, n_partitions)."""
+        """Number of objects observed by both of two partitions, (n_partitions, n_partitions)."""
         m = self.n_partitions
         if not self.has_missing:
             return np.full((m, m), float(self.n_samples))
@@ -206,7 +206,7 @@ class Derived:
 
     @once
     def cluster_sizes(self) -> NDArray[np.float64]:
-        """How many objects each cluster holds, (T,); if soft, the sum of their probabilities."""
+        """Number of objects in each cluster, (T,); if soft, the sum of their probabilities."""
         if self._soft is not None:
             return np.asarray(self._soft.sum(axis=0), dtype=np.float64).ravel()
         sizes = np.zeros(int(self.offsets[-1]), dtype=np.int64)
@@ -244,7 +244,7 @@ class Derived:
 
     @once
     def observed_sizes(self) -> NDArray[np.float64]:
-        """How many objects of each cluster each partition observed, (T, N); if soft, of squares.
+        """Number of objects of each cluster that each partition observed, (T, N); if soft, sums of squares.
 
         Squares of the probabilities: the squared length of the cluster's column over these objects.
         """
@@ -262,7 +262,7 @@ class Derived:
 
     @once
     def fingerprint(self) -> str:
-        """SHA-256 of the content: equal for equal partitions, whatever their labels are called."""
+        """SHA-256 of the content: equal for equal partitions, whatever the names of their labels."""
         digest = hashlib.sha256(repr((self.shape, self.codes.dtype.str, self.is_soft)).encode())
         digest.update(np.ascontiguousarray(self.codes).data)
         if self.weights is not None:
@@ -275,7 +275,7 @@ class Derived:
 
     @once
     def label_view(self) -> LabelView:
-        """What the kernels read: codes, offsets, weights, posteriors if soft."""
+        """Arrays that the kernels read: codes, offsets, weights, and posteriors if soft."""
         whole = not (self.has_missing or self.has_noise)
         return label_view(self.codes, self.offsets, self.weights, self._soft, complete=whole)
 
@@ -284,7 +284,7 @@ def labels_as_array(derived: Derived, dtype: Any, copy: bool | None) -> NDArray[
     """Return the labels of hard partitions as NumPy's protocol ``__array__`` asks for them."""
     if derived.is_soft:
         raise InputError(
-            "Soft partitions are no array of labels. Take ensemble.labels, the most probable clusters, or "
+            "Soft partitions are not an array of labels. Use ensemble.labels, the most probable clusters, or "
             "ensemble.indicator, the probabilities."
         )
     labels: NDArray[Any] = derived.labels

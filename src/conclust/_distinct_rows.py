@@ -37,7 +37,7 @@ class DistinctRows(EqualRows):
 
     @classmethod
     def each_object(cls, whole: Ensemble) -> DistinctRows:
-        """Return a row for every object, equal to others or not."""
+        """Return one row per object, without combining equal rows."""
         alone = EqualRows.each_alone(whole.n_samples)
         return cls(alone.first, alone.inverse, alone.counts, whole)
 
@@ -48,7 +48,7 @@ class DistinctRows(EqualRows):
 
     @property
     def cells(self) -> int:
-        """How many labels the rows hold."""
+        """Number of labels in the rows."""
         return int(self.ensemble.codes.size)
 
     @cached_property
@@ -68,7 +68,7 @@ class DistinctRows(EqualRows):
         return np.asarray(degrees)
 
     def some(self, objects: NDArray[np.int64]) -> tuple[DistinctRows, NDArray[np.int64]]:
-        """Return the rows that some objects have, in the order they have here, and which they are."""
+        """Return the rows of some objects, in their order here, and their indices."""
         kept, inverse, counts = np.unique(
             self.inverse[objects], return_inverse=True, return_counts=True
         )

@@ -1,4 +1,4 @@
-"""Draws of a partition, as sampling programs hold them, to a label matrix with an object a row."""
+"""Converts draws of a partition from sampling programs to a label matrix with one object per row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHAIN, _DRAW = "chain", "draw"
 
 
 class DrawsReader:
-    """What makes an Ensemble of draws in rows; a part of :class:`conclust.Ensemble`."""
+    """Constructor of ensembles from draws in rows; a part of :class:`conclust.Ensemble`."""
 
     __slots__ = ()
 
@@ -48,26 +48,26 @@ class DrawsReader:
             Variable of a data set that holds the labels. None: the only one that holds whole numbers for
             several objects.
         burn : int, default=0
-            Draws at the beginning of each chain that are left out.
+            Number of draws to discard at the beginning of each chain.
         thin : int, default=1
             Step of the others: every `thin`-th draw of each chain is kept.
         weights : array-like of shape (n_draws,) or (n_chains, n_draws), default=None
-            Weight of each draw, those that are left out included. None: all count alike.
+            Weight of each draw, including discarded ones. None: all equal.
         missing : {"unobserved", "noise"}, default="unobserved"
-            What -1 means; see :class:`conclust.Ensemble`.
+            Meaning of -1; see :class:`conclust.Ensemble`.
 
         Returns
         -------
         Ensemble
-            A partition a draw, chain after chain.
+            One partition per draw, chain after chain.
 
         Raises
         ------
         InputError
-            If it is not clear which variable holds the labels, the draws have other dimensions, the weights
-            another length, or the labels are not ones.
+            If the variable of the labels is ambiguous, the draws have wrong dimensions, the weights have a wrong
+            length, or the labels are invalid.
         ParameterError
-            If `variable` is none of the data set's, or `burn` leaves no draw.
+            If `variable` is not in the data set, or `burn` leaves no draw.
 
         Examples
         --------

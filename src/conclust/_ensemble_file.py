@@ -89,7 +89,7 @@ def _is_text(name: str) -> bool:
 def read(
     path: PathLike,
 ) -> tuple[CodedLabels, NDArray[np.float64] | None, sp.csr_array | None]:
-    """Read the parts of the ensemble in `path` (see ``Ensemble.load``), doubting each."""
+    """Read the parts of the ensemble in `path` (see ``Ensemble.load``), validating each."""
     arrays, meta = read_npz(path, expected=EXPECTED)
     if meta.get("format") != FORMAT:
         _refuse(path, "holds no conclust ensemble")
@@ -104,7 +104,7 @@ def read(
 def unpack(
     path: PathLike, arrays: dict[str, NDArray[Any]], names: Any
 ) -> tuple[CodedLabels, NDArray[np.float64] | None, sp.csr_array | None]:
-    """Return the parts of an ensemble from what `pack` made of them, doubting each; `path` for messages."""
+    """Return the parts of an ensemble from the result of `pack`, validating each; `path` is for messages."""
     codes, counts = np.ascontiguousarray(arrays["codes"]), arrays["cluster_counts"]
     n, m = codes.shape
     if m == 0 or n < 2 or counts.shape != (m,) or counts.dtype != np.int64 or (counts < 0).any():
@@ -122,7 +122,7 @@ def unpack(
         _refuse(path, f"is damaged: codes of type {codes.dtype} do not fit its cluster counts")
     found = _clusters_found(path, codes, counts)
     if parts is None and (found != counts).any():
-        _refuse(path, "is damaged: it says that there are clusters that no object is in")
+        _refuse(path, "is damaged: it lists clusters without objects")
     n_missing, n_noise = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     count_reserved(label_view(codes), n_missing, n_noise)
     soft = None if parts is None else _read_soft(path, codes, counts, *parts)
@@ -217,12 +217,12 @@ def _read_soft(
         and bool(((values > 0) & (values <= 1)).all())
     )
     if not sound:
-        _refuse(path, "is damaged: its memberships are no probabilities of its clusters")
+        _refuse(path, "is damaged: its memberships are not probabilities of its clusters")
     values = values.astype(np.float64)
     if (values < _SMALLEST).any():
-        _refuse(path, "is damaged: its memberships are no probabilities of its clusters")
+        _refuse(path, "is damaged: its memberships are not probabilities of its clusters")
     if len(np.unique(columns)) < n_columns:
-        _refuse(path, "is damaged: a membership is there twice, or a cluster that holds nothing")
+        _refuse(path, "is damaged: a membership is duplicated, or a cluster is empty")
     # Sums of labels are made for some rows at a time: the labels may be far more than the memberships.
     rows = max(1, _BLOCK_CELLS // max(m, n_columns))
     for first in range(0, n, rows):
@@ -260,7 +260,7 @@ def _check_rows(
     row = np.repeat(np.arange(n), lengths)
     place = row * n_columns + columns  # below n times the entries, so int64 holds it
     if (np.diff(place) <= 0).any():
-        _refuse(path, "is damaged: a membership is there twice, or a cluster that holds nothing")
+        _refuse(path, "is damaged: a membership is duplicated, or a cluster is empty")
     offsets = np.concatenate([[0], np.cumsum(counts)])
     partition = np.searchsorted(offsets, columns, side="right") - 1
     cell = row * m + partition

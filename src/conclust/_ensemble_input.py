@@ -1,4 +1,4 @@
-"""What users give beside labels: weights of partitions, and which objects or partitions to keep."""
+"""Reads weights of partitions, and the objects or partitions to keep."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | Non
         raise InputError(
             f"The weights of an ensemble must be 0 or between {SMALLEST:g} and {LARGEST:g}: methods "
             f"square and divide them. Got {array[outside][0]:g} for partition {np.argmax(outside)} "
-            "instead. Divide all weights by the largest, and give those that do not matter 0."
+            "instead. Divide all weights by the largest, and set negligible ones to 0."
         )
     array.flags.writeable = False
     return array
@@ -78,7 +78,7 @@ def read_list(given: Iterable[T], kind: type[T]) -> list[T]:
 
 
 def read_index(chosen: ArrayLike | None, n: int, what: str) -> NDArray[np.int64]:
-    """Return places among n from indices or bools; None is all of them."""
+    """Return indices below n from indices or bools; None stands for all."""
     if chosen is None:
         return np.arange(n)
     try:

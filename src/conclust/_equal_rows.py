@@ -1,4 +1,4 @@
-"""Which rows of a matrix are equal: found once, so that each of them is worked on once."""
+"""Groups of equal rows of a matrix, so that each distinct row is processed once."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class EqualRows:
     def apart(self, alone: NDArray[np.bool_]) -> Self:
         """Return the groups with the rows of some of them set apart, each in a group of its own.
 
-        alone (n_groups,) says of which.
+        alone (n_groups,): mask of these groups.
         """
         own = np.arange(len(self.inverse))
         first = np.where(alone[self.inverse], own, self.first[self.inverse])
@@ -68,7 +68,7 @@ class EqualRows:
         )
 
     def counted(self, times: NDArray[np.int64]) -> Self:
-        """Return the groups where each row counts as often as `times` says."""
+        """Return the groups with each row counted `times` times."""
         counts = np.bincount(self.inverse, times, len(self)).astype(np.int64)
         return replace(self, counts=counts)
 

@@ -1,4 +1,4 @@
-"""B'B (T, T), the contingency tables of all pairs of partitions, counted whole; and whether it may be."""
+"""B'B (T, T), the contingency tables of all pairs of partitions, counted whole, with its size limit."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from conclust.exceptions import DenseLimitError
 
 __all__ = ["check_gram", "counted_gram", "gram_entries"]
 
-# Clusters altogether up to which B'B is counted into a dense matrix first.
+# Maximum total number of clusters for which B'B is first counted into a dense matrix.
 DENSE = 4096
-# Entries that B'B may have where it is made whole: 1.5 GiB.
+# Maximum number of entries of B'B if it is made whole: 1.5 GiB.
 _MOST = 1 << 27
-# Counts of it below which threads cost more than they bring.
+# Number of counts below which threads cost more than they gain.
 _WORTH_THREADS = 1_000_000
 _ROWS = 256
 
 
 def gram_entries(codes: NDArray[Any], offsets: NDArray[np.int64], soft: sp.csr_array | None) -> int:
-    """Return how many entries other than 0 B'B can have at most."""
+    """Return the maximum number of non-zero entries of B'B."""
     n, m = codes.shape
     total = int(offsets[-1])
     each = n * m * m if soft is None else int((np.diff(soft.indptr).astype(np.int64) ** 2).sum())

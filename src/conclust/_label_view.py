@@ -34,7 +34,7 @@ def label_view(
     soft : csr_array of shape (n_objects, T), default=None
         Posteriors. None: the partitions are hard.
     complete : bool, default=False
-        Whether it is known that no label is missing or noise.
+        Whether no label is missing or noise, if known.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Label matrices of any origin to codes: the one reader of users' labels.
+"""Converts label matrices from any source to codes: the only reader of users' labels.
 
 Arrays of numbers are read block by block (so that a memory-mapped file is never copied whole as
 int64); columns of strings, categories or mixed objects are numbered through a dictionary first.
@@ -178,7 +178,7 @@ def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _is_canonical(labels: NDArray[Any]) -> bool:
-    """Tell whether labels are numbered by first appearance already: none is above the ones before by two."""
+    """Return whether labels are numbered by first appearance: none exceeds the previous maximum by two."""
     if labels.dtype.kind != "i":
         return False
     highest = np.maximum.accumulate(np.maximum(labels, -1).astype(np.int64))
@@ -186,7 +186,7 @@ def _is_canonical(labels: NDArray[Any]) -> bool:
 
 
 def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
-    """Tell whether a label matrix (n, m) looks as if each row were a clustering.
+    """Return whether a label matrix (n, m) looks as if each row were a clustering.
 
     It does if it has far fewer rows than columns, every row numbers its clusters without a gap from
     the smallest label of all on, as clusterers do, and not every column does.
@@ -241,7 +241,7 @@ def draws_hint(n: int, m: int) -> str:
 
 
 def runs_hint(n: int, m: int) -> str:
-    """Return what to say of such a list, read as n objects in m partitions."""
+    """Return the warning about such a list, read as n objects in m partitions."""
     return (
         f"A list of {n} vectors of {m} labels is read as {n} objects in {m} partitions: one row per object. If each "
         "vector is a clustering, pass numpy.column_stack(labels)."
@@ -271,7 +271,7 @@ def code_labels(labels: Any, *, missing: Missing = "unobserved", least: int = 2)
     matrix, object_names = _as_matrix(labels, missing)
     _check_shape(matrix, least)
     if object_names is not None:
-        missing = "unobserved"  # already told apart from None, object by object
+        missing = "unobserved"  # already distinguished from None, object by object
     as_is, counts = _use_as_is(matrix, missing)
     if as_is is not None:
         n_missing, n_noise = reserved_counts(as_is)
@@ -334,7 +334,7 @@ def encode_labels(
         )
     table = Relabeller(len(names), MISSING, NOISE)
     if object_names is not None:
-        missing = "unobserved"  # already told apart from None, object by object
+        missing = "unobserved"  # already distinguished from None, object by object
         # Number the new names after the known ones, so that one table serves both.
         matrix = _translate(matrix, object_names, names)
         for u, known in enumerate(names):

@@ -25,7 +25,7 @@ def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
     single = isinstance(memberships, np.ndarray) and memberships.ndim == 0
     if single or not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
         raise InputError(
-            "Ensemble.from_memberships needs a sequence of membership matrices, one a partition. Got "
+            "Ensemble.from_memberships needs a sequence of membership matrices, one per partition. Got "
             f"{shown(memberships)} instead."
         )
     return [_as_numbers(P, u) for u, P in enumerate(memberships)]

@@ -27,7 +27,7 @@ def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDAr
     rows : str, default="objects"
         The word for the n rows.
     also : str, default=""
-        Other things that may be given, for the message.
+        Alternatives for the message.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def refuse_gaps(
     Raises
     ------
     InputError
-        If there is one.
+        If such a value exists.
     """
     if points.dtype.kind != "f" or np.isfinite(points).all():
         return

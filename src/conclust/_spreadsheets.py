@@ -23,7 +23,7 @@ def unguarded(text: str) -> str:
 
 
 def _runs(text: str) -> bool:
-    """Tell whether a spreadsheet may run a text: it skips blanks and invisible characters."""
+    """Return whether a spreadsheet could execute a text, ignoring blanks and invisible characters."""
     bare = text.lstrip()
     while bare and unicodedata.category(bare[0])[0] in "CZ":
         bare = bare[1:]

@@ -1,4 +1,4 @@
-"""Files in and out: whole or not at all when written, doubted until checked when read.
+"""Writes files whole or not at all, and validates files when reading.
 
 Reading: NPY and NPZ are parsed by our own header reader, never by pickle. Shape, dtype and size
 are known to be sound, and to agree with the size of the file, before anything is allocated.
@@ -84,7 +84,7 @@ class Expected:
 
 
 def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file so that the old or the new content is there, whole, whatever happens.
+    """Write a file atomically: either the old or the new content exists, complete.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
     Raises
     ------
     FileFormatError
-        It is too large, no UTF-8, no JSON, or names a key twice.
+        If it is too large, not UTF-8, not JSON, or repeats a key.
     """
     with open_regular(path) as file:
         content = file.read(max_bytes + 1)
@@ -251,7 +251,7 @@ def entry_of(content: Any, path: PathLike, *keys: str) -> Any:
         if not isinstance(found, dict) or key not in found:
             _refuse(
                 path,
-                f"does not say {'/'.join(keys)!r}: it is damaged, or of another version of conclust. Make "
+                f"lacks the entry {'/'.join(keys)!r}: it is damaged, or of another version of conclust. Make "
                 "the result again",
             )
         found = found[key]
@@ -268,7 +268,7 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
     max_bytes : int, default=None
         The largest array that is read; None means half of the machine's memory.
     mmap : bool, default=False
-        Map the file read-only instead of reading it; `max_bytes` then plays no part.
+        Map the file read-only instead of reading it; `max_bytes` is then ignored.
 
     Returns
     -------
@@ -433,7 +433,7 @@ class _Header:
 
 
 def _read_header(stream: Any, path: PathLike, name: str) -> _Header:
-    """Parse an NPY header of version 1 or 2, trusting nothing in it."""
+    """Parse an NPY header of version 1 or 2, validating everything in it."""
     what = f"the array {name!r} in it" if name else "it"
     start = stream.read(8)
     if len(start) < 8 or start[:6] != _NPY_MAGIC:
@@ -516,7 +516,7 @@ def _read_array(stream: Any, header: _Header, path: PathLike, name: str) -> AnyA
 
 
 def _check_directory(file: BinaryIO, path: PathLike) -> None:
-    """Bound the directory that `zipfile` will parse, and tell a file cut off from one of another kind."""
+    """Limit the directory that `zipfile` parses, and distinguish truncated files from other kinds."""
     start = file.read(4)
     if start[:1] == b"\x80":
         _refuse(
@@ -555,7 +555,7 @@ def _from_json(content: bytes, path: PathLike) -> Any:
     try:
         return json.loads(content.decode(), object_pairs_hook=unique, parse_constant=no_number)
     except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{os.fspath(path)} is damaged: no valid JSON ({error}).") from error
+        raise FileFormatError(f"{os.fspath(path)} is damaged: not valid JSON ({error}).") from error
 
 
 def reading_limit() -> int:

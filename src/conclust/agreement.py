@@ -26,7 +26,7 @@ Measure: TypeAlias = Literal["nmi", "ari"]
 # "vi" is a distance: functions that want similarities do not take it.
 Comparison: TypeAlias = Literal["nmi", "ari", "vi"]
 
-# Clusters times members that are worked on at a time.
+# Maximum number of clusters times members in one pass.
 _CELLS = 1 << 22
 
 
@@ -181,7 +181,7 @@ def _per_member(
 ) -> NDArray[np.float64]:
     """Sum a value over the clusters of each member, for every other member (m, m).
 
-    `value` is given the sizes of the clusters among the objects that the other member observed, and the
+    `value` receives the sizes of the clusters among the objects that the other member observed, and the
     number of objects that both observed. The result is (m, 1) where nothing is missing.
     """
     offsets, m = members.offsets, members.n_partitions
@@ -205,12 +205,12 @@ def _per_member(
 
 
 def _sizes_of(members: Ensemble) -> Callable[[slice], NDArray[np.float64]]:
-    """Return what gives the sizes of some clusters among the objects that each member observed."""
+    """Return a function of clusters that gives their sizes among the objects that each member observed."""
     if not members.has_missing:
         return lambda rows: members.cluster_sizes[rows, None]
     if not members.is_held:
         return lambda rows: members.observed_sizes[rows]
-    # Of many clusters the sizes are not held at once.
+    # With many clusters, the sizes are not stored all at once.
     clusters = sp.csr_array(members.indicator.T)
     present = members.present.astype(np.float64)
     return lambda rows: np.asarray(clusters[rows] @ present)

@@ -24,11 +24,11 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["Edges", "LabelEdges", "MatrixEdges", "edges_of"]
 
-# Objects of a block.
+# Number of objects in a block.
 _BLOCK = 1 << 14
-# A matrix with one entry in so many, or more, is multiplied as a full one.
+# A matrix whose share of non-zero entries is at least 1 in this number is multiplied as a dense one.
 _FULL = 4
-# Numbers that differ by less, relatively, are equal but for rounding.
+# Relative difference below which numbers are equal up to rounding.
 _EQUAL = 1e-12
 
 
@@ -42,7 +42,7 @@ class Edges(Protocol):
     def rows(
         self, table: NDArray[np.float64], some: slice, *, unit: bool = False
     ) -> NDArray[np.float64]:
-        """Return some rows of B table; `unit`: scaled to unit length, rows of zeros stay."""
+        """Return rows of the product of B and `table`; with `unit` scaled to length 1, except rows of zeros."""
 
     def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B values, (n,)."""
@@ -51,7 +51,7 @@ class Edges(Protocol):
         """Return the squared length of each row of B, (n,)."""
 
     def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Return B' values, (T,); None: of 1."""
+        """Return B' values, (T,); None stands for ones."""
 
     def inner(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B' diag(mass) B, (T, T)."""
@@ -71,7 +71,7 @@ class Edges(Protocol):
 
 @dataclass(frozen=True)
 class LabelEdges:
-    """The edges of hard partitions: from an object to each of its clusters, of the cluster's weight.
+    """The edges of hard partitions: from an object to each of its clusters, with the cluster's weight.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class LabelEdges:
     def rows(
         self, table: NDArray[np.float64], some: slice, *, unit: bool = False
     ) -> NDArray[np.float64]:
-        """Return some rows of B table; `unit`: scaled to unit length, rows of zeros stay."""
+        """Return rows of the product of B and `table`; with `unit` scaled to length 1, except rows of zeros."""
         begin, end, _ = some.indices(self.ensemble.n_samples)
         out = np.empty((max(0, end - begin), table.shape[1]))
         weighed = np.ascontiguousarray(table * self.weights[:, None])
@@ -108,7 +108,7 @@ class LabelEdges:
         return self.times(self.weights)
 
     def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Return B' values, (T,); None: of 1."""
+        """Return B' values, (T,); None stands for ones."""
         if values is None:
             return np.asarray(self.weights * self.ensemble.cluster_sizes)
         found = np.empty((len(self.weights), 1))
@@ -181,7 +181,7 @@ class MatrixEdges:
     def rows(
         self, table: NDArray[np.float64], some: slice, *, unit: bool = False
     ) -> NDArray[np.float64]:
-        """Return some rows of B table; `unit`: scaled to unit length, rows of zeros stay."""
+        """Return rows of the product of B and `table`; with `unit` scaled to length 1, except rows of zeros."""
         found = np.asarray(self.B[some] @ np.ascontiguousarray(table))
         return unit_rows(found) if unit else found
 
@@ -194,7 +194,7 @@ class MatrixEdges:
         return np.asarray(self.B.power(2).sum(axis=1), dtype=np.float64).ravel()
 
     def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Return B' values, (T,); None: of 1."""
+        """Return B' values, (T,); None stands for ones."""
         if values is None:
             return np.asarray(self.B.sum(axis=0), dtype=np.float64).ravel()
         return np.asarray(self._across @ values)

@@ -79,7 +79,7 @@ def consistency_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     if table.identical:
         return 1.0
     rows, columns = best_matching(table)
-    # Cells are in row-major order: a matched pair that is no cell shares nothing.
+    # Cells are in row-major order: a matched pair without a cell shares no object.
     key = rows * table.shape[1] + columns
     cells = table.rows * table.shape[1] + table.columns
     place = np.minimum(np.searchsorted(cells, key), cells.size - 1)
@@ -115,12 +115,12 @@ class PairConfusion:
 
     @property
     def precision(self) -> float:
-        """Of the pairs together in `labels_pred`, the share that are rightly so; 1 if none is."""
+        """Share of the pairs together in `labels_pred` that are together in `labels_true`; 1 if there are none."""
         return _ratio(self.both, self.both + self.only_pred, empty=1.0)
 
     @property
     def recall(self) -> float:
-        """Of the pairs together in `labels_true`, the share that were found; 1 if none is."""
+        """Share of the pairs together in `labels_true` that are together in `labels_pred`; 1 if there are none."""
         return _ratio(self.both, self.both + self.only_true, empty=1.0)
 
     @property
@@ -254,7 +254,7 @@ def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def pairwise_precision(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Of the pairs together in `labels_pred`, the share together in `labels_true`.
+    """Share of the pairs together in `labels_pred` that are together in `labels_true`.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def pairwise_precision(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def pairwise_recall(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Of the pairs together in `labels_true`, the share together in `labels_pred`.
+    """Share of the pairs together in `labels_true` that are together in `labels_pred`.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ def mirkin_distance(labels_true: ArrayLike, labels_pred: ArrayLike) -> int:
 
 
 def variation_of_information(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Information, in bits, that is lost and gained between two partitions.
+    """Information, in bits, lost and gained between two partitions (variation of information).
 
     Parameters
     ----------
@@ -408,7 +408,7 @@ def variation_of_information(labels_true: ArrayLike, labels_pred: ArrayLike) -> 
 
 
 def element_centric_similarity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Mean over the objects of how alike their clusters in two partitions are.
+    """Mean over the objects of the similarity of their clusters in two partitions.
 
     For an object whose clusters have a and b objects, m of them in both, it is m / max(a, b): the element-centric
     similarity of two hard partitions, whatever its parameter alpha.

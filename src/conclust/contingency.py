@@ -31,9 +31,9 @@ MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contingency:
-    """How many objects are in cluster k of one partition and in cluster l of the other.
+    """Number of objects in cluster k of one partition and cluster l of the other.
 
-    Only the cells that are not empty are held, so that partitions of very many clusters fit.
+    Only non-empty cells are stored, so that partitions with very many clusters fit in memory.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
     Raises
     ------
     InputError
-        If the two differ in length, are empty, not 1-D, hold values that are no labels, or share no
+        If the two differ in length, are empty, not 1-D, hold invalid labels, or share no
         object.
 
     Examples
@@ -194,7 +194,7 @@ def read_labels(labels: Any, name: str) -> tuple[NDArray[np.int64], tuple[Hashab
         )
     if array.size < 2:
         raise InputError(
-            f"{name!r} must hold the labels of two objects at least. Got {array.size}."
+            f"{name!r} must hold the labels of at least two objects. Got {array.size}."
         )
     try:
         coded = code_labels(array.reshape(-1, 1))

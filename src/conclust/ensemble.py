@@ -69,16 +69,16 @@ class Ensemble(DrawsReader, TablesReader, Derived):
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions)
-        Cluster labels, one partition a column: an array, a list of rows, a pandas or polars
+        Cluster labels, one partition per column: an array, a list of rows, a pandas or polars
         DataFrame, a memory-mapped array. Labels are whole numbers from 0 on, or names (strings,
         categories). A C-ordered array of one byte a label (uint8; int8 where some are missing) is used
         without a copy if its columns number their clusters by first appearance, as conclust's
         generators do: do not change it afterwards. Such an array may be a file larger than the
         memory, ``Ensemble(np.load("labels.npy", mmap_mode="r"))``: it is read in order of the objects,
         once for each pass of the method. Any other input is copied once. An Ensemble is taken as it is,
-        with its own weights where none are given.
+        with its own weights if none are given.
     weights : array-like of shape (n_partitions,), default=None
-        Weight of each partition, 0 or between 1e-30 and 1e30. None: all count alike.
+        Weight of each partition, 0 or between 1e-30 and 1e30. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, as HDBSCAN and DBSCAN write
         it; NaN and None stay missing, -2 and "-2" noise.
@@ -97,7 +97,7 @@ class Ensemble(DrawsReader, TablesReader, Derived):
     weights : ndarray of shape (n_partitions,) or None
         Weight of each partition.
     missing_counts, noise_counts : ndarray of shape (n_partitions,)
-        Number of objects that each partition did not observe, and number that it took for noise.
+        Number of objects that each partition did not observe, and number of its noise objects.
 
     Notes
     -----
@@ -168,10 +168,10 @@ class Ensemble(DrawsReader, TablesReader, Derived):
         Parameters
         ----------
         memberships : iterable of array-like, each of shape (n_samples, n_clusters_u)
-            One matrix a partition: row i holds the probabilities of object i over the clusters,
+            One matrix per partition: row i holds the probabilities of object i over the clusters,
             summing to 1. A row of NaN or of zeros, or one that is masked, is missing.
         weights : array-like of shape (n_partitions,), default=None
-            Weight of each partition, 0 or between 1e-30 and 1e30. None: all count alike.
+            Weight of each partition, 0 or between 1e-30 and 1e30. None: all equal.
 
         Returns
         -------
@@ -218,12 +218,12 @@ class Ensemble(DrawsReader, TablesReader, Derived):
         Returns
         -------
         Ensemble
-            An object a node, a partition a run; clusters are named by their numbers in the run.
+            One object per node and one partition per run; clusters are named by their numbers in the run.
 
         Raises
         ------
         InputError
-            If these are no communities, communities of a run overlap, a node is not among `nodes`, or nodes
+            If the input is not communities, communities of a run overlap, a node is not among `nodes`, or nodes
             without an order are not given.
 
         Examples
@@ -296,7 +296,7 @@ class Ensemble(DrawsReader, TablesReader, Derived):
         Parameters
         ----------
         noise : {"equal", "apart"}, default="equal"
-            Whether objects that are noise in some partition, and have equal rows, are taken together.
+            Whether objects that are noise in some partition, and have equal rows, are combined.
             A noise object is apart from all others, also from other noise: "apart" makes each
             of them a row of its own.
 
@@ -346,7 +346,7 @@ class Ensemble(DrawsReader, TablesReader, Derived):
         Returns
         -------
         Ensemble
-            Clusters that are left without objects are gone; names and weights are kept.
+            Clusters without objects are removed; names and weights are kept.
 
         Raises
         ------
@@ -497,7 +497,7 @@ class Ensemble(DrawsReader, TablesReader, Derived):
         return Ensemble._make(coded, weights, sp.csr_array(sp.hstack(parts)) if parts else None)
 
     def reweighted(self, weights: ArrayLike | None) -> Ensemble:
-        """Return the same partitions with other `weights` (None: all alike)."""
+        """Return the same partitions with other `weights` (None: all equal)."""
         return Ensemble._make(self._coded(), weights, self._soft)
 
     def encode(self, labels: Any, *, missing: Missing = "unobserved") -> tuple[NDArray[Any], int]:
@@ -571,7 +571,7 @@ class Ensemble(DrawsReader, TablesReader, Derived):
         Parameters
         ----------
         path : str or path-like
-            Where to write. An existing file is replaced.
+            Path of the file; an existing one is replaced.
 
         Raises
         ------
@@ -612,7 +612,7 @@ def packed(ensemble: Ensemble) -> tuple[dict[str, NDArray[Any]], Any]:
 
 
 def unpacked(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], names: Any) -> Ensemble:
-    """Return the ensemble that `packed` took apart, doubting each part; `path` for messages."""
+    """Return the ensemble from its `packed` parts, validating each; `path` is for messages."""
     return _made(path, _ensemble_file.unpack(path, arrays, names))
 
 
@@ -625,9 +625,7 @@ def _made(path: str | os.PathLike[str], parts: tuple[CodedLabels, Any, Any]) -> 
 
 def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
     """Return `labels` if they are an Ensemble, else make one, with a hint if they look transposed."""
-    if isinstance(
-        labels, Derived
-    ):  # or labels in blocks, which have all that sums over objects say
+    if isinstance(labels, Derived):  # or labels in blocks, which have all sums over objects
         return cast("Ensemble", labels)
     labels = collected(labels)
     ensemble = Ensemble(labels, missing=missing)

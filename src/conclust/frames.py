@@ -1,4 +1,4 @@
-"""A consensus as columns of a data frame, of the kind that the user has."""
+"""A consensus as columns of a data frame, in the user's library."""
 
 from __future__ import annotations
 

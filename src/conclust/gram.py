@@ -19,7 +19,7 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["GramBlock", "gram_blocks", "is_held", "scaled_gram_norm"]
 
-# Entries up to which B'B is held whole, and that a block of it has at most.
+# Maximum number of entries of B'B in memory, whole or as a block.
 _ENTRIES = 1 << 24
 _BLOCK = 1 << 22
 
@@ -33,7 +33,7 @@ class GramBlock:
     partitions : slice
         Partitions to read.
     rows : slice
-        Their clusters: which rows.
+        Rows of their clusters.
     gram : csr_array of shape (rows, T)
         The rows.
     """
@@ -44,7 +44,7 @@ class GramBlock:
 
 
 def is_held(ensemble: Derived) -> bool:
-    """Say whether ``Ensemble.gram`` is small enough to be made and kept; of labels in blocks it always is."""
+    """Return whether ``Ensemble.gram`` is small enough to be stored; for labels in blocks it always is."""
     return bool(ensemble.gram_entries <= _ENTRIES) or not ensemble.is_held
 
 

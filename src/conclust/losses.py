@@ -82,7 +82,7 @@ class PartitionRows:
     def terms(
         self, others: PartitionRows | None, loss: Loss, n_jobs: int | None = None
     ) -> LossTerms:
-        """Return the sums of each of these with each of the others; of each two of these with None."""
+        """Return the sums of each of these with each of the others; with None, of all pairs of these."""
         second = self if others is None else others
         found = np.zeros((len(self), len(second), 4))
         one, two = self.labels, second.labels
@@ -184,14 +184,14 @@ def expected_loss(
     loss: Loss = "vi",
     split_cost: float = 1.0,
 ) -> float:
-    """Mean loss of a partition over the draws of an ensemble: what a Bayesian estimate makes least.
+    """Mean loss of a partition over the draws of an ensemble, which a Bayesian estimate minimises.
 
     Parameters
     ----------
     ensemble : Ensemble or (n_samples, n_draws) array-like
-        The draws, an object a row; draws in rows: ``Ensemble.from_draws``. Each counts by its weight times the
+        Draws, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight times the
         number of objects that it and `labels` both observed (for "binder": of pairs of them, n^2). A draw
-        says nothing of an object that it did not observe; a noise object is a cluster of its own.
+        is ignored for an object that it did not observe; a noise object is a cluster of its own.
     labels : (n_samples,) array-like of int or str
         The partition; objects missing from it are left out.
     loss : {"vi", "binder", "omari", "nvi", "id", "nid"}, default="vi"
@@ -245,7 +245,7 @@ def expected_loss(
 
 
 def check_loss(loss: Any, split_cost: Any, owner: str) -> None:
-    """Refuse an unknown loss, and a cost of splitting that it does not have."""
+    """Refuse an unknown loss, and a split cost with a loss that has none."""
     check_option(loss, "loss", owner, Loss)
     check_real(split_cost, "split_cost", owner, low=0.0, high=2.0, closed="neither")
     if split_cost != 1.0 and loss not in ("vi", "binder"):

@@ -1,4 +1,4 @@
-"""Which cluster of one partition corresponds to which of another: the assignment problem."""
+"""Correspondence of the clusters of two partitions: the assignment problem."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def best_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def assign(benefit: ArrayLike) -> NDArray[np.int64]:
-    """Give every row a column of its own so that the sum of benefits is largest.
+    """Assign a different column to every row so that the sum of benefits is maximal.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def assign(benefit: ArrayLike) -> NDArray[np.int64]:
 
 
 def _largest_sum(benefit: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    from scipy.optimize import linear_sum_assignment  # imported where clusters are matched only
+    from scipy.optimize import linear_sum_assignment  # imported only when clusters are matched
 
     rows, columns = linear_sum_assignment(benefit, maximize=True)
     return rows.astype(np.int64), columns.astype(np.int64)
@@ -136,11 +136,11 @@ def _worth_matching(
 
 
 def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
-    """Find which label of a reference partition each label of another corresponds to.
+    """Find the label of a reference partition that corresponds to each label of another.
 
     The correspondence is one to one and gives the most objects the name that they have in the
     reference (the assignment problem on the contingency table). Every name of the reference is
-    given away, if need be to a cluster that shares no object with it. Where `labels` has more
+    assigned, if necessary to a cluster that shares no object with it. Where `labels` has more
     clusters than `reference`, the clusters left over get new names: the integers after the largest
     of the reference, or ``"new 1"``, ``"new 2"``, ... where its names are not integers.
 
@@ -149,8 +149,8 @@ def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     reference : (n_samples,) array-like
         The partition that gives the names.
     labels : (n_samples,) array-like
-        The partition to be renamed. Objects missing (-1, NaN, None) from either count for
-        nothing; noise (-2) has no name and is in no correspondence.
+        Partition to be renamed. Objects missing (-1, NaN, None) from either are ignored; noise (-2) has no name and
+        no correspondence.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def labels_like(
 ) -> NDArray[np.int64]:
     """Give clusters the numbers that they had before; new clusters get new numbers.
 
-    For a clustering that is made again and again, of objects that come and go. A cluster keeps the number of
+    For a clustering that is repeated while objects come and go. A cluster keeps the number of
     the previous cluster with which it shares most, one to one (the assignment problem); they must share at least
     half of the smaller of the two. All others are new: a number whose cluster is gone is not used again.
 
@@ -310,7 +310,7 @@ def labels_like(
 def _numbers_before(
     previous: ArrayLike, labels: ArrayLike, ids: ArrayLike | None, previous_ids: ArrayLike | None
 ) -> NDArray[np.int64]:
-    """Return the number that each object of now had before; -1 for one that had none."""
+    """Return the previous number of each current object; -1 if it had none."""
     codes, names = read_labels(previous, "previous")
     if not all(isinstance(name, int) for name in names):
         raise InputError(
@@ -347,7 +347,7 @@ def _identifiers(ids: Any, name: str, n: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class ClusterNames:
-    """Names of clusters after classes, and how far they are deserved.
+    """Names of clusters after classes, with the shares that justify them.
 
     Attributes
     ----------
@@ -372,8 +372,8 @@ class ClusterNames:
 def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
     """Name clusters after the classes that have the largest share in them.
 
-    A consensus has new labels, which no partition had. This gives them names that say something: of an
-    annotation, of known classes, of one of the partitions. :func:`match` gives each name away once, so that
+    A consensus has new labels. This gives them meaningful names: those of an annotation, of known classes, or of
+    one of the partitions. :func:`match` gives each name away once, so that
     some clusters have names of classes that they hardly hold; here clusters of the same class are numbered.
 
     Parameters

@@ -1,6 +1,6 @@
 """Measures of agreement between partitions, memberships and the members of an ensemble.
 
-The public door to ``comparison``, ``agreement``, ``contingency``, ``matching`` and ``membership``. Measures of
+The public interface of ``comparison``, ``agreement``, ``contingency``, ``matching`` and ``membership``. Measures of
 scikit-learn go by its names too: ``adjusted_rand_score`` is ``adjusted_rand_index``, ``rand_score``
 is ``rand_index``, and ``normalized_mutual_info_score`` has scikit-learn's default. Here objects that are
 missing from a partition (-1, NaN, None) are left out, where scikit-learn takes -1 for a cluster.

@@ -1,4 +1,4 @@
-"""The projection on the probability simplex: the one place of the project that does it."""
+"""The projection onto the probability simplex, implemented only here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["project_simplex"]
 
 
 def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Project rows on the probability simplex.
+    """Project rows onto the probability simplex.
 
     Each row v becomes max(v - theta, 0), with the theta that makes its sum 1: the point of the
     simplex that is nearest to v.

@@ -46,15 +46,15 @@ __all__ = [
 _WHOLE = 1_500
 # The same for sparse matrices.
 _SMALL = 200
-# Matrices up to this size are solved whole where Lanczos does not converge: 72 MB.
+# Maximum size of matrices solved whole if Lanczos does not converge: 72 MB.
 _WHOLE_AT_LAST = 3_000
-# Clusters up to which S'S is made for it.
+# Maximum number of clusters for which S'S is made for it.
 _HELD = 4_096
 # Directions with a smaller singular value are rounding errors.
 _RANK = 1e-6
 # A second eigenvalue above this may be 1: the graph may fall into components.
 _ONE = 1.0 - 1e-5
-# Numbers with these digits in common are equal but for rounding.
+# Relative difference below which numbers are equal up to rounding.
 _DIGITS = 9
 # Blocks of vectors that are multiplied with products, at most, and the error that ends them.
 _BLOCKS = 8
@@ -82,7 +82,7 @@ class BipartiteSpectrum:
 
 @dataclass(frozen=True)
 class ClusterSide:
-    """What the transfer cut finds before objects are embedded, which can be done in blocks.
+    """Result of the transfer cut before objects are embedded, which can be done in blocks.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ def transfer_cut_of_products(
     k: int,
     components: Callable[[], NDArray[np.int64]],
 ) -> ClusterSide:
-    """Find the same from what the objects add up to, where they are read in blocks.
+    """Find the same from sums over the objects, which are read in blocks.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def spectrum_of_products(
 
     Products of several columns at once are cheaper than one after the other: a block of vectors is
     multiplied with S'S again and again, and the triplets are the best of all that was spanned (block
-    Lanczos with full orthogonalisation), until their residuals are below 1e-2: enough to part objects by.
+    Lanczos with full orthogonalisation), until their residuals are below 1e-2, which is enough to divide objects.
 
     Parameters
     ----------

@@ -445,7 +445,7 @@ def fail_with(error):
     [
         (KeyboardInterrupt(), 130, "interrupted; nothing was written."),
         (RuntimeError("oops"), 70, "internal error: RuntimeError: oops"),
-        (MemoryError(), 1, "the memory of this machine does not suffice"),
+        (MemoryError(), 1, "this machine has not enough memory"),
         (OSError(28, "No space left on device", "x"), 1, "x: No space left on device."),
         (ParameterError("A sentence."), 1, "A sentence."),
         (BrokenPipeError(), 0, ""),

@@ -103,7 +103,7 @@ def test_a_second_column_of_names_is_left_out(tmp_path):
     read = read_ensemble(write(tmp_path / "a.csv", rows, ["r1", "id", "name", "r2"]), AUTO)
     assert read.ids == [f"u{i}" for i in range(12)]
     assert read.names == ("r1", "r2")
-    assert "its column 'name', which has another value in every row, left out" in read.notes
+    assert "its column 'name', which has a different value in every row, left out" in read.notes
 
 
 def test_repeated_names_are_no_names(tmp_path):
@@ -269,7 +269,7 @@ def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
     assert run("cluster", path, *more, "--partitions", "30", "--out", out) == 0
     said = capsys.readouterr()
     assert "240 objects, 2 columns, 1 column of categories" in said.err
-    assert "its column 'name', which has another value in every row, left out" in said.err
+    assert "its column 'name', which has a different value in every row, left out" in said.err
     assert "Each column of categories counts for 15 clusterings" in said.err
     assert "2 empty cells filled by the median of the column" in said.err.lower()
     ensemble = Ensemble.load(out / "ensemble.npz")
@@ -305,7 +305,7 @@ def test_numbers_as_categories(tmp_path):
     found = read_points(path, Reading(categories=("plan",)))
     assert found.names == ("x", "zip")
     assert found.categories[:3, 0].tolist() == ["1", "2", "3"]
-    refused(lambda: read_points(path, Reading(categories=("zip",))), "these are no categories")
+    refused(lambda: read_points(path, Reading(categories=("zip",))), "these are not categories")
     refused(
         lambda: read_points(path, Reading(categories=("x", "plan", "zip"))), "use: conclust combine"
     )

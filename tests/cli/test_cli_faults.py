@@ -132,7 +132,7 @@ def test_parquet_that_is_none_in_blocks(tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     path = tmp_path / "x.parquet"
     path.write_bytes(b"PAR1xxxxxxxxxxxxPAR0")
-    with pytest.raises(FileFormatError, match="is damaged, or not of its format"):
+    with pytest.raises(FileFormatError, match="is damaged, or does not have the format"):
         LabelStore(path)
     words = ["-k", "2", "--method", "qmi", "--blocks", "--out", str(tmp_path / "o")]
     assert main(["combine", str(path), *words]) == 1
@@ -149,7 +149,7 @@ def test_a_damaged_page_of_parquet_in_blocks(tmp_path):
     content = bytearray(path.read_bytes())
     content[40:80] = bytes(40)
     path.write_bytes(content)
-    with pytest.raises(FileFormatError, match="is damaged, or not of its format"):
+    with pytest.raises(FileFormatError, match="is damaged, or does not have the format"):
         LabelStore(path).facts  # noqa: B018
 
 

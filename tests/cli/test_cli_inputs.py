@@ -94,7 +94,7 @@ FORM = {
     "quote left open": ('a,b\n1,2\n"3,4\n', "within a quoted field that begins in line 3"),
     "quote in the middle": ('a,b\n"1"x,2\n', "misplaced quotation mark in line 2"),
     "counting header": ("0,1,2\n5,6,7\n", "counts 0, 1, 2"),
-    "empty line in one column": ("a\n1\n\n3\n", "has nothing in line 3"),
+    "empty line in one column": ("a\n1\n\n3\n", "is empty in line 3"),
 }
 
 

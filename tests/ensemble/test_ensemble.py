@@ -460,7 +460,7 @@ def broken(tmp_path, **changes):
                 "soft_columns": np.array([0, 1, 3]),
                 "soft_values": np.array([1.0, 1.0, 1.0]),
             },
-            "no probabilities",
+            "not probabilities",
         ),
     ],
 )

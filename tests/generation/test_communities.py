@@ -255,7 +255,7 @@ def test_density_members_beside_a_graph_of_the_users():
     bigger = sp.block_diag([graph, np.ones((3, 3)) - np.eye(3)]).tocsr()
     labels = generator.fit_transform(twice, graph=bigger)
     assert np.array_equal(generator.transform(twice), labels)
-    with pytest.raises(InputError, match="know only the X given to fit"):
+    with pytest.raises(InputError, match="can label only the X given to fit"):
         generator.transform(points)
 
 

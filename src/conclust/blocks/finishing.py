@@ -61,9 +61,9 @@ class Numbered:
     n_clusters : int
         Number of clusters that contain an object.
     columns : ndarray of int64
-        The rule's columns (or labels) in the order in which they are numbered now.
+        Columns (or labels) of the rule, in the order of the new numbers.
     membership : BlockedArray or None
-        If the rule gives one.
+        Memberships, if the rule gives them.
     """
 
     labels: BlockedArray
@@ -125,7 +125,7 @@ def numbered_membership(
 
 
 def rows_of(labels: LabelBlocks, answer: Answer, width: int) -> BlockedArray:
-    """Return the memberships that a rule gives, as they are, of `width` columns.
+    """Return the memberships of a rule unchanged, with `width` columns.
 
     Rows of objects that no partition observed are uniform.
     """
@@ -167,16 +167,16 @@ def _first_labels(
 
 @dataclass(frozen=True)
 class _Told:
-    """What a block tells of its memberships.
+    """Facts about the memberships of a block.
 
     Attributes
     ----------
     block : int
         Number of the block.
     alike : ndarray of bool of shape (n_sets, K)
-        Sets of columns that are the most probable ones of some object.
+        Sets of columns that are tied as the most probable ones of some object.
     first : ndarray of int64 of shape (n_sets,)
-        The first object of each; -1 where there is none.
+        First object of each set; -1 if there is none.
     most : ndarray of shape (K,)
         The largest probability of each column.
     mass : ndarray of shape (K,)
@@ -251,14 +251,14 @@ def _through(
 def _rows(
     labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64], held: set[int]
 ) -> NDArray[np.float64]:
-    """Return the memberships of a block, of the columns kept; those that lose any sum to 1 again.
+    """Return the memberships of a block in the columns kept; rows that lose mass are scaled to sum to 1.
 
-    `held`: blocks of which somebody observed objects.
+    `held`: blocks with observed objects.
     """
     own = None if answer.kept is None else answer.kept.get(block, answer.step)
     if answer.kept is not None and own is None and block in held:
         raise FileNotFoundError(
-            f"The memberships of block {block} lay in the folder of the checkpoint, and are gone."
+            f"The memberships of block {block} were in the folder of the checkpoint and no longer exist."
         )
     shared = (answer.rule, answer.shared, order)
     job = Job(labels.source, labels.facts, block, _kept_columns, shared, own)

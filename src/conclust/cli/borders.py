@@ -28,11 +28,11 @@ def tested_borders(
     arguments : Namespace
         The command line.
     talk : Talk
-        For progress.
+        Terminal, for progress.
     X : array-like of shape (n_samples, n_features)
         The points that were clustered, as they were read.
     clusters : fitted ConsensusClustering or array-like of shape (n_samples,)
-        The estimator that found the clusters; of a model the splits of its tree are tested too. Or labels.
+        Estimator that found the clusters (the splits of its tree are then tested too), or labels.
     level : float
         Level at which a border holds.
 
@@ -67,7 +67,7 @@ def write_borders(folder: OutputFolder, borders: Borders | None) -> None:
 
 
 def border_lines(borders: Borders | None, *, more_than_gaussian: bool = False) -> list[str]:
-    """Return what the command says of the borders: a headline, and what is left."""
+    """Return the lines printed about the borders: a headline, and details."""
     if borders is None:
         return []
     told = borders.headline(more_than_gaussian=more_than_gaussian)

@@ -1,4 +1,4 @@
-"""Which column of a table is what: names of the objects, known classes, categories, data."""
+"""Roles of the columns of a table: names of the objects, known classes, categories, data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conclust.exceptions import InputError
 __all__ = ["OBJECT", "Roles", "names_objects", "roles_of"]
 
 OBJECT = "object"
-"""The column of names in the files that conclust writes, where the input calls it nothing."""
+"""Title of the column of names in result files if the input has none."""
 
 _OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes beside it
 _NAMING = {
@@ -22,7 +22,7 @@ _NAMING = {
 }
 # For columns of numbers, only unmistakable words: a 'code' or a 'sample' may be measured.
 _NUMBERING = {"id", "ids", "identifier", "object", "row", "rowid", "index", "idx", "key"}
-_FEW = 10  # objects below which columns of labels may all differ by chance
+_FEW = 10  # number of objects below which all labels of a column may differ by chance
 _NEARLY = 0.9  # share of different values from which labels are names
 
 
@@ -54,13 +54,12 @@ class Roles:
 
 
 def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
-    """Tell the kind of each column, by the user's options, by names and by content.
+    """Determine the role of each column by the user's options, by names and by content.
 
     Raises
     ------
     InputError
-        A column is not there, has two roles, or holds text where points are numbers; nothing is
-        left.
+        A column does not exist, has two roles, or holds text although points are numbers; or no column is left.
     """
     roles = _said(table, how)
     if roles.ids is None and not table.names[0] and roles.classes != 0:
@@ -119,7 +118,7 @@ def _said(table: Table, how: Reading) -> Roles:
 
 
 def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> None:
-    """Take a column as names of the objects only if it can be nothing else."""
+    """Use a column as names of the objects only if nothing else is possible."""
     left = {roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
     left |= {table.column(name, "--drop") for name in how.drop}
     guesses = [
@@ -137,12 +136,12 @@ def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> No
             roles.ids, roles.id_texts = j, text
             roles.notes.append(f"its {spoken} read as names of the objects")
         elif j in roles.data:
-            roles.notes.append(f"its {spoken}, which has another value in every row, left out")
+            roles.notes.append(f"its {spoken}, which has a different value in every row, left out")
         roles.data = [k for k in roles.data if k != j]
 
 
 def _may_name(table: Table, j: int, *, labels: bool, head: Sequence[str]) -> bool:
-    """Tell whether a column may name the objects: another value in every row, where names stand."""
+    """Return whether a column may name the objects: a different value in every row, in a place for names."""
     if len(set(head)) < len(head) or any(map(is_missing, head)):
         return False
     word = _last_word(table.names[j]) if table.named else ""
@@ -179,7 +178,7 @@ def _argument(name: str) -> str:
 
 
 def names_objects(n_values: int, n_seen: int) -> bool:
-    """Tell whether labels are rather names: nearly every object has one of its own."""
+    """Return whether labels look like names: nearly every object has a different one."""
     return n_seen >= _FEW and n_values >= _NEARLY * n_seen
 
 

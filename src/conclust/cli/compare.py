@@ -1,4 +1,4 @@
-"""``conclust compare``: how alike two clusterings of the same objects are."""
+"""``conclust compare``: similarity of two clusterings of the same objects."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read(arguments: argparse.Namespace) -> tuple[Labelling, Labelling, bool]:
-    """Read both files, and tell whether their objects are to be matched by name."""
+    """Read both files; return whether their objects are matched by name."""
     how = reading(arguments)
     wanted = () if arguments.column is None else (arguments.column,)
-    # Beside a table of the user's, a result of ours has its own name for the labels.
+    # Beside a user's table, a result of conclust has its own name for the labels.
     second: tuple[str, ...] = (*wanted, "label") if wanted else ()
     if arguments.second_column is not None:
         second = (arguments.second_column,)

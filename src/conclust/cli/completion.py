@@ -23,7 +23,7 @@ def script(shell: str, parser: argparse.ArgumentParser, methods: Sequence[str]) 
     parser : ArgumentParser
         The whole grammar.
     methods : sequence of str
-        Names that stand where a method is asked for.
+        Names offered as methods.
     """
     write: dict[str, Callable[..., Iterable[str]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
     lines = write[shell](commands_of(parser), options_of(parser), methods)
@@ -96,7 +96,7 @@ def _bash(
 
 
 def _bash_offer(options: Sequence[Option], methods: Sequence[str]) -> str:
-    """Return what is offered for a value: a file may also be a folder."""
+    """Return the completions offered for a value: a file may also be a folder."""
     kinds = {option.takes for option in options}
     if kinds & {"file", "folder"}:
         return f"kind={'file' if 'file' in kinds else 'folder'}"
@@ -218,10 +218,10 @@ def _fish_values(option: Option, methods: Sequence[str]) -> str:
 
 
 def _short(text: str) -> str:
-    """Return what a menu shows of a help text: the first clause, without the default."""
+    """Return the part of a help text that menus show: the first clause, without the default."""
     return re.split(r"[;:(]|\. | \[", text, maxsplit=1)[0].strip()
 
 
 def _quoted(text: str) -> str:
-    """Return a text in single quotes, as all three shells read it."""
+    """Return a text in single quotes, in a form that all three shells read."""
     return "'" + text.replace("'", "'\\''") + "'"

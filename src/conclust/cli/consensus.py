@@ -210,7 +210,7 @@ def source_of(path: Path, points: Points, filled: Filled) -> Source:
 def _partitions(
     arguments: argparse.Namespace, points: Points, filled: Filled
 ) -> NDArray[Any] | Ensemble | None:
-    """Return the columns of categories of the objects that are clustered, with their weight if it was given."""
+    """Return the columns of categories of the objects being clustered, with their weight if it was given."""
     if points.categories is None:
         return None
     categories: NDArray[Any] = points.categories[filled.complete]
@@ -237,7 +237,7 @@ def _spread_ensemble(pipeline: ConsensusClustering, points: Points, filled: Fill
 
 @contextmanager
 def _combining(talk: Talk, choice: Choice, ensemble: Ensemble, n_categories: int) -> Iterator[None]:
-    """Say what is combined, and now and then that it goes on."""
+    """Print what is combined, and progress from time to time."""
     name = choice.method.estimator
     talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
     talk.detail(f"  time of {name}: {choice.method.cost}")
@@ -296,14 +296,14 @@ def run_combine(arguments: argparse.Namespace) -> None:
 def folder_of(
     arguments: argparse.Namespace, **names: Any
 ) -> AbstractContextManager[OutputFolder | None]:
-    """Return the folder of ``--out``; None where only the labels go out: see `send`.
+    """Return the folder of ``--out``; None if only the labels are written: see `send`.
 
     Raises
     ------
     OutputExistsError
-        The file that the labels would go to is there, and ``--force`` was not given.
+        The output file exists, and ``--force`` was not given.
     InputError
-        There is no folder for it.
+        Its folder does not exist.
     """
     path = arguments.out
     if path == STREAM:
@@ -343,7 +343,7 @@ def _finish(
     talk, clock : Talk and Clock
         For progress and timings.
     folder : OutputFolder or None
-        Where files go; None: nowhere.
+        Folder for the files; None: no files are written.
     choice : Choice
         The method and its parameters.
     work : _Work
@@ -361,7 +361,7 @@ def _finish(
             clock.lap("borders")
     own = ensemble if clustered is None else clustered.pipeline.ensemble_
     labels = spread(model.labels_, complete, MISSING)
-    # Objects in no clustering belong to no cluster more than to another.
+    # Objects without a clustering belong to all clusters equally.
     sure_of = np.nan_to_num(confidences(model, own), nan=1.0 / model.n_clusters_)
     confidence = spread(sure_of, complete, 1.0 / model.n_clusters_)
     sure = usual_chance(model, own)
@@ -468,17 +468,17 @@ def _summary(
     choice : Choice
         The method and its parameters.
     model : estimator
-        It, fitted.
+        The fitted estimator.
     labels : ndarray of shape (n_samples,)
         The clusters.
     ensemble : Ensemble
         The partitions.
     sure : ChanceConfidence or None
-        Confidence beside chance, of methods with memberships.
+        Confidence beside chance, for methods with memberships.
     scores : dict or None
         Agreement with known classes, if they were given.
     n_categories : int
-        Columns of categories among the partitions.
+        Number of partitions that are columns of categories.
     """
     sizes = sizes_of(labels, model.n_clusters_)
     next_best = getattr(model, "alternatives_", ())
@@ -497,7 +497,7 @@ def _summary(
     reason = getattr(model, "reason_", "")
     if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
         # Five figures of the partitions: with -v only.
-        if arguments.verbose or model.number_by_ == "points" or not next_best:
+        if arguments.verbose or model.number_by_ == "points" or model.n_clusters_ == 1:
             lines.append(reason)
         if model.n_clusters is None and model.n_clusters_ == 1:
             lines.append("To force more clusters, give their number with -k.")

@@ -1,4 +1,4 @@
-"""CSV files of points or labels: read strictly, with the line and the column in every complaint.
+"""CSV files of points or labels: read strictly, with line and column in every error.
 
 Comma, semicolon or tab; UTF-8 with or without a byte order mark; quoted fields. What is damaged,
 ragged or ambiguous is refused, never guessed at: a row lost or shifted would not be noticed later.
@@ -55,9 +55,9 @@ class CsvRows:
     labels : bool
         Whether the columns are labels (where text is data) rather than numbers.
     delimiter : {",", ";", "\t"}, default=None
-        None looks at the first lines.
+        None: detected from the first lines.
     header : bool, default=None
-        Whether the first line holds the names of the columns; None looks at it.
+        Whether the first line holds the names of the columns. None: detected.
     decimal : {"point", "comma"}, default="point"
         Decimal separator.
 
@@ -93,7 +93,7 @@ class CsvRows:
         self._file.close()
 
     def rewind(self) -> None:
-        """Begin again at the first row."""
+        """Restart at the first row."""
         self._file.close()
         self._open(self.delimiter, self.has_header)
 
@@ -180,7 +180,7 @@ class CsvRows:
         return True
 
     def place(self, row: int, column: int) -> str:
-        """Say where a cell is: line and column."""
+        """Return the position of a cell: line and column."""
         name = f" ({self.names[column]!r})" if self.has_header else ""
         return f"line {self.lines[row]}, column {column + 1}{name}"
 
@@ -233,9 +233,7 @@ class CsvRows:
                     f"{width} (separated by {_spell(self.delimiter)})"
                 )
             if empty_at and width == 1:
-                self._refuse(
-                    f"has nothing in line {empty_at}. Write NA for a label that is missing"
-                )
+                self._refuse(f"is empty in line {empty_at}. Write NA for a missing label")
             self.lines.append(reader.line_num)
             yield row
 
@@ -254,7 +252,7 @@ class CsvRows:
         self._refuse(f"has a misplaced quotation mark in line {line} ({error})")
 
     def _is_header(self, first: list[str]) -> bool:
-        """Decide by the first rows; raise where they do not tell."""
+        """Decide by the first rows; raise if they do not settle it."""
         columns = list(zip(*self._first, strict=True))
         if not columns:
             return not any(map(self.is_number, first))
@@ -314,7 +312,7 @@ def read_number_columns(
     Raises
     ------
     InputError
-        A cell is empty or no finite number: says line, column and what was found.
+        A cell is empty or not a finite number: the message has line, column and content.
     """
     if not texts:
         table = rows.table(float)
@@ -360,7 +358,7 @@ def _numbers(
 
 
 def read_text_columns(rows: CsvRows, columns: Sequence[int]) -> list[list[str]]:
-    """Read the text of `columns`, blanks around it left out."""
+    """Read the text of `columns`, without surrounding blanks."""
     kept: list[list[str]] = [[] for _ in columns]
     for _, chunk in rows.chunks():
         for text, j in zip(kept, columns, strict=True):
@@ -398,7 +396,7 @@ def read_label_columns(
                 table[table == -1] = -2
             return table[:, list(columns)] if len(columns) < table.shape[1] else table, []
         rows.rewind()
-    # Each distinct spelling gets a number on sight: one dictionary look-up a cell.
+    # Each distinct spelling gets a number when first seen: one dictionary look-up per cell.
     spellings: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in columns]
     blocks = []
     kept: list[list[str]] = [[] for _ in texts]
@@ -501,7 +499,7 @@ def _refuse_number(
 
 
 def is_missing(text: str) -> bool:
-    """Tell whether a cell says that there is nothing: empty, NA, NaN, None, null."""
+    """Return whether a cell marks a missing value: empty, NA, NaN, None, null."""
     return text.strip().lower() in _MISSING
 
 
@@ -527,9 +525,9 @@ def _is_number(text: str) -> bool:
 
 
 def _sniff(sample: list[str], signs: str) -> str:
-    """Return the delimiter that cuts all lines into equally many fields.
+    """Return the delimiter that splits all lines into the same number of fields.
 
-    Tab before semicolon before comma: a comma may be a decimal sign, and a tab is nothing else.
+    Tab before semicolon before comma: a comma may be a decimal sign, while a tab is always a delimiter.
     """
     lines = [line for line in sample if line.strip()]
     if len(sample) == _SNIFFED_LINES:

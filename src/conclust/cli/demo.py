@@ -1,7 +1,7 @@
-"""``conclust demo``: consensus clustering of known real data, in a minute.
+"""``conclust demo``: consensus clustering of real data with known classes, in a minute.
 
-The known classes are read in `_score`, and beside the pictures. What the methods are told is the
-number of classes, and in one table not even that.
+The known classes are read in `_score`, and beside the pictures. The methods receive the number of classes, and in
+one table not even that.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ _COLUMNS = {
     },
 }
 _NEGLIGIBLE = 0.01  # share of the mass below which a cluster is not counted
-_EVEN = 0.01  # accuracies that near are called even
-_FAILS = 0.1  # PCC is said to fail where its accuracy is so much below
+_EVEN = 0.01  # accuracies this close count as equal
+_FAILS = 0.1  # PCC is reported to fail if its accuracy is lower by this much
 
 _BEGIN = """\
 Consensus clustering: cluster the same objects many times, then combine the clusterings into one."""
@@ -91,22 +91,22 @@ k-means and spectral clustering, each with several numbers of clusters. These go
 of known classes up to five times it (20 at least). Columns are scaled to [0, 1] first (min-max)."""
 
 _READ = """\
-How to read this. A row is a data set, with its number of known classes. The methods are told that \
-number, never the classes themselves: these serve for scoring only.
+How to read this. A row is a data set, with its number of known classes. The methods receive that \
+number, never the classes themselves, which are used for scoring only.
   acc  accuracy: share of the objects in the cluster matched to their class; 1 is perfect.
-  ARI  adjusted Rand index: agreement over pairs; 0 is what chance gives, 1 is perfect.
-  k-means  one clustering, told the number of classes: the best of 10 starts.
-  members  the average over the clusterings that are combined, of whatever number of clusters.
+  ARI  adjusted Rand index: agreement over pairs; 0 is expected by chance, 1 is perfect.
+  k-means  one clustering, given the number of classes: the best of 10 starts.
+  members  the average over the clusterings that are combined, with any number of clusters.
   EAC  evidence accumulation: a tree over how often two objects were put together, by average or \
 Ward linkage.
   PCC  probabilistic consensus: each object gets a probability of each cluster.
   weighted  PCC, each clustering weighed by how certain the others are of its clusters.
-  Auto  AutoConsensus, which asks for no choice of method."""
+  Auto  AutoConsensus, which chooses the method by itself."""
 
 _FOUND = """\
-How many clusters? AutoConsensus, told nothing, finds "Auto" of them, with accuracy "acc". PCC takes \
-a number as its bound: allowed twice the number of classes it uses "PCC" clusters (by least squares; \
-counted are clusters with more than 1 % of all probability). Clusters need not be the known classes."""
+How many clusters? AutoConsensus, without a number, finds "Auto" of them, with accuracy "acc". PCC takes \
+a number as its maximum: with twice the number of classes it uses "PCC" clusters (by least squares; \
+clusters with more than 1 % of all probability are counted). Clusters need not be the known classes."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _checked(name: str, data: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What is pictured of a data set: its k-means ensemble and two consensuses of it."""
+    """The models that are drawn for a data set: its k-means ensemble and two consensuses of it."""
 
     name: str
     ensemble: Ensemble
@@ -274,7 +274,7 @@ def _numbers_of_clusters(kind: str, k: int, n_samples: int) -> list[int]:
 def _models(
     arguments: argparse.Namespace, k: int
 ) -> dict[str, tuple[int | None, Callable[[Ensemble], Any]]]:
-    """Return, for each method, the number of clusters that it is told and its fit."""
+    """Return, for each method, the number of clusters that it receives, and its fit."""
     running: dict[str, Any] = {"random_state": arguments.seed, "n_jobs": jobs(arguments)}
 
     def weighted(ensemble: Ensemble) -> Any:
@@ -417,7 +417,7 @@ def _mean(rows: list[_Row], method: str) -> _Row:
 
 
 def _gain(rows: list[_Row]) -> str:
-    """Say in one sentence what the consensus of the k-means clusterings is worth."""
+    """Return one sentence on what the consensus of the k-means clusterings gains."""
     ours = _accuracies(rows, "kmeans", "AutoConsensus")
     alone, members = _accuracies(rows, "none", _ALONE), _accuracies(rows, "kmeans", _MEMBERS)
     apart = np.array([ours[name] - alone[name] for name in ours])
@@ -428,12 +428,12 @@ def _gain(rows: list[_Row]) -> str:
         f"{mean[1]:.2f}, the clusterings that it combines {mean[2]:.2f}; it is better than k-means on "
         f"{better} of {len(apart)} data sets, within {_EVEN:g} of it on {len(apart) - better - worse} "
         f"and worse on {worse}. And it gives what one k-means does not: how often each pair was put "
-        "together, a number of clusters, and who lies between two."
+        "together, a number of clusters, and which objects lie between two."
     )
 
 
 def _failures(rows: list[_Row]) -> list[str]:
-    """Say where PCC of the mixed clusterings fails, and what to do then."""
+    """Return a text on where PCC of the mixed clusterings fails, and what to do then."""
     plain, weighted, auto = (
         _accuracies(rows, "mixed", method) for method in ("PCC", _WEIGHTED, "AutoConsensus")
     )
@@ -446,7 +446,7 @@ def _failures(rows: list[_Row]) -> list[str]:
         _wrap(
             f"Where PCC fails: {name}, mixed algorithms, accuracy {plain[name]:.2f}. Single and centroid "
             "linkage put nearly all objects into one cluster there, and PCC counts each clustering "
-            "alike. What to do: weigh the clusterings by how certain the others are of their clusters "
+            "equally. What to do: weight the clusterings by how certain the others are of their clusters "
             f"(accuracy {weighted[name]:.2f}), or leave the choice to AutoConsensus ({auto[name]:.2f})."
         )
         + "\n\n    weights = conclust.weighting.certainty_weights(labels)\n"

@@ -30,7 +30,7 @@ def read_draws(
     burn: int = 0,
     thin: int = 1,
 ) -> Labels:
-    """Read a file with a draw a row; an array may have chains before it.
+    """Read a file with one draw per row; an array may have a leading axis of chains.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def read_draws(
     OSError
         A file is missing or cannot be read.
     FileFormatError, InputError
-        Its form or its content is not what draws are.
+        Its shape or content is not valid for draws.
     """
     ids: list[str] | None = None
     notes: tuple[str, ...] = ()

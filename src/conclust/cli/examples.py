@@ -1,4 +1,4 @@
-"""The examples at the end of each command's help: what one wants, and the line."""
+"""The examples at the end of each command's help: a purpose, and the command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["EXAMPLES", "told"]
 
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "demo": (
-        ("all data sets that are here", "conclust demo"),
+        ("all available data sets", "conclust demo"),
         ("the irises alone", "conclust demo --data iris --out iris-demo"),
     ),
     "cluster": (
@@ -16,12 +16,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "conclust cluster points.csv --method eac -k 3 --out three",
         ),
         (
-            "a packed table of decimal commas with empty cells; labels only",
+            "a compressed table with decimal commas and empty cells; labels only",
             "conclust cluster points.csv.gz --decimal comma --impute median --out clusters.csv",
         ),
     ),
     "combine": (
-        ("your own clusterings, a column each", "conclust combine labels.csv"),
+        ("your own clusterings, one per column", "conclust combine labels.csv"),
         (
             "another method, with a parameter of it",
             "conclust combine labels.csv --method pcc -k 5 --set divergence=l2 --out five",

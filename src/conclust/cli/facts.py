@@ -1,4 +1,4 @@
-"""What ``conclust --version`` tells of this installation."""
+"""The output of ``conclust --version``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["lines"]
 
 
 def lines() -> list[str]:
-    """Return the version, and what speed and figures may depend on, a line each."""
+    """Return the version, and what speed and results may depend on, one line each."""
     fastest, *others = bitslice_forms()
     packages = ("numpy", "scipy", "scikit-learn")
     threads = thread_count(None)

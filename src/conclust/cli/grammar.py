@@ -1,4 +1,4 @@
-"""The command line as plain data, read from the parser: what completions and the manual page tell."""
+"""The command line as plain data, read from the parser, for completions and the manual page."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Option:
     takes : {"nothing", "file", "folder", "method", "words", "text"}
         Kind of its values.
     words : tuple of str
-        All of them, if there is a list.
+        Allowed values, if they are a fixed list.
     values : int
-        Number of its values.
+        Number of values.
     again : bool
         Whether it may be given more than once.
     help : str

@@ -100,7 +100,7 @@ def read_points(path: Path, how: Reading) -> Points:
     OSError
         The file is missing or cannot be read.
     FileFormatError, InputError
-        Its form or its content is not what points are.
+        Its shape or content is not valid for points.
     """
     points = _read_points(path, how)
     if len(points.X) < 2:
@@ -149,7 +149,7 @@ def _check_categories(table: Table, j: int, texts: list[str]) -> None:
     if names_objects(len(set(there)), len(there)):
         raise InputError(
             f"{table.name}: the column {table.names[j]!r} has {len(set(there)):,} different values for "
-            f"{len(there):,} objects: these are no categories. Give it as --id-column, or --drop it."
+            f"{len(there):,} objects: these are not categories. Give it as --id-column, or --drop it."
         )
 
 
@@ -188,7 +188,7 @@ def read_ensemble(
     OSError
         A file is missing or cannot be read.
     FileFormatError, InputError
-        Its form or its content is not what labels are.
+        Its shape or content is not valid for labels.
     """
     with opened(path) as source:
         saved = _saved_ensemble(source)
@@ -235,7 +235,7 @@ def labels_of(
 
 
 def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
-    """Refuse columns that name the objects: as clusterings they would cost most and say nothing."""
+    """Refuse columns that name the objects: as clusterings they would be the most expensive, and useless."""
     observed = ensemble.present.sum(axis=0)
     for j, n_clusters, n_observed in zip(columns, ensemble.cluster_counts, observed, strict=True):
         if names_objects(int(n_clusters), int(n_observed)):
@@ -252,7 +252,7 @@ def _of_saved(
 ) -> Labels:
     if missing != "unobserved":
         raise InputError(
-            f"{source} is a saved ensemble, which knows its missing labels from noise. Leave "
+            f"{source} is a saved ensemble, which distinguishes missing labels from noise. Leave "
             "--missing out."
         )
     if (how.id_column, how.label_column, how.columns, how.drop) != (None, None, None, ()):

@@ -21,7 +21,7 @@ from conclust.results.writing import LabelTable, write_numbers
 
 __all__ = ["hashed", "run"]
 
-# Bytes of a salt that nobody guesses, and hexadecimal digits that are kept of a hash: 128 bits.
+# Minimum number of bytes of a salt, and of hexadecimal digits kept of a hash (128 bits).
 _SALT = 16
 _DIGITS = 32
 
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
     if out.suffix.lower() != ".csv":
         arguments.usage_error(f"--out must name a CSV file, such as joined.csv, got {str(out)!r}.")
     if out.exists() and not arguments.force:
-        raise OutputExistsError(f"{out} is there already. Give --force to replace it.")
+        raise OutputExistsError(f"{out} already exists. Give --force to replace it.")
     salt = None if arguments.salt is None else _read_salt(arguments.salt)
     tables: dict[str, dict[str, Any]] = {}
     title = "object"

@@ -31,13 +31,13 @@ _INDENT = " " * 6
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the table of all methods, or all that there is to know of one."""
+    """Print the table of all methods, or the full description of one."""
     chosen = json.loads(TABLE.read_text(encoding="utf-8"))
     if arguments.name is not None:
         plain = plain_name(arguments.name)
         named = [method for method in chosen if method["estimator"].lower() == plain]
         if not named:
-            find(arguments.name, arguments.usage_error)  # refuses, and says what is near
+            find(arguments.name, arguments.usage_error)  # raises, and suggests similar names
         chosen = named
     if arguments.json:
         print(json.dumps(chosen, indent=2, ensure_ascii=False))

@@ -27,7 +27,7 @@ _ENVIRONMENT = (
     ("CONCLUST_DATA", "the folder of published data sets, for 'conclust demo'"),
     (
         "CONCLUST_KERNELS",
-        "'portable': the kernels use no instructions of special processors, to check that results are the same",
+        "'portable': the kernels use only instructions that every processor has, to check that results are the same",
     ),
 )
 
@@ -40,7 +40,7 @@ def page(parser: argparse.ArgumentParser, version: str) -> str:
     parser : ArgumentParser
         The whole grammar.
     version : str
-        The version that it is of.
+        Version of conclust.
     """
     return "\n".join(_lines(parser, version)) + "\n"
 

@@ -123,14 +123,14 @@ def _numeric(file: BinaryIO, path: PathLike, order: _Order) -> Iterator[tuple[bo
         if kind == _PACKED:
             start = zlib.decompressobj().decompress(content, 24)
             if int.from_bytes(start[:4], order) != _ARRAY:
-                _refuse(path, "what is packed in it is not an array")
+                _refuse(path, "a compressed element in it is not an array")
             start = start[8:]
         if int.from_bytes(start[8:9] if order == "little" else start[11:12], order) in _NUMBERS:
             yield kind == _PACKED, content
 
 
 def _unpacked_size(packed: bytes) -> int:
-    """Return how many bytes these unpack to, keeping none of them; more than are read: about."""
+    """Return the number of bytes after decompression without storing them; approximate above the limit."""
     unpacking, size = zlib.decompressobj(), 0
     while packed and not unpacking.eof and size <= reading_limit():
         content = unpacking.decompress(packed, _CHUNK)
@@ -144,7 +144,7 @@ def _unpacked_size(packed: bytes) -> int:
 def _array_of(content: bytes, path: PathLike, order: _Order) -> tuple[str, NDArray[Any]] | None:
     """Return the name and the values of an array; None if they are complex."""
     rest = memoryview(content)
-    if int.from_bytes(rest[:4], order) == _ARRAY:  # the tag within what was packed
+    if int.from_bytes(rest[:4], order) == _ARRAY:  # the tag inside the compressed element
         length = int.from_bytes(rest[4:8], order)
         if length > len(rest) - 8:
             _refuse(path, "it is cut off")

@@ -28,13 +28,13 @@ def features_written(
     path : Path
         The file.
     points : Points
-        As they were read.
+        Points as read from the file.
     filled : Filled
         The points that were clustered, in their own units.
     labels : ndarray of shape (n_complete,)
         Their clusters.
     raw : bool
-        Whether names are written as they are.
+        Whether names are written unchanged.
     """
     means = cluster_features(filled.observed, labels)
     cells = np.array([filled.cells[labels == k].sum(axis=0) for k in range(len(means.difference))])

@@ -48,7 +48,7 @@ _FILES = ("labels.csv", "memberships.csv", "result.json")
 
 @dataclass(frozen=True)
 class _Result:
-    """An earlier result, as its folder tells it."""
+    """An earlier result, read from its folder."""
 
     folder: Path
     record: Record
@@ -75,7 +75,7 @@ class _New:
 
 @dataclass(frozen=True)
 class _Placed:
-    """Where they belong."""
+    """Clusters of the new objects."""
 
     labels: NDArray[np.int64]
     membership: NDArray[np.float64] | None
@@ -84,7 +84,7 @@ class _Placed:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read a result and new objects, place these, write where they belong."""
+    """Read a result and new objects, assign these to clusters, and write the labels."""
     talk, clock = Talk(arguments), Clock()
     if arguments.out != STREAM and arguments.out.resolve() == arguments.result.resolve():
         raise OutputExistsError(f"--out: {arguments.out} holds the result that is read.")
@@ -323,7 +323,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
         return _Placed(labels, None, _company(result, new, labels), way)
     if new.shape[1] != result.ensemble.n_partitions:
         raise InputError(
-            f"{result.folder} tells of {new.shape[1]} columns, and its ensemble has {result.ensemble.n_partitions} "
+            f"{result.folder} lists {new.shape[1]} columns, and its ensemble has {result.ensemble.n_partitions} "
             "partitions: it was changed. Make it again."
         )
     parameters = result.record.settings.get("consensus")

@@ -1,4 +1,4 @@
-"""From the arguments of a command to how its input is read."""
+"""Converts the arguments of a command into settings for reading its input."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _check(path: Path, arguments: argparse.Namespace) -> None:
-    """Refuse a place where nothing can be written, before the pictures are drawn."""
+    """Refuse an output path that cannot be written, before the pictures are drawn."""
     if path.is_dir():
         raise OutputExistsError(f"{path} is a folder. Give --out the name of a file.")
     if path.exists() and not arguments.force:

@@ -50,7 +50,7 @@ _SHOWN = (("PAC", "pac"), ("RCSI", "rcsi"), ("sharp", "sharp"), ("mean ARI", "me
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Points in, the number of clusters out, with the criteria for each."""
+    """Estimate the number of clusters of points, with the criteria for each number."""
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments, names=SELECTION_FILES) as folder:
         points = read_points(arguments.points, reading(arguments))
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _borders(
     arguments: argparse.Namespace, talk: Talk, filled: Filled, found: Selection
 ) -> Borders | None:
-    """Return which borders hold: those that the selection asked for, where it did."""
+    """Return which borders hold, as the selection tested them, if it did."""
     if arguments.borders and found.n_clusters > 1 and found.borders is not None:
         return borders_of(found.borders)
     return tested_borders(arguments, talk, _scaled(filled.X, found), found.labels_, arguments.alpha)
@@ -161,7 +161,7 @@ def _record(
     filled : Filled
         Points that were clustered.
     found : Selection
-        The answer.
+        The selection.
     chosen : ndarray of shape (n_samples,)
         The labels.
     **more : object

@@ -1,4 +1,4 @@
-"""Where the bytes of an input come from, and of which format they are."""
+"""Sources of input bytes, and their formats."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["UNPACKING_ERRORS", "Source", "opened"]
 
 
 class _BadBzip2Error(Exception):
-    """What is packed is not BZIP2; the standard library says so by a bare OSError."""
+    """The data are not BZIP2; the standard library raises a bare OSError."""
 
 
 UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile, _BadBzip2Error)
-"""What a damaged GZIP or BZIP2 file raises while it is read."""
+"""Errors raised while reading a damaged GZIP or BZIP2 file."""
 
 _KINDS = {
     ".csv": "csv",
@@ -88,7 +88,7 @@ class Source:
 
 
 class _Unpacked(io.BufferedIOBase):
-    """The content of a packed file, which may not be more than the largest size read of any file."""
+    """The content of a compressed file, limited to the maximum size that is read."""
 
     def __init__(self, below: BinaryIO, packing: str, name: str) -> None:
         self._below = below
@@ -137,14 +137,14 @@ def opened(path: Path) -> Iterator[Source]:
     """Find out where the bytes of `path` are, for as long as they are read.
 
     Standard input (``-``, or a pipe under /dev/fd) is copied to a temporary file, because most
-    formats are not read in one go; its format is told by its first bytes.
+    formats are not read in one pass; its first bytes show its format.
 
     Raises
     ------
     InputError
         It is a folder, or of no known format.
     OSError
-        It is not there or cannot be read.
+        It does not exist or cannot be read.
     """
     if path == STREAM:
         with _copied(getattr(sys.stdin, "buffer", None), "standard input") as source:

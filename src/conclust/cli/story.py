@@ -1,4 +1,4 @@
-"""The first part of the demo: one set of points, from nothing said to a report."""
+"""The first part of the demo: one set of points, without any parameters, up to a report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from conclust.results.writing import OutputFolder
 __all__ = ["REPORT", "SET", "story"]
 
 SET = "wine"
-"""The set that is told of, where it is among those asked for."""
+"""The data set shown, if it is among those requested."""
 
 REPORT = "report.html"
 
@@ -38,7 +38,7 @@ def story(
     arguments: argparse.Namespace,
     folder: OutputFolder,
 ) -> str:
-    """Find the number of clusters and the consensus of a set, write the report, return what there is to say.
+    """Find the number of clusters and the consensus of a set, write the report, and return the text to print.
 
     The known classes are read in the last sentence only.
     """
@@ -52,7 +52,7 @@ def story(
     report.write(model, folder.file(REPORT), X=X, feature_names=columns)
     found = model.selection_
     lines = [
-        f"First, one set of points, of which nothing is told: {name}, {count(len(X), 'object')} with "
+        f"First, one set of points, without any further information: {name}, {count(len(X), 'object')} with "
         f"{count(X.shape[1], 'measurement')}, each scaled to mean 0 and variance 1.",
         "",
         f"How many clusters? {found.reason}",
@@ -61,7 +61,7 @@ def story(
     if model.n_clusters_ > 1:
         lines += [sizes_line(sizes_of(model.labels_, model.n_clusters_)), _unsure(model)]
     lines.append(
-        f"All of it is in {arguments.out / REPORT}: open it in a browser. Of your own points: conclust "
+        f"The full report is {arguments.out / REPORT}: open it in a browser. For your own points: conclust "
         "cluster points.csv -k auto --out result, then conclust report result."
     )
     classes = np.asarray(data.y)
@@ -74,7 +74,7 @@ def story(
 
 
 def _unsure(model: ConsensusClustering) -> str:
-    """Say which objects lie between two clusters."""
+    """Return a sentence on the objects that lie between two clusters."""
     sure = object_confidence(model)
     unsure = np.flatnonzero(sure.confidence < _UNSURE)
     if not len(unsure):

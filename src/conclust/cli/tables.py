@@ -30,7 +30,7 @@ __all__ = ["Reading", "Table", "listed", "read_array", "refuse_columns", "table_
 
 @dataclass(frozen=True)
 class Reading:
-    """What the user said about how to read a file.
+    """The user's settings for reading a file.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class Reading:
     decimal : {"point", "comma"}, default="point"
         Decimal separator of CSV files.
     id_column, label_column : str, default=None
-        Columns that name the objects and their known classes: no part of the data.
+        Columns of object names and of known classes, which are not data.
     columns : tuple of str, default=None
-        The columns of data; None: all that are nothing else.
+        Columns of data. None: all columns without another role.
     drop : tuple of str, default=()
         Columns to leave out.
     categories : tuple of str, default=()
@@ -66,7 +66,7 @@ class Reading:
     key: str | None = None
 
 
-# Cells that were meant as numbers: with a sign of thousands, in hexadecimals, several in one cell.
+# Cells intended as numbers: with thousands separators, hexadecimal, or several in one cell.
 _NEARLY_NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[\d.,;_'\s]+)")
 
 
@@ -106,7 +106,7 @@ class Table(ABC):
 
     @abstractmethod
     def is_text(self, column: int) -> bool:
-        """Tell whether a column holds words: no cell that one sees at once is a number."""
+        """Return whether a column holds words: none of its first cells is a number."""
 
     @abstractmethod
     def numbers(
@@ -127,7 +127,7 @@ class Table(ABC):
 
 @contextmanager
 def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
-    """Open a file of any format but a saved ensemble as a table.
+    """Open a file as a table, in any format except a saved ensemble.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ class _ArrayTable(Table):
 
 
 def refuse_columns(source: Source, how: Reading) -> None:
-    """Refuse names and classes in an array, which has numbers only."""
+    """Refuse options for names and classes with an array, which has numbers only."""
     if how.id_column is not None or how.label_column is not None:
         raise InputError(
             f"{source} is an array without named columns: --id-column and --label-column are for CSV "
@@ -330,7 +330,7 @@ def refuse_columns(source: Source, how: Reading) -> None:
 def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
-    """Read the array of an NPY, NPZ or MAT file that `how` names, else one that is usually meant."""
+    """Read the array of an NPY, NPZ or MAT file that `how` names, or the one with a usual name."""
     if source.kind == "npy":
         return read_npy(source.path, mmap=mmap)
     arrays = read_npz(source.path)[0] if source.kind == "npz" else _read_mat(source)
@@ -403,7 +403,7 @@ def _check_finite(
         way = (
             "Give --impute median to fill such places, or --impute drop to leave such objects out."
             if np.isnan(X[row, column])
-            else "Change it, or leave the object out."
+            else "Correct it, or leave the object out."
         )
         raise InputError(
             f"{name}: row {row + 1}, column {names[columns[column]]} holds {X[row, column]}, and "

@@ -26,7 +26,7 @@ STREAM = Path("-")
 """The name of standard input and standard output on the command line."""
 
 # Terminals obey control characters; direction characters reverse text; lone surrogates stand for bytes of
-# file names that are no UTF-8.
+# file names that are not UTF-8.
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -40,7 +40,7 @@ def plain(text: object) -> str:
 def _spelled(found: re.Match[str]) -> str:
     code = ord(found[0])
     if 0xDC80 <= code <= 0xDCFF:
-        code -= 0xDC00  # the byte that the surrogate stands for
+        code -= 0xDC00  # the byte that the surrogate encodes
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
@@ -50,12 +50,12 @@ class Voice:
     Parameters
     ----------
     stream : text stream or None
-        Where the text goes; None, as Python has it for a closed stream: nowhere.
+        Stream for the text. None (Python's value for a closed stream): the text is dropped.
 
     Attributes
     ----------
     failure : Exception or None
-        Why the stream took no more text.
+        Error with which the stream stopped accepting text.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -72,11 +72,11 @@ class Voice:
         self._try(lambda stream: stream.flush())
 
     def isatty(self) -> bool:
-        """Tell whether a terminal is at the other end."""
+        """Return whether the stream is a terminal."""
         return self._stream is not None and self._stream.isatty()
 
     def send(self, content: bytes) -> None:
-        """Write bytes as they are: a table that another program reads.
+        """Write bytes unchanged: a table that another program reads.
 
         Raises
         ------
@@ -128,7 +128,7 @@ def _send(stream: TextIO, content: bytes) -> None:
 
 @contextmanager
 def speaking() -> Iterator[tuple[Voice, Voice]]:
-    """Put voices in place of standard output and standard error, for the time of a command."""
+    """Replace standard output and standard error by voices while a command runs."""
     before = sys.stdout, sys.stderr
     voices = Voice(before[0]), Voice(before[1])
     sys.stdout, sys.stderr = voices
@@ -162,7 +162,7 @@ class Talk:
         self.verbosity = 0 if arguments.quiet else 2 if arguments.verbose else 1
 
     def step(self, text: str) -> None:
-        """Say which step runs."""
+        """Print the step that runs."""
         if not self._quiet:
             print(text, file=sys.stderr, flush=True)
 
@@ -172,7 +172,7 @@ class Talk:
             self.step(text)
 
     def result(self, text: str, line: str = "") -> None:
-        """Print the result; with ``-q`` only `line`, if there is one and standard output does not have the labels."""
+        """Print the result; with ``-q`` only `line`, unless it is empty or the labels go to standard output."""
         if not self._quiet:
             print(text, file=sys.stderr if self._piped else sys.stdout, flush=True)
         elif line and not self._piped:
@@ -180,7 +180,7 @@ class Talk:
 
     @contextmanager
     def during(self, what: str) -> Iterator[None]:
-        """Say now and then how long `what` has been going on, for work that tells nothing itself."""
+        """Print from time to time how long `what` has been running, for work without progress of its own."""
         if self._quiet:
             yield
             return
@@ -201,7 +201,7 @@ class Talk:
 
 
 def _pause(elapsed: float) -> float:
-    """Seconds until the next line: about five at first, longer in work that takes long."""
+    """Return the seconds until the next line: about five at first, more in long work."""
     return min(60.0, max(5.0, elapsed / 4))
 
 

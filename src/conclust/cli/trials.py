@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
     talk.result(str(found))
     if found.n_clusters_told is not None and arguments.clusters is None:
         talk.result(
-            f"Methods that must be told the number of clusters were told {found.n_clusters_told}, which AutoConsensus "
+            f"Methods that need the number of clusters were given {found.n_clusters_told}, which AutoConsensus "
             "finds. Another: -k."
         )
     if arguments.out is not None:
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _methods(arguments: argparse.Namespace) -> list[str] | str | None:
-    """Return the methods that the command line names; end with its usage where one is unknown."""
+    """Return the methods named on the command line; exit with the usage if one is unknown."""
     if arguments.methods is None:
         return None
     if [name.lower() for name in arguments.methods] == [ALL]:

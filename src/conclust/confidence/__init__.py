@@ -1,4 +1,4 @@
-"""How sure a consensus is: of each object, cluster and partition, and beside how sure it would be of nothing."""
+"""Confidence of a consensus in each object, cluster and partition, beside its confidence in random partitions."""
 
 from conclust.confidence.borders import (
     BorderTests,

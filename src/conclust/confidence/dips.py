@@ -1,4 +1,4 @@
-"""The dip: how far a sample is from having one mode, and how likely a uniform sample is as far."""
+"""The dip: the distance of a sample from having one mode, and its p-value for uniform samples."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from conclust.exceptions import InputError
 
 __all__ = ["dip", "dip_p_value", "dips_of_rows"]
 
-_ROUNDED = 1e-5  # of the numbers in the table
+_ROUNDED = 1e-5  # precision of the numbers in the table
 
 
 def dip(values: ArrayLike) -> float:
-    """Measure how far a sample is from having one mode.
+    """Measure the distance of a sample from having one mode.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Estimators on labels in blocks: what `fit` and `predict` do there."""
+"""`fit` and `predict` of estimators on labels in blocks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class FitsBlocks(Protocol):
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None: ...
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        """Find the consensus of labels in blocks; return the rule that labels a block."""
+        """Compute the consensus of labels in blocks; return the rule that labels a block."""
 
 
 def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
@@ -114,7 +114,7 @@ def _told(estimator: FitsBlocks) -> str:
 
 
 def _in_blocks(estimator: Any) -> dict[str, Any]:
-    """Return the attributes that have a row for every object of a fit in blocks."""
+    """Return the attributes with one row per object of a fit in blocks."""
     return {
         name: value
         for name, value in vars(estimator).items()
@@ -123,18 +123,18 @@ def _in_blocks(estimator: Any) -> dict[str, Any]:
 
 
 def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: Any) -> Any:
-    """Return what an estimator makes of new objects' codes, a block at a time.
+    """Apply a method of an estimator to the codes of new objects, block by block.
 
     Parameters
     ----------
     estimator : ConsensusClusterer
         Fitted.
     X : LabelStore, or array of Zarr or Dask
-        Labels in the same partitions, by the same names.
+        Labels in the same partitions, with the same names.
     how : str
-        The estimator's method that makes a row for each object from codes.
+        Method of the estimator that returns one row per object from codes.
     width : int or None
-        Columns of the result; None: it has one dimension.
+        Number of columns of the result; None: it is one-dimensional.
     dtype : dtype-like
         Type of the result.
 
@@ -150,7 +150,7 @@ def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: An
             f"The labels of new objects must come from the same {len(estimator._names)} partitions. Got "
             f"{m} columns instead."
         )
-    light = copy(estimator)  # without what has a row for every object of fit
+    light = copy(estimator)  # without attributes that have one row per object of fit
     for name in ("labels_", "membership_", *_in_blocks(estimator)):
         vars(light).pop(name, None)
     place = partial(_placed, estimator=light, how=how, missing=store.missing)

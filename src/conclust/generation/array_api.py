@@ -34,7 +34,7 @@ def label_block(X: Array, centers: Array, offsets: Sequence[int]) -> Array:
     centers : array of shape (T, d)
         The centres of all members, one member after the other; of the type and on the device of X.
     offsets : sequence of int of length N + 1
-        Where each member begins: the centres of member u are ``centers[offsets[u]:offsets[u + 1]]``. From 0 to T,
+        Start of each member: the centres of member u are ``centers[offsets[u]:offsets[u + 1]]``. From 0 to T,
         rising.
 
     Returns
@@ -134,7 +134,7 @@ _NARROW = 254  # clusters of labels of one byte; the values above say missing an
 
 
 def _scores(xp: Any, X: Array, centers: Array) -> Array:
-    """Return what is largest for the nearest centre: half of ``|x|^2`` less half of the squared distance."""
+    """Return a score that is largest for the nearest centre: half of ``|x|^2`` less half of the squared distance."""
     half = 0.5 * xp.sum(centers * centers, axis=1)
     return xp.matmul(X, centers.T) - half[None, :]
 
@@ -143,7 +143,9 @@ def _namespace(X: Array) -> Any:
     """Return the functions of the array's library."""
     if hasattr(X, "__array_namespace__"):
         return X.__array_namespace__()
-    library = sys.modules.get(type(X).__module__.partition(".")[0])  # torch has them on its top
+    library = sys.modules.get(
+        type(X).__module__.partition(".")[0]
+    )  # torch has them at its top level
     if not hasattr(library, "matmul") or not hasattr(library, "argmax"):
         raise InputError(
             "X must be an array of a library with the array API, such as NumPy, PyTorch or CuPy. Got "
@@ -153,7 +155,7 @@ def _namespace(X: Array) -> Any:
 
 
 def _as_type(xp: Any, x: Array, kind: Any) -> Array:
-    return xp.astype(x, kind) if hasattr(xp, "astype") else x.to(kind)  # torch's name of it
+    return xp.astype(x, kind) if hasattr(xp, "astype") else x.to(kind)  # torch's name for it
 
 
 def _check_matrices(xp: Any, X: Array, centers: Array) -> None:

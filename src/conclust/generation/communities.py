@@ -26,7 +26,7 @@ _LEAST = 2.0
 
 @dataclass(frozen=True)
 class NeighbourRecipe(ABC):
-    """What members by the neighbours of points have in common.
+    """Base of members by the neighbours of points.
 
     ``searches``: where they find the neighbours; all of one fit share it.
     """
@@ -54,7 +54,7 @@ class NeighbourRecipe(ABC):
 
     @abstractmethod
     def _run(self, searched: Searched, k: int | None, rng: np.random.Generator) -> Found:
-        """Make a member with about so many clusters; None: as many as come of what it draws."""
+        """Make a member with about this number of clusters; None: the number follows from its draws."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class GraphRecipe(NeighbourRecipe):
     n_neighbors : int or None
         Number of neighbours; None: drawn from a geometric grid of 8 numbers.
     resolution : float or None
-        Resolution of the communities; None: drawn log-uniformly from [.3, 5]. It plays no part where a number
-        of clusters is given.
+        Resolution of the communities; None: drawn log-uniformly from [.3, 5]. It is ignored if a number of clusters
+        is given.
     weights : {"jaccard", "uniform"}
         Weights of the graph.
     quality : {"modularity", "cpm"}

@@ -1,4 +1,4 @@
-"""What members by spectral clustering share: k-means of an embedding, and ties between components."""
+"""Common code of members by spectral clustering: k-means of an embedding, and ties between components."""
 
 from __future__ import annotations
 

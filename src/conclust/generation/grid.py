@@ -32,7 +32,7 @@ ALL_PAIRS: dict[str, Recipe] = {
 
 @dataclass(frozen=True)
 class Run:
-    """An algorithm and the numbers of clusters that it is asked for.
+    """An algorithm and its requested numbers of clusters.
 
     ``times``: how often it is run; the runs take the numbers in turn. None: once for each number.
     """
@@ -43,7 +43,7 @@ class Run:
     subspace: float = 1.0
 
     def parts(self) -> list[range]:
-        """Return which of the numbers each run is for."""
+        """Return the numbers of clusters of each run."""
         count = len(self.numbers)
         times = count if self.times is None else min(self.times, count)
         return [range(first, count, times) for first in range(times)]
@@ -77,7 +77,7 @@ def plan_mixed(
     sizes : Sizes
         Objects and features, of the data and of a member.
     choices : sequence of int or None
-        The numbers of clusters. None: 2 to a cube root.
+        Numbers of clusters. None: 2 to a cube root.
     n_partitions : int or None
         The number of members, if it is given.
     root : SeedSequence

@@ -70,6 +70,6 @@ def kinds_of(method: Any) -> list[Any]:
 
 
 def is_named(method: Any) -> bool:
-    """Tell whether all members are of our own kinds."""
+    """Return whether all members are of built-in kinds."""
     listed = method if isinstance(method, list | tuple) else [method]
     return all(isinstance(entry, str) for entry in listed)

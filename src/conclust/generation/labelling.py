@@ -1,4 +1,4 @@
-"""All members that label points do so in one pass: blocks of points in, blocks of labels out."""
+"""Labels points by all members in one pass: blocks of points in, blocks of labels out."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Labelling:
     models : sequence of Model
         The model that labels the points for each member.
     features : sequence of (sequence of int or None)
-        The columns that each member sees; None: all.
+        Columns used by each member; None: all.
     d : int
         Columns of the points.
     dtype : dtype
-        Type of the labels; it can tell all clusters apart.
+        Type of the labels, wide enough for all clusters.
     scaler : MinMaxScaler, StandardScaler or None, default=None
         The scaling of a call's points.
     """
@@ -130,7 +130,7 @@ class Labelling:
         Returns
         -------
         ndarray of shape (n, n_members)
-            A member a column.
+            Labels, one member per column.
         """
         labels = np.empty((len(points), self._n_members), dtype=self._dtype)
         for own in self._directed:

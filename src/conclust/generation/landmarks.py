@@ -1,4 +1,4 @@
-"""Members by spectral clustering on landmarks: of millions of points, without a matrix of n x n.
+"""Members by spectral clustering on landmarks: for millions of points, without an n x n matrix.
 
 Some points stand for all: the landmarks. Each object is tied to its few nearest landmarks, and the bipartite
 graph of objects and landmarks is cut (`conclust.spectral`), as HBGF cuts the graph of objects and clusters.
@@ -26,7 +26,7 @@ from conclust.spectral import ClusterSide, transfer_cut_of_products, unit_rows
 
 __all__ = ["SPECTRAL", "LandmarkSpectralRecipe", "search_of"]
 
-# Objects that centres of an embedding are looked for on.
+# Number of objects on which centres of an embedding are computed.
 _ENOUGH = 10_000
 _FEW_LANDMARKS = 20
 # The weight of a tie between components that are far apart: cuts of such ties can still be told apart.
@@ -147,7 +147,7 @@ class _Graph:
         return sp.csr_array((self.weights.ravel(), self.found.ravel(), starts), shape)
 
     def drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw the objects that the centres of a member are looked for on."""
+        """Draw the objects on which the centres of a member are computed."""
         n = len(self.found)
         return some_objects(n, min(n, _ENOUGH), rng)
 

@@ -22,7 +22,7 @@ _DIRECT = 1000  # objects up to which all of LAPACK's accuracy costs next to not
 
 @dataclass(frozen=True)
 class TreeRecipe:
-    """Agglomerative clustering on Euclidean distances: one tree, cut once a member."""
+    """Agglomerative clustering on Euclidean distances: one tree, cut once per member."""
 
     name: Linkage
 
@@ -38,7 +38,7 @@ class TreeRecipe:
         from scipy.cluster.hierarchy import linkage
         from scipy.spatial.distance import pdist
 
-        # Not linkage(points): points may look like a matrix of distances, and SciPy wonders aloud.
+        # Not linkage(points): points may look like a matrix of distances, and SciPy would warn.
         tree = linkage(pdist(points), method=self.name)
         return [Found(cut(tree, k)) for k in n_clusters if k is not None]
 
@@ -115,7 +115,7 @@ def _normalised_affinity(points: NDArray[np.float64]) -> NDArray[np.float64]:
     if scale > 0:
         squared /= -2 * scale
     affinity = squareform(np.exp(squared, out=squared), checks=False)
-    # An object is like itself: an outlier, with no other affinity left, is a component of its own.
+    # The affinity of an object with itself: an outlier without other affinities is a component of its own.
     np.fill_diagonal(affinity, 1.0)
     shrink = 1 / np.sqrt(affinity.sum(axis=1))
     affinity *= shrink

@@ -1,4 +1,4 @@
-"""How a member labels points, new ones too: by its centres, or by its cut of landmarks.
+"""Models with which members label points: by centres, or by a cut of landmarks.
 
 The label of a point never depends, in any bit, on which other points it comes with.
 """
@@ -28,7 +28,7 @@ __all__ = [
     "tie_weights",
 ]
 
-# Points of a call of a kernel, and their coordinates: an interrupt is heard between two calls.
+# Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
 _BLOCK = 1 << 17
 _COORDINATES = 1 << 18
 
@@ -36,31 +36,31 @@ Layout = dict[str, tuple[str, int]]  # of each array the kind of dtype and the d
 
 
 class Model(Protocol):
-    """What a member knows of the points that it clustered."""
+    """The model of a member, which labels points."""
 
     kind: ClassVar[str]
     layout: ClassVar[Layout]
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters there are."""
+        """Number of clusters."""
 
     @property
     def n_features(self) -> int:
-        """How many features a point has."""
+        """Number of features."""
 
     def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the cluster of each point."""
 
     def reordered(self, clusters: NDArray[np.int64]) -> Model:
-        """Return the model of these clusters, in this order; it knows no others."""
+        """Return the model of only these clusters, in this order."""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all that it is, as `layout` says."""
+        """Return the arrays of the model, as described by `layout`."""
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return the model that `arrays` told; None if they fit no model. Types are as in `layout`."""
+        """Return the model from its `arrays`; None if they are invalid. Types are as in `layout`."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Centers:
     Attributes
     ----------
     centers : ndarray of shape (n_clusters, n_features)
-        A centre a cluster.
+        One centre per cluster.
     """
 
     centers: NDArray[np.float64]
@@ -113,7 +113,7 @@ class Directions(Centers):
 
 
 def refuse_without_direction(points: NDArray[np.float64]) -> None:
-    """Raise the error of points that no cosine can be told of."""
+    """Raise the error for points without a cosine."""
     without = int(np.count_nonzero(~points.any(axis=1)))
     if without:
         raise InputError(
@@ -131,7 +131,7 @@ def _blocks(points: NDArray[np.float64]) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class Search:
-    """Points that stand for all, and how the nearest of them are found.
+    """Landmarks, and the search for the nearest of them.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class Search:
         return found, squares
 
     def same_as(self, other: Search) -> bool:
-        """Tell whether the other finds the same landmarks, itself or by equal content."""
+        """Return whether the other search has the same landmarks, by identity or content."""
         return self is other or all(
             np.array_equal(one, another)
             for one, another in zip(vars(self).values(), vars(other).values(), strict=True)
@@ -211,18 +211,18 @@ def tie_weights(squares: NDArray[np.float64], sigma: float) -> NDArray[np.float6
 
 @dataclass(frozen=True)
 class LandmarkCut:
-    """Points go where the landmarks are that they are tied to: the cut of the graph of both, and what it says.
+    """Points are placed by their landmarks: a cut of the graph of points and landmarks.
 
     A point stands at the mean of its landmarks' places in the embedding, weighted by its ties and brought
-    to unit length, and goes to the nearest centre there. Nothing in this asks for other points: new ones are
-    labelled as those of the cut.
+    to unit length, and goes to the nearest centre there. This does not depend on other points: new ones are
+    labelled like those of the cut.
 
     Attributes
     ----------
     search : Search
         The landmarks.
     n_nearest : int
-        To how many landmarks a point is tied.
+        Number of landmarks to which a point is tied.
     sigma : float
         The scale of the ties: exp(-d^2 / (2 sigma^2)).
     loads : ndarray of shape (p, r)

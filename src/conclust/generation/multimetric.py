@@ -20,7 +20,7 @@ from conclust.spectral import graph_embedding
 
 __all__ = ["MULTIMETRIC", "MultimetricRecipe", "neighbour_graph"]
 
-_DRAWS = 3  # of a member whose graph has no embedding
+_DRAWS = 3  # number of draws of a member whose graph has no embedding
 _CELLS = 1 << 22  # differences of coordinates held at once
 # The weight of the shortest tie between components, as a share of the least in the graph, and that of the
 # weakest as a share of it.

@@ -1,4 +1,4 @@
-"""What users choose of members by neighbours, and the recipes that come of it; owns their errors."""
+"""Users' options for members by neighbours, the resulting recipes, and their errors."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def neighbour_recipes(
     generator : EnsembleGenerator
         Its parameters.
     sample_seed : int
-        What draws the objects that members are fitted on, where there are too many.
+        Seed of the objects on which members are fitted, if there are too many.
     given : GivenGraph or None
         The user's graph.
     """

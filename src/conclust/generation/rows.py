@@ -1,4 +1,4 @@
-"""Points of which blocks of rows are read, never the whole: on disk, in chunks, or in memory."""
+"""Points read in blocks of rows, never as a whole: on disk, in chunks, or in memory."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from conclust.generation.points import checked_points
 
 __all__ = ["Rows", "as_whole", "comes_in_chunks", "is_in_blocks"]
 
-_BLOCK_BYTES = 32 << 20  # of a block in double precision
+_BLOCK_BYTES = 32 << 20  # size in bytes of a block in double precision
 _MOST_ROWS = 1 << 16
-_SPOTS = 16  # places at which some rows are looked at
+_SPOTS = 16  # number of positions at which some rows are read
 _SPOT = 4096
-_HELD = 512 << 20  # bytes of the samples that are held together
+_HELD = 512 << 20  # total size in bytes of the samples in memory
 
 
 def is_in_blocks(X: Any) -> bool:
-    """Tell whether X is a matrix of numbers of which rows can be read without the rest.
+    """Return whether X is a matrix of numbers whose rows can be read without the rest.
 
     So are NumPy's arrays, in memory or memory-mapped, and what has their ``shape``, ``dtype`` and slices of rows:
     Zarr arrays, HDF5 data sets, Dask arrays. Data frames, lists and sparse matrices are not.
@@ -45,7 +45,7 @@ def comes_in_chunks(X: Any) -> bool:
 
 
 def as_whole(X: Any) -> Any:
-    """Return X with what can only be read in blocks brought into memory."""
+    """Return X in memory, if it could only be read in blocks."""
     lies_elsewhere = is_in_blocks(X) and not isinstance(X, np.ndarray)
     return np.asarray(X[0 : X.shape[0]]) if lies_elsewhere else X
 
@@ -60,7 +60,7 @@ class Rows:
     X : array-like of shape (n_samples, n_features)
         See `is_in_blocks`.
     owner : str
-        For messages.
+        Name of the estimator, for messages.
     """
 
     def __init__(self, X: Any, owner: str) -> None:
@@ -90,7 +90,7 @@ class Rows:
             yield start, self.block(start, min(self.n, start + self.step))
 
     def some(self) -> NDArray[np.float64]:
-        """Read a few rows here and there, all of a small matrix."""
+        """Read a few spread rows, or all of a small matrix."""
         if self.n <= _SPOTS * _SPOT:
             return self.block(0, self.n)
         starts = np.linspace(0, self.n - _SPOT, _SPOTS).astype(np.int64).tolist()

@@ -17,12 +17,12 @@ from conclust.generation.scaling import Scaler
 
 __all__ = ["Shares", "in_order_of_appearance", "label_all"]
 
-_AHEAD = 4  # samples that are read at a time for each worker
-_HEAD = 1024  # rows in which nearly all clusters appear
+_AHEAD = 4  # number of samples read at a time per worker
+_HEAD = 1024  # number of rows in which nearly all clusters appear
 
 
 class Shares:
-    """What each task is fitted on: its sample of the objects that it observes.
+    """The points of each task: its sample of the objects that it observes.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ class Shares:
         self._rows = rows
         self._scaler = scaler
         self._together = _AHEAD * effective_n_jobs(n_jobs)
-        self._observed: dict[int, NDArray[np.uint8]] = {}  # by column, a bit an object
+        self._observed: dict[int, NDArray[np.uint8]] = {}  # by column, one bit per object
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[list[tuple[int, NDArray[np.float64]]]]:
-        """Deal out the points of some tasks at a time, with the tasks' numbers."""
+        """Yield the points of some tasks at a time, with the tasks' indices."""
         for some in self._rows.samples(
             lambda i: self._draw(tasks[i]),
             len(tasks),
@@ -51,7 +51,7 @@ class Shares:
             yield [(i, scaled(sample, self._scaler)) for i, sample in some]
 
     def observed(self, column: int, start: int, stop: int) -> NDArray[np.bool_] | None:
-        """Tell which objects of a block a member observes; None: all. Blocks begin at multiples of 8."""
+        """Return which objects of a block a member observes; None: all. Blocks begin at multiples of 8."""
         bits = self._observed.get(column)
         if bits is None:
             return None
@@ -85,7 +85,7 @@ def in_order_of_appearance(
     rows : Rows
         The points.
     shares : Shares
-        Who observes what.
+        Objects observed by each member.
     label : callable
         Returns the labels of points by some members.
     """
@@ -128,13 +128,13 @@ def label_all(
     labelling : Labelling
         The members.
     shares : Shares
-        Who observes what.
+        Objects observed by each member.
     scaler : MinMaxScaler, StandardScaler or None
         The scaling of the points.
     n_jobs : int or None
         Number of threads, as for joblib.
     report : callable
-        Is told about ten times how far it is.
+        Function that receives about ten lines of progress.
     """
     n_members = labelling.shape[1]
     matrix = np.empty((rows.n, n_members), dtype=labelling.dtype)

@@ -23,7 +23,7 @@ from conclust.neighbours.search import Metric, Neighbours, PointIndex, comparabl
 
 __all__ = ["GivenGraph", "Searched", "Searches", "sizes_of_neighbourhoods"]
 
-# Objects that members are fitted on, at most: all others are labelled by the vote of their neighbours.
+# Maximum number of objects on which members are fitted: all others are labelled by the vote of their neighbours.
 _MOST_FITTED = 10_000
 _MOST_NEIGHBOURS = 40
 _FEW_NEIGHBOURS = 5
@@ -40,7 +40,7 @@ def sizes_of_neighbourhoods(n: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class GivenGraph:
-    """A graph of the objects that the user has made: see `conclust.neighbours.NeighbourGraph`."""
+    """A user's graph of the objects: see `conclust.neighbours.NeighbourGraph`."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int32]
@@ -49,7 +49,7 @@ class GivenGraph:
 
 
 class Searched:
-    """Points and their neighbours, and what has been made of these so far.
+    """Points and their neighbours, with the graphs and forests made from them so far.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Searched:
     sample_seed : int
         What draws the objects that members are fitted on, where there are too many.
     n_neighbors : int or None
-        How many neighbours a member asks for, if it says so.
+        Number of neighbours requested by members, if any.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Searches:
     sample_seed : int
         What draws the objects that members are fitted on, where there are too many.
     n_neighbors : int or None
-        How many neighbours a member asks for, if it says so.
+        Number of neighbours requested by members, if any.
     """
 
     def __init__(self, metric: Metric, sample_seed: int, n_neighbors: int | None) -> None:

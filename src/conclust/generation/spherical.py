@@ -1,4 +1,4 @@
-"""K-means with the cosine as similarity: for texts, where the length of a row means nothing."""
+"""K-means with the cosine as similarity, for texts, where the length of a row is irrelevant."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SphericalKMeansRecipe(KMeansRecipe):
             if cosines - before <= self.tol * len(units):
                 break
             before = cosines
-        # As it labels points that come later.
+        # In the same way as new points are labelled.
         return Found(nearest_center(points, centers), Directions(centers))
 
     @staticmethod
@@ -50,7 +50,7 @@ class SphericalKMeansRecipe(KMeansRecipe):
         sums = np.zeros_like(centers)
         np.add.at(sums, labels, units)
         sizes = np.bincount(labels, minlength=len(centers))
-        # An empty cluster takes the point that fits worst where it is.
+        # An empty cluster takes the point that fits its cluster worst.
         for empty, worst in zip(
             np.flatnonzero(sizes == 0), np.argsort(cosines, kind="stable"), strict=False
         ):

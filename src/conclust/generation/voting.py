@@ -15,7 +15,7 @@ from conclust.neighbours.search import PointIndex, unit_rows
 __all__ = ["VOTERS", "NeighbourVote", "vote", "voters_of"]
 
 VOTERS = 15
-# Fitted points up to which all of them are compared with each point.
+# Maximum number of fitted points that are all compared with each point.
 _FEW = 5000
 
 
@@ -23,7 +23,7 @@ _FEW = 5000
 class NeighbourVote:
     """Points take the label that most of their 15 nearest fitted points have.
 
-    Of equally frequent labels it is that of the nearest point, so that the numbers of clusters play no part. A fitted point
+    Ties go to the label of the nearest point, so that the numbering of clusters does not matter. A fitted point
     keeps its own label. The label of a point does not depend on the points that it comes with.
 
     Attributes
@@ -92,7 +92,7 @@ class NeighbourVote:
         return self.points is other.points or np.array_equal(self.points, other.points)
 
     def reordered(self, clusters: NDArray[np.int64]) -> Self:
-        """Return the model of these clusters, in this order, which are all that there are."""
+        """Return the model with its clusters in this order."""
         number = np.empty(self.n_clusters, dtype=np.int32)
         number[clusters] = np.arange(len(clusters), dtype=np.int32)
         return replace(self, labels=number[self.labels])
@@ -123,7 +123,7 @@ class NeighbourVote:
 
 
 def voters_of(points: NDArray[np.float64]) -> PointIndex:
-    """Arrange fitted points for the search of voters: of many points it finds 98 % of them, about."""
+    """Arrange fitted points for the search of voters, which finds about 98 % of them among many points."""
     return PointIndex(points, _FEW)
 
 

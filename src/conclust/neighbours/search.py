@@ -61,7 +61,7 @@ class Neighbours:
 
     @property
     def k(self) -> int:
-        """How many neighbours of each point are known."""
+        """Number of known neighbours of each point."""
         return int(self.found.shape[1])
 
 
@@ -154,7 +154,7 @@ def unit_rows(points: NDArray[np.float64], owner: str) -> NDArray[np.float64]:
 
 
 class PointIndex:
-    """Points, arranged so that the nearest of them are found soon.
+    """Points arranged for fast searches of neighbours.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class PointIndex:
         k : int
             How many.
         threads : int
-            How many work on it.
+            Number of threads.
         form : str
             The form of the kernel.
         """

@@ -1,4 +1,4 @@
-"""Networks as users have them, read once: a sparse matrix, a graph of networkx, a list of edges."""
+"""Reads networks: a sparse matrix, a graph of networkx, or a list of edges."""
 
 from __future__ import annotations
 

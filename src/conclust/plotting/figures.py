@@ -62,7 +62,7 @@ _last: weakref.ref[Any] | None = None  # the figure that pyplot holds for us and
 
 @contextmanager
 def apart_from_pyplot() -> Iterator[None]:
-    """Make figures that pyplot does not know: for pages, which write and drop them."""
+    """Make figures that pyplot does not manage, for pages that save and discard them."""
     token = _APART.set(True)
     try:
         yield
@@ -103,7 +103,7 @@ def paper_axes(width: str | float = "column", height: float | None = None) -> Ax
     Returns
     -------
     Axes
-        To be given to a picture as ``ax``; ``ax.figure.savefig(path)`` writes it.
+        Axes to pass to a picture as ``ax``; ``ax.figure.savefig(path)`` writes it.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def _pyplot_in_use() -> bool:
 def show_image(
     ax: Axes, picture: NDArray[np.float64], extent: tuple[float, float, float, float], aspect: Any
 ) -> Any:
-    """Draw values between 0 and 1; NaN in a colour of its own."""
+    """Draw values between 0 and 1; NaN has its own colour."""
     from matplotlib.colors import LinearSegmentedColormap
 
     colours = LinearSegmentedColormap.from_list("conclust", COLOURS).with_extremes(bad=NO_EVIDENCE)
@@ -225,7 +225,7 @@ def _inches(ax: Axes, axis: int) -> float:
 
 
 def _palette(strip: Strip) -> NDArray[np.float64]:
-    """Return a colour for each number, and last the one of objects without a cluster."""
+    """Return a colour for each number; the last one is for objects without a cluster."""
     from matplotlib.colors import to_rgb
 
     number = int(strip.colours.max(initial=0)) + 1
@@ -236,7 +236,7 @@ def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> None:
     """Write the name of each cluster into its longest run, where it fits."""
     edges = np.concatenate([[0], np.flatnonzero(np.diff(strip.colours)) + 1, [n]])
     lengths = np.diff(edges)
-    room = 0.9 * 72.0 * _inches(beside, 1 - axis) / n  # points for an object
+    room = 0.9 * 72.0 * _inches(beside, 1 - axis) / n  # typographic points per object
     for colour in np.unique(strip.colours):
         if colour < 0:
             continue

@@ -1,4 +1,4 @@
-"""Objects in two dimensions, coloured by cluster and faded where they are unsure."""
+"""Objects in two dimensions, coloured by cluster, with uncertain ones faded."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Embedding:
 def embedding_of(
     X: Ensemble | ArrayLike, labels: ArrayLike | Any, confidence: ArrayLike | None = None
 ) -> Embedding:
-    """Return what the embedding shows, as arrays.
+    """Return the data of the embedding as arrays.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def embedding(
     random_state: Any = 0,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw objects in two dimensions, coloured by cluster and faded where they are unsure.
+    """Draw objects in two dimensions, coloured by cluster, with uncertain ones faded.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def embedding(
                 },
             )
     some = f"{n:,}" if len(shown) == n else f"{len(shown):,} of {n:,}"
-    ax.set_title(f"{some} objects, faded where unsure")
+    ax.set_title(f"{some} objects, uncertain ones faded")
     if np.isnan(found.shares).all():
         ax.set(xlabel="first feature", ylabel="second feature")
     else:

@@ -1,4 +1,4 @@
-"""In which order objects stand in a heatmap, so that alike ones are side by side."""
+"""Orders of the objects in a heatmap, with similar ones next to each other."""
 
 from __future__ import annotations
 

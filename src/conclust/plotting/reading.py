@@ -1,4 +1,4 @@
-"""What users give to be drawn: ensembles, labels, models, evidence and matrices, made alike."""
+"""Reads inputs of pictures in one form: ensembles, labels, models, evidence and matrices."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _pairs_of_matrix(shares: NDArray[np.float64]) -> Pairs:
 
 
 def _is_matrix(array: NDArray[Any]) -> bool:
-    """Tell a square matrix of shares or counts from labels: it is symmetric, or no whole numbers."""
+    """Return whether an array holds shares or counts of pairs rather than labels: symmetric, or not integers."""
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind not in "biuf":
         return False
     if not array.size:

@@ -1,4 +1,4 @@
-"""Strips of clusters or known classes beside a heatmap: which colour each object has, and its name."""
+"""Strips of clusters or known classes beside a heatmap: colours and names of the objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one look of all pictures: widths, letters, lines, and colours that the colour-blind tell apart."""
+"""The common style of all pictures: widths, fonts, lines, and colours that are safe for the colour-blind."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ _LOOK: dict[str, Any] = {
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Draw in the look of conclust's pictures, axes of your own included.
+    """Draw in the style of conclust's pictures, including your own axes.
 
     A picture that makes its own figure has this look by itself; one that is drawn into axes given to it
     has theirs. Make the axes and draw inside of this for the same look: letters of 6.5 to 8 points and
@@ -146,7 +146,7 @@ _OURS: WeakSet[Any] = WeakSet()
 
 
 def made_here(figure: Any) -> None:
-    """Remember that a figure has the look."""
+    """Record that a figure has the style."""
     _OURS.add(figure)
 
 
@@ -178,7 +178,7 @@ def cluster_colours(n: int) -> NDArray[np.float64]:
 
 
 def ink_on(colour: Any) -> str:
-    """Return the colour of letters that reads on another."""
+    """Return the text colour that is legible on another colour."""
     from matplotlib.colors import to_rgb
 
     return "#ffffff" if float(np.dot(to_rgb(colour), (0.3, 0.6, 0.1))) < 0.55 else INK

@@ -24,12 +24,12 @@ _LEAST = 0.03
 
 @dataclass(frozen=True)
 class SupportedTree:
-    """What the picture of a consensus tree shows.
+    """Data of the picture of a consensus tree.
 
     Attributes
     ----------
     x : ndarray of shape (n_splits, 2)
-        Where the two parts of each split hang.
+        Positions of the two parts of each split.
     y : ndarray of shape (n_splits, 3)
         Heights of the two parts, and of the split.
     holds : ndarray of bool of shape (n_splits,)
@@ -54,12 +54,12 @@ class SupportedTree:
 
 
 def consensus_tree_of(tree: ConsensusTree, *, alpha: float | None = None) -> SupportedTree:
-    """Return what the picture of a consensus tree shows, as arrays.
+    """Return the data of the picture of a consensus tree as arrays.
 
     Parameters
     ----------
     tree : ConsensusTree
-        As of :func:`conclust.confidence.consensus_tree`.
+        Tree from :func:`conclust.confidence.consensus_tree`.
     alpha : float, default=None
         The level at which borders hold. None: that of the tree.
 
@@ -120,7 +120,7 @@ def consensus_tree(
     Parameters
     ----------
     tree : ConsensusTree
-        As of :func:`conclust.confidence.consensus_tree`.
+        Tree from :func:`conclust.confidence.consensus_tree`.
     alpha : float, default=None
         The level at which borders hold. None: that of the tree.
     ax : matplotlib Axes, default=None

@@ -31,7 +31,7 @@ class Tree:
     order : ndarray of shape (n_leaves,)
         All leaves of the tree from left to right.
     x : ndarray of shape (n_merges, 2)
-        Where the two parts of each merge hang: each at the middle of its leaves.
+        Positions of the two parts of each merge, each at the middle of its leaves.
     y : ndarray of shape (n_merges, 3)
         Heights of the two parts, and of the merge.
     cluster : ndarray of shape (n_merges,)
@@ -51,7 +51,7 @@ class Tree:
 
 
 def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges: int = 500) -> Tree:
-    """Return what the dendrogram shows, as arrays.
+    """Return the data of the dendrogram as arrays.
 
     Parameters
     ----------

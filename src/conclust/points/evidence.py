@@ -65,7 +65,7 @@ class Borders:
 
     @property
     def ratios(self) -> NDArray[np.float64]:
-        """How dense each valley is beside the lower peak, 3 points added to both."""
+        """Density of each valley relative to the lower peak, with 3 points added to both."""
         return valley_ratios(np.column_stack([self.peak, self.valley, self.peak]))
 
     def pooled_ratios(

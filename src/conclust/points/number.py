@@ -39,21 +39,21 @@ _SHORTEST_LIFETIME = 1e-4
 
 @dataclass(frozen=True)
 class BorderDecision:
-    """A number of clusters, and why.
+    """A number of clusters, with its reason.
 
     Attributes
     ----------
     n_clusters : int
         The number.
     reason : str
-        A sentence that says why.
+        Reason in a sentence.
     depths : tuple of float
         For each pair of clusters that touch, how deep the valley between them is: 1 less the density in it as a
         share of the lower peak's, from 0. Empty where no two clusters touch.
     by_points : bool
         Whether the points decided; False where the partitions alone did.
     alternatives : tuple of int
-        Other numbers that are as well supported, best first.
+        Other numbers that are equally well supported, best first.
     labels : ndarray of int64 of shape (n_samples,) or None
         The clusters, where they are not those of the tree cut at the number.
     """
@@ -108,9 +108,7 @@ def number_by_borders(
     n = len(X)
     most = n if max_clusters is None else min(max_clusters, n)
     if n < _FEWEST_OBJECTS:
-        return _by_ensemble(
-            trees, min_clusters, most, f"{n} points are too few to look for valleys"
-        )
+        return _by_ensemble(trees, min_clusters, most, f"{n} points are too few to find valleys")
     borders_of = _border_finder(X, seed, n_jobs)
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
     if len(np.unique(pieces.merged(_MERGED_ABOVE))) > 1:
@@ -167,7 +165,7 @@ def _number_of_pieces(n: int) -> int:
 def _border_finder(
     X: NDArray[np.float64], seed: int, n_jobs: int | None
 ) -> Callable[[NDArray[np.int64]], Borders]:
-    """Return what finds the borders of any partition of the points."""
+    """Return a function that finds the borders of any partition of the points."""
     points = leading_components(spread_rounded_columns(X, np.random.default_rng(seed)))
     graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
     return lambda labels: find_borders(points, labels, graph, seed, n_jobs)
@@ -221,7 +219,7 @@ def _by_whole_clusters(
     if least > 1:
         return _by_ensemble(trees, least, most, why)
     shown = trees.n_clusters_shown
-    lean = f"; the partitions alone lean to {shown}" if shown > 1 else ""
+    lean = f"; the partitions alone favour {shown}" if shown > 1 else ""
     return BorderDecision(1, f"One cluster: {why}{lean}.")
 
 

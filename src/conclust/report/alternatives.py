@@ -18,7 +18,7 @@ READ = {
     "rcsi": (
         "More stable than without clusters?",
         "Height: how much more stable the clusters are than in clouds without clusters, on a logarithmic "
-        f"scale. Look for a point far above the grey band. {_BAND} Where the curve stays in the band, there "
+        f"scale. Look for a point far above the grey band. {_BAND} If the curve stays in the band, there "
         "is nothing but one cloud.",
     ),
     "pac": (
@@ -29,35 +29,35 @@ READ = {
     ),
     "sharp": (
         "Within against between",
-        "Height: how far the rates of being together within and between clusters differ. The highest point "
+        "Height: the difference between the rates of being together within and between clusters. The highest point "
         "is the number chosen (the ring); bars are standard errors.",
     ),
     "cdf": (
         "Distribution of the consensus",
-        "A curve for each number of clusters: the share of pairs that are together up to so often. Stable "
+        "A curve for each number of clusters: the share of pairs that are together at most this often. Stable "
         "clusters have a curve that is flat in the middle and steps at 0 and 1: pairs are always together "
         "or never.",
     ),
     "delta": (
         "Growth of the area",
-        "How much the area under the distribution function grows with each cluster more. Shown because "
-        "other programs show it; as a rule to choose by it is a poor one.",
+        "Growth of the area under the distribution function with each further cluster. Shown because "
+        "other programs show it; it is a poor criterion for the choice.",
     ),
     "flow": (
         "How clusters split",
         "A row of circles for each number of clusters, as large as the clusters. Lines show where objects "
-        "go when one more cluster is allowed. Clusters that are there have one line to each; where objects "
+        "go when one more cluster is allowed. Real clusters have one line to each; if objects "
         "come from several, the number is too large.",
     ),
     "tracking": (
         "The cluster of every object, over K",
-        "A row for each number of clusters, a thin column for each object. A cluster that goes on keeps its "
-        "colour; a column that changes its colour often belongs nowhere for sure.",
+        "A row for each number of clusters, a thin column for each object. A cluster that persists keeps its "
+        "colour; a column that often changes colour belongs to no cluster with certainty.",
     ),
     "support": (
         "Support of each number of clusters",
-        "Height: how long this number of clusters lives in the tree of the clusterings, less how far fine "
-        "clusterings straddle their borders, and less where clusters are uneven. The highest point is the best "
+        "Height: the lifetime of this number of clusters in the co-association tree, less the extent to which fine "
+        "clusterings cut across their borders, and less if clusters are uneven. The highest point is the best "
         "supported number; the ring is the number of this result.",
     ),
     "tree": (
@@ -66,64 +66,64 @@ READ = {
         "of clusters: the higher the band, the longer they live.",
     ),
     "supported_tree": (
-        "Levels of the clusters, and which hold",
-        "From the top down, which cluster falls into which; a split is as high as the share of clusterings that keep its "
-        "two parts apart. Solid: the border between the parts holds. Dashed: it does not, and its two parts are rather "
+        "Splits of the tree, and which hold",
+        "From the top down, each cluster splits in two; the height of a split is the share of clusterings that keep its "
+        "two parts apart. Solid: the border between the parts holds. Dashed: it does not, and the two parts are better treated as "
         "one cluster. p is adjusted for the number of splits (Holm). Below: the lowest parts, as wide as they have "
         "objects, in the colour of the cluster that they are in where borders hold.",
     ),
     "heatmap": (
         "How often pairs are together",
-        "Objects from top to bottom and from left to right, those that belong together side by side. Dark: "
+        "Objects from top to bottom and from left to right, with those that belong together next to each other. Dark: "
         "the clusterings put both together. Dark squares on the diagonal with pale surroundings are clear "
-        "clusters; shades between two squares are objects that go with both. The strips name the clusters.",
+        "clusters; shading between two squares marks objects that belong to both. The strips name the clusters.",
     ),
     "embedding_points": (
         "Objects in two dimensions",
         "The points, along the two directions in which they vary most (or as they are, where they have two "
         "features). Colours and marks are clusters; pale objects are uncertain. Two dimensions may hide "
-        "gaps that there are in more.",
+        "gaps that exist in more.",
     ),
     "embedding_members": (
         "Objects as the clusterings see them",
-        "Objects that the clusterings put together are near to each other; these are not the features. "
+        "Objects that the clusterings put together are close to each other; the axes are not the features. "
         "Colours and marks are clusters; pale objects are uncertain.",
     ),
     "graph": (
-        "How far clusters lie in each other",
-        "Circles are clusters, as large as they are. The number on a line, near a cluster: how often an "
+        "Overlap between clusters",
+        "Circles are clusters; their areas show sizes. The number on a line, near a cluster: how often an "
         "object drawn from that cluster falls into the other one when it is drawn again. Thick lines join "
         "clusters that are hard to tell apart.",
     ),
     "bars": (
         "Membership of every object",
-        "A thin bar for each object, by cluster, the surest first; colours are the shares of the clusters. "
+        "A thin bar for each object, by cluster, the most certain first; colours are the shares of the clusters. "
         "One colour from bottom to top: certain. Several: between clusters.",
     ),
     "silhouette": (
         "Silhouettes",
         "A bar for each object, by cluster, the longest first. Long: the clusterings put it with its own "
-        "cluster and not with the next. To the left: with another cluster more. Numbers: mean of each "
+        "cluster and not with the next. To the left: more with another cluster. Numbers: mean of each "
         "cluster, and its objects.",
     ),
     **{
         f"way_{number + 1}": (
             f"The {word} way",
-            f"How often two objects are together in the clusterings of the {word} way alone, sorted by the clusters "
+            f"Co-association in the clusterings of the {word} way alone, sorted by the clusters "
             "of the consensus. Dark squares off the diagonal: clusters that these clusterings put together. Squares "
             "that fall apart: clusters that they split.",
         )
         for number, word in enumerate(("first", "second", "third"))
     },
     "map": (
-        "How alike the clusterings are",
-        "Clusterings from top to bottom and from left to right, alike ones side by side. Dark squares: they "
-        "say the same. A pale line is a clustering that agrees with no other.",
+        "Similarity of the clusterings",
+        "Clusterings from top to bottom and from left to right, similar ones next to each other. Dark squares: they "
+        "agree. A pale line is a clustering that agrees with no other.",
     ),
     "weights": (
         "Weights of the clusterings",
-        "Bars: the weight of each clustering in the consensus, the heaviest first. The dashed line is where "
-        "all would weigh the same.",
+        "Bars: the weight of each clustering in the consensus, largest first. The dashed line is where "
+        "all weights would be equal.",
     ),
     "trace": (
         "How the search went",

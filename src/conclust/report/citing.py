@@ -26,7 +26,7 @@ _SHARP = "B. Bodinier et al. Bioinformatics 39:btad635, 2023. (The sharp score.)
 _DIP = "J. A. Hartigan, P. M. Hartigan: The dip test of unimodality. Annals of Statistics 13, 1985. (Gaps.)"
 _HENNIG = (
     "C. Hennig: Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis 52, "
-    "2007. (How often clusters are found again.)"
+    "2007. (Recovery of clusters.)"
 )
 _CIRCULAR = (
     "L. L. Gao, J. Bien, D. Witten: Selective inference for hierarchical clustering. JASA 119, 2024. (Why "
@@ -45,7 +45,7 @@ def cited(found: Reported) -> list[str]:
     Returns
     -------
     list of str
-        A reference each.
+        References.
     """
     record, selection = found.record, found.selection
     version = record.versions.get("conclust", "")
@@ -114,7 +114,7 @@ def _data(found: Reported) -> str:
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """Return names as a list; of many the first ones, and how many more there are."""
+    """Return names as a list; if there are many, the first ones and the number of the others."""
     told = ", ".join(map(shown, names[:most]))
     return told + (f" and {len(names) - most:,} more" if len(names) > most else "")
 

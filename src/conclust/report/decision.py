@@ -35,7 +35,7 @@ def p_text(selection: Any) -> str:
 
 
 def decision_of(found: Reported) -> dict[str, Any]:
-    """Return the decision, as the first line says it and as numbers.
+    """Return the decision, as a sentence and as numbers.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
     if record.supports or K == 1:
         how = "chosen by agreement between the clusterings"
         if K == 1 and record.method.estimator == "AutoConsensus":
-            how = "as no number of clusters has support in the clusterings"
+            how = "because no number of clusters has support in the clusterings"
         return "support", f"{head}, {how}; no p-value: {why}.", why
     return "method", f"{head}, as {record.method.estimator} finds; no p-value: {why}.", why
 
 
 def _of_borders(found: Reported) -> str:
-    """Return what the selection says of its borders, where those of the result were not tested by themselves."""
+    """Return the selection's statement on borders, if those of the result were not tested separately."""
     selection = found.selection
     if found.borders is not None or not selection.n_borders:
         return ""

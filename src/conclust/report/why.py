@@ -21,7 +21,7 @@ _DECIDING = (
         "PAC",
         3,
         "Share of ambiguous pairs: neither nearly always together nor nearly always apart (Șenbabaoğlu "
-        "et al. 2014). It falls with K where there is nothing, too: compare it with the references.",
+        "et al. 2014). It also falls with K without clusters: compare it with the references.",
     ),
     (
         "rcsi",
@@ -48,7 +48,7 @@ _DECIDING = (
         "min_cluster_consensus",
         "Loosest",
         3,
-        "Cluster consensus of the loosest cluster: how often two of its objects are together.",
+        "Cluster consensus of the loosest cluster: mean co-association of its pairs.",
     ),
 )
 _REPORTED = (
@@ -67,14 +67,19 @@ _REPORTED = (
         "together (Tibshirani and Walther 2005).",
     ),
     ("silhouette_consensus", "Silhouette", 3, "Mean silhouette, distances 1 less the consensus."),
-    ("lifetime", "Lifetime", 3, "How long K clusters live in the tree of the consensus."),
+    ("lifetime", "Lifetime", 3, "Lifetime of K clusters in the tree of the consensus."),
     (
         "cophenetic",
         "Cophenetic",
         3,
         "Correlation of that tree's heights with 1 less the consensus.",
     ),
-    ("apac", "aPAC", 3, "cola's: area under the distribution function of how decided pairs are."),
+    (
+        "apac",
+        "aPAC",
+        3,
+        "cola's aPAC: area under the distribution function of the determinacy of pairs.",
+    ),
     (
         "concordance",
         "Concordance",
@@ -88,7 +93,7 @@ _REPORTED = (
 
 
 def why_section(found: Reported, gallery: Gallery) -> dict[str, Any]:
-    """Return the section that says why this number of clusters was taken.
+    """Return the section on the reason for the number of clusters.
 
     Parameters
     ----------
@@ -153,8 +158,8 @@ def _by_selection(found: Reported) -> list[dict[str, Any]]:
         near = ", ".join(map(str, selection.alternatives))
         text = f"Within one standard error of the best: {near} clusters."
         blocks.append({"kind": "text", "text": text})
-    deciding = _table(selection, _DECIDING, "What decides, for each number of clusters")
-    others = _table(selection, _REPORTED, "What is reported, and decides nothing")
+    deciding = _table(selection, _DECIDING, "Criteria that decide, for each number of clusters")
+    others = _table(selection, _REPORTED, "Criteria that are reported only")
     blocks.append(deciding)
     blocks.append({"kind": "more", "title": "Other criteria", "blocks": [others]})
     return blocks
@@ -188,8 +193,8 @@ def _by_support(found: Reported) -> list[dict[str, Any]]:
     record, K = found.record, found.n_clusters
     best = max(record.supports, key=lambda support: support.support)
     measure = (
-        "the lifetime of K clusters in a tree over how often objects are together (Fred and Jain 2005), less how far "
-        "fine clusterings straddle their borders, relative to chance, and less where clusters are uneven"
+        "the lifetime of K clusters in the co-association tree (Fred and Jain 2005), less the extent to which "
+        "fine clusterings cut across their borders, relative to chance, and less if clusters are uneven"
     )
     if record.number_by == "points" and record.reason is not None:
         text = (
@@ -205,7 +210,7 @@ def _by_support(found: Reported) -> list[dict[str, Any]]:
     elif K == 1:
         text = (
             f"The number comes from the clusterings alone (AutoConsensus): {measure}. The largest support, "
-            f"{best.support:.2f} for {best.n_clusters}, is too small to speak of clusters: fine clusterings cut "
+            f"{best.support:.2f} for {best.n_clusters}, is too small for clusters: fine clusterings cut "
             "through every border."
         )
     else:
@@ -219,22 +224,22 @@ def _by_support(found: Reported) -> list[dict[str, Any]]:
         column(
             "support",
             "Support",
-            "Lifetime less straddling; less where evenness is below 3/4.",
+            "Lifetime less straddling; reduced if evenness is below 3/4.",
             digits=3,
         ),
         column(
             "lifetime",
             "Lifetime",
-            "Over which heights of the tree there are K clusters, from 0 to 1.",
+            "Range of heights, from 0 to 1, over which the tree has K clusters.",
             digits=3,
         ),
         column(
             "straddling",
             "Straddled",
-            "How far fine clusterings straddle the borders; 1 by chance.",
+            "Extent to which fine clusterings cut across the borders; 1 by chance.",
             digits=3,
         ),
-        column("even", "Even", "How even the sizes are: 1 where they are equal.", digits=3),
+        column("even", "Even", "Evenness of the sizes: 1 if they are equal.", digits=3),
     ]
     cells = [
         [s.n_clusters for s in supports],
@@ -250,7 +255,7 @@ def _by_support(found: Reported) -> list[dict[str, Any]]:
 def _by_none(found: Reported) -> str:
     record, K = found.record, found.n_clusters
     select = (
-        "To ask the points how many clusters there are, with a p-value: conclust select points.csv "
+        "To estimate the number of clusters from the points, with a p-value: conclust select points.csv "
         "(conclust.selection.choose)."
     )
     if record.asked_for is not None and record.method is not None:

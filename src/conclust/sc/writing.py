@@ -1,4 +1,4 @@
-"""What is written into an AnnData, by scanpy's conventions."""
+"""Writes results into an AnnData, by scanpy's conventions."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def write_clusters(
     membership: NDArray[np.float64] | None,
     names: list[str],
 ) -> None:
-    """Write clusters, how sure each cell is, and memberships where there are any.
+    """Write clusters, the confidence of each cell, and memberships if there are any.
 
     Parameters
     ----------
     adata : AnnData or MuData
-        Where to.
+        Data to write into.
     key : str
         Name of the columns.
     labels : ndarray of shape (n_cells,)
@@ -96,7 +96,7 @@ def cluster_table(
 
 
 def check_parent(adata: Any, parent: str, owner: str) -> None:
-    """Refuse a column that clusters cannot have their colours from."""
+    """Refuse a column from which clusters cannot get colours."""
     if parent not in adata.obs.columns or f"{parent}_colors" not in adata.uns:
         lacking = (
             f"obs[{parent!r}]" if parent not in adata.obs.columns else f"uns['{parent}_colors']"

@@ -1,4 +1,4 @@
-"""choose: how many clusters points have."""
+"""choose: estimates the number of clusters of points."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def choose(
     cache_dir: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Selection:
-    """Say how many clusters points have: one, by two questions, or the number with stable clusters.
+    """Estimate the number of clusters of points: one, by two tests, or the number with stable clusters.
 
     For each K, resamples of the points are clustered (Monti et al. 2003 [1]_). The consensus matrix
-    says how often two objects are together, of the resamples that drew both. PAC [2]_ is the share of
+    has the share of resamples that put two objects together, among those that drew both. PAC [2]_ is the share of
     pairs that are neither together nor apart; it is small where the clusters do not depend on the
     draw. The same is done with references: clouds that have the same covariance and no clusters. One
     Monte-Carlo p-value says whether the points are more stable than the references at any K. If they
-    are, the K with the largest RCSI [3]_ is taken: the mean log PAC of the references less log PAC of
+    are, the K with the largest RCSI [3]_ is chosen: the mean log PAC of the references less log PAC of
     the points.
 
     Parameters
@@ -93,12 +93,12 @@ def choose(
     category_weight : float, default=1.0
         Number of columns of X that each column of categories counts for. Above 0.
     clusterer : "kmeans" or clusterer, default="kmeans"
-        Clusters each resample. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
+        Clusterer of the resamples. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
         native code. Or a scikit-learn clusterer with a parameter ``n_clusters``, at its own cost.
     n_resamples : int, default=50
         Resamples for each K; the same draws serve all K and all references. At least 2.
     sample_fraction : float in (0, 1], default=0.8
-        Share of the objects that each resample draws, without repetition.
+        Share of the objects that each resample draws, without replacement.
     null : {"rotation", "gaussian", "unimodal"} or None, default="rotation"
         The kind of references.
 
@@ -137,18 +137,18 @@ def choose(
         Points and references are compared on at most this number of objects, drawn at random where there
         are more. A test of a part is a valid test.
     max_dense : int, default=3000
-        Up to this number of objects all pairs are looked at and a tree is grown. Of more objects, this
-        number is drawn for the tree, the others go to the cluster that they are most often together with,
-        and PAC, areas and distribution functions come from `n_pairs` pairs.
+        Maximum number of objects for which all pairs are counted and a tree is grown. If there are more, this
+        number is drawn for the tree, the others go to the cluster with which they are most often together, and PAC,
+        areas and distribution functions come from `n_pairs` pairs.
     n_pairs : int, default=200000
-        Pairs drawn where there are more than `max_dense` objects. At least 1000.
+        Number of pairs drawn if there are more than `max_dense` objects. At least 1000.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
         Source of all randomness.
     n_jobs : int or None, default=None
         Threads. None: OMP_NUM_THREADS or all processors. No bit of the result depends on it.
     cache_dir : path-like or None, default=None
-        A folder in which finished references (and the resamples of a clusterer of your own) are kept: after
-        an interruption the same call goes on where it was. Needs a `random_state`.
+        Folder that keeps finished references (and the resamples of a clusterer of your own), so that an interrupted
+        call can be resumed. Needs a `random_state`.
     verbose : int, default=0
         1: progress on standard error.
 
@@ -541,7 +541,7 @@ def _test(
     sequential: bool,
     clock: _Clock,
 ) -> Verdict | None:
-    """Compare the points with references, where there is a null.
+    """Compare the points with references, if there is a null.
 
     Parameters
     ----------
@@ -594,7 +594,7 @@ def _measure(data: _Data, ensembles: dict[int, Ensemble], clock: _Clock) -> dict
 
 
 class _Clock:
-    """Reports finished steps, and the time."""
+    """Reports finished steps with their times."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self.report = report

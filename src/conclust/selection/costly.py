@@ -16,7 +16,7 @@ from conclust.spectral import transfer_cut
 
 __all__ = ["costly_criteria"]
 
-_LEAST = 0.01  # of the objects: the memberships in a cluster that PCC is said to keep
+_LEAST = 0.01  # minimum share of the objects in a cluster that counts as kept by PCC
 
 
 def costly_criteria(
@@ -31,7 +31,9 @@ def costly_criteria(
     first, second = spawn_sequences(seed, 2)
     n = ensemble.n_samples
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of ensembles that suit another method better
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # warnings about ensembles that suit another method better
         warnings.simplefilter("ignore", ConvergenceWarning)
         bic = MixtureModel(k, random_state=first).fit(ensemble).bic_
         most = min(n, max(10, 2 * k))

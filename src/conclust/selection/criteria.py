@@ -38,7 +38,7 @@ __all__ = [
     "upper",
 ]
 
-# Groups of resamples that are left out, one after the other, for standard errors.
+# Number of groups of resamples, left out in turn for standard errors.
 _GROUPS = 10
 
 
@@ -64,7 +64,7 @@ def pair_criteria(counts: PairCounts, window: tuple[Fraction, Fraction]) -> dict
     together = 1.0 - counts.n_apart / counts.n_pairs
     return {
         "pac": pac,
-        # Where no pair was ever together nothing is ambiguous either.
+        # If no pair was ever together, no pair is ambiguous.
         "rpac": pac / together if together > 0 else 0.0,
         "area": counts.area,
         "apac": counts.apac,
@@ -114,7 +114,7 @@ def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def sharp_score(counts: SharpCounts, kept: NDArray[np.int64] | slice = slice(None)) -> float:
-    """Return how far the rates of being together differ within and between clusters.
+    """Return the difference between the rates of being together within and between clusters.
 
     The statistic of a test of two proportions, over pairs and resamples (Bodinier et al.,
     Bioinformatics 39:btad635, 2023). NaN where a rate is of nothing.
@@ -142,7 +142,7 @@ def upper(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mean_of(values: NDArray[np.float64]) -> float:
-    """Return the mean of the values that there are; NaN where there is none."""
+    """Return the mean of the finite values; NaN if there are none."""
     known = values[np.isfinite(values)]
     return float(known.mean()) if len(known) else float("nan")
 

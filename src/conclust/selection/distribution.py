@@ -1,4 +1,4 @@
-"""pair_distribution: how the shares of partitions that put pairs of objects together are distributed."""
+"""pair_distribution: the distribution of the shares of partitions that put pairs together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pair_distribution(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> PairCounts:
-    """Count how many pairs of objects are together in which share of the partitions.
+    """Count pairs of objects by the share of partitions that put them together.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def pair_distribution(
         Hard partitions without weights. Of labels in blocks (:class:`conclust.blocks.LabelStore`, an array
         of Zarr or Dask) only the objects of the pairs drawn are held, and the result is the same.
     n_pairs : int, default=200000
-        Pairs drawn without repetition; where there are no more, all are counted.
+        Number of pairs drawn without replacement; all pairs if there are no more.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
         Draws the pairs: they depend on it and on the number of objects.
     n_jobs : int or None, default=None
@@ -105,9 +105,9 @@ def _count_drawn(
     Parameters
     ----------
     given : Ensemble
-        The labels, where they lie in memory.
+        Labels, if they are in memory.
     store : LabelStore or None
-        Labels in blocks: the rows of the pairs are read from it.
+        Labels in blocks, from which the rows of the pairs are read.
     n : int
         Objects.
     n_pairs : int

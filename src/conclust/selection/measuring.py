@@ -1,4 +1,4 @@
-"""From the resamples of one K to its consensus and its row of the table."""
+"""Computes the consensus of the resamples of one K and its row of the table."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ from conclust.selection.pairs import PairCounts, count_all, count_some, sample_o
 __all__ = ["Consensus", "Design", "Measured", "consensus_of", "measure"]
 
 _ROWS_AT_ONCE = 1 << 16
-# Objects at most: for standard errors over pairs, and for silhouettes of points.
+# Maximum numbers of objects for standard errors over pairs, and for silhouettes of points.
 _SQUARE = 250
 _WIDTHS = 1000
 
 
 @dataclass(frozen=True)
 class Design:
-    """Which pairs and which objects are looked at, the same for every K.
+    """The pairs and objects that are examined, the same for every K.
 
     Attributes
     ----------
     n_samples : int
         Objects.
     part : ndarray of shape (n_part,) or None
-        The objects of which all pairs are looked at one by one, where they are not all.
+        Objects whose pairs are examined one by one, if not all.
     pairs : (i, j) or None
-        The pairs of the distribution function, where they are not all.
+        Pairs of the distribution function, if not all.
     window : (u1, u2)
         Limits of PAC.
     n_jobs : int
@@ -82,9 +82,9 @@ class Design:
         n : int
             Number of objects.
         max_dense : int
-            Objects up to which all pairs are counted.
+            Maximum number of objects for which all pairs are counted.
         n_pairs : int
-            Pairs beyond.
+            Number of pairs to sample above that limit.
         window : tuple of Fraction
             Shares that are ambiguous.
         n_jobs : int
@@ -114,7 +114,7 @@ class Consensus:
     ensemble : Ensemble
         The resamples.
     rows : ndarray of shape (n_leaves,)
-        The objects that are the leaves.
+        Objects that are the leaves.
     tree : ndarray of shape (n_leaves - 1, 4)
         Average linkage on 1 - c / N.
     """
@@ -124,7 +124,7 @@ class Consensus:
     tree: NDArray[np.float64]
 
     def cut(self, k: int) -> NDArray[np.int64]:
-        """Return labels of all objects: those that are no leaf go where they fall together most.
+        """Return labels of all objects: those that are not leaves go where they are together most often.
 
         -1: no resample drew the object.
         """
@@ -202,7 +202,7 @@ def measure(
     points: NDArray[np.float64] | None = None,
     shared: bool = False,
 ) -> Measured:
-    """Judge the resamples of one K.
+    """Compute the criteria of the resamples of one K.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def measure(
 
 
 def _spaced(n: int, most: int) -> NDArray[np.int64]:
-    """Return at most `most` of n places, evenly spaced."""
+    """Return at most `most` of n indices, evenly spaced."""
     return np.unique(np.linspace(0, n - 1, min(most, n)).astype(np.int64))
 
 

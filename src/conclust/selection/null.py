@@ -32,7 +32,7 @@ __all__ = [
 
 Null = Literal["rotation", "gaussian", "unimodal", "flat", "skewed"]
 
-# References that fix the mean and the deviation of a sequential test, and are then forgotten.
+# Number of references that fix the mean and the deviation of a sequential test, and are then discarded.
 FIXING = 19
 # Exceedances at which a sequential test stops.
 ENOUGH = 10
@@ -48,7 +48,7 @@ def rotation(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.flo
     Z : ndarray of shape (n_samples, r)
         Principal scores: orthogonal columns of mean 0.
     rng : numpy.random.Generator
-        Where the rotation comes from.
+        Source of the rotation.
 
     Returns
     -------
@@ -150,12 +150,12 @@ def _modes(values: NDArray[np.float64], width: float) -> int:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the references say.
+    """Result of the comparison with references.
 
     Attributes
     ----------
     p_value : float
-        Share of the data sets, the real one among them, that are at least as stable.
+        Share of the data sets, including the real one, that are at least as stable.
     n_references : int
         References that the p-value rests on.
     real : ndarray of shape (n_k,)
@@ -173,7 +173,7 @@ class Verdict:
 def studentised(
     logs: NDArray[np.float64], mean: NDArray[np.float64], sd: NDArray[np.float64]
 ) -> NDArray[Any]:
-    """Return the largest (mean - log PAC) / sd over K, for each row; K without spread say nothing."""
+    """Return the largest (mean - log PAC) / sd over K, for each row; K without spread are ignored."""
     spread = sd > _SAME
     gaps = np.where(spread, (mean - logs) / np.where(spread, sd, 1.0), 0.0)
     return np.asarray(gaps.max(axis=-1))
@@ -209,7 +209,7 @@ def sequential_test(
     most: int,
     batch: int,
 ) -> Verdict:
-    """Rank the real data set among references drawn until the answer is plain.
+    """Rank the real data set among references drawn until the result is clear.
 
     Parameters
     ----------

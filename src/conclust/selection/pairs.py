@@ -1,4 +1,4 @@
-"""The pairs of objects: how many were together c times of N, of all pairs or of a sample."""
+"""Counts of pairs that were together c times out of N, for all pairs or a sample."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def check_window(value: Any, owner: str, name: str = "window") -> tuple[Fraction
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """Pairs of objects by their evidence: what :func:`conclust.selection.pair_distribution` returns.
+    """Pairs of objects by their evidence, as returned by :func:`conclust.selection.pair_distribution`.
 
     Parameters
     ----------
     table : ndarray of shape (n_partitions + 1, n_partitions + 1)
         Entry [N, c]: pairs that N partitions observed and c put together.
     sampled : bool
-        Whether these are some of the pairs, drawn at random.
+        Whether the pairs are a random sample.
 
     Attributes
     ----------
     table : ndarray of shape (n_partitions + 1, n_partitions + 1)
         Entry [N, c]: pairs that N partitions observed and c put together.
     sampled : bool
-        Whether these are some of the pairs, drawn at random.
+        Whether the pairs are a random sample.
     """
 
     table: NDArray[np.int64]
@@ -55,7 +55,7 @@ class PairCounts:
 
     @cached_property
     def n_pairs(self) -> int:
-        """Pairs of which anything is known."""
+        """Number of pairs with evidence."""
         return int(self.table[1:].sum())
 
     def pac(
@@ -95,12 +95,12 @@ class PairCounts:
 
     @cached_property
     def n_apart(self) -> int:
-        """Pairs that no resample put together."""
+        """Number of pairs that no resample put together."""
         return int(self.table[1:, 0].sum())
 
     @cached_property
     def _values(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The shares c / N that occur, rising, and how many pairs have each."""
+        """The distinct shares c / N, increasing, and the number of pairs with each."""
         N, c = np.nonzero(self.table)
         N, c = N[N > 0], c[N > 0]
         # Equal fractions are one value: 1/2 and 2/4.
@@ -128,7 +128,7 @@ class PairCounts:
         return 2.0 - 2.0 * math.fsum(np.maximum(values, 1.0 - values) * counts) / self.n_pairs
 
     def cdf(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the shares c / N that occur, rising, and the share of pairs up to each.
+        """Return the distinct shares c / N, increasing, and the share of pairs up to each.
 
         Returns
         -------
@@ -161,7 +161,7 @@ def _empty(n_partitions: int) -> NDArray[np.int64]:
 def sample_of_pairs(
     n: int, size: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw `size` of the n (n - 1) / 2 pairs without repetition: i < j, i rising."""
+    """Draw `size` of the n (n - 1) / 2 pairs without replacement: i < j, i increasing."""
     total = n * (n - 1) // 2
     at = np.sort(rng.choice(total, size=min(size, total), replace=False, shuffle=False))
     # The pairs of j are numbered from j (j - 1) / 2 on, by i.

@@ -1,4 +1,4 @@
-"""Points as scores: centred, turned on their principal axes, in a unit of their own."""
+"""Points as principal scores: centred, rotated to their principal axes, in units of the largest value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conclust.generation.scaling import Scale, Scaling, fitted_scaling
 
 __all__ = ["components_for", "read", "scores_of"]
 
-# Directions in which the points vary less than that, of the most varying one, are rounding errors.
+# Directions with less than this share of the largest variation are rounding errors.
 _RANK = 1e-10
 # Objects for each feature below which distances are reduced to a few components first.
 _OBJECTS_PER_FEATURE = 5
@@ -28,7 +28,7 @@ _COMPONENTS = 10
 def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[NDArray[np.float64], Scaling]:
     """Return points as finite numbers in the given scale, and the scale; refuse data that cannot be clustered."""
     check_column_names(X)
-    reader = type(owner, (BaseEstimator,), {})()  # whom scikit-learn's checks of X speak of
+    reader = type(owner, (BaseEstimator,), {})()  # the name used by scikit-learn's checks of X
     points = read_points(reader, X, ensure_min_samples=0, ensure_all_finite=False)
     if len(points) < 2:
         raise InputError(
@@ -40,7 +40,7 @@ def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[NDArray[np.float64], S
 
 
 def components_for(n: int, p: int, wanted: Any, owner: str) -> int | None:
-    """Return the number of components to keep: those asked for, ten of many features; None: all."""
+    """Return the number of components to keep: as requested, ten with many features, or None for all."""
     most = min(p, n - 1)
     found = check_int(wanted, "n_components", owner, high=most, none=True)
     if found is None and p * _OBJECTS_PER_FEATURE > n:

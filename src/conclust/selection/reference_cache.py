@@ -1,4 +1,4 @@
-"""Finished references on disk, so that an interrupted test goes on where it was."""
+"""Finished references on disk, so that an interrupted test can be resumed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ReferenceCache:
     Attributes
     ----------
     folder : Path
-        The user's alone to read.
+        Folder that only the user can read.
     key : str
         Key of everything that determines a reference except its number.
     n_k : int
@@ -44,7 +44,7 @@ class ReferenceCache:
         return self.folder / f"reference-{self.key}-{r}.json"
 
     def read(self, r: int) -> NDArray[np.float64] | None:
-        """Return a reference; None where it is not there, or is damaged and must be made again."""
+        """Return a reference; None if it is missing, or damaged and must be computed again."""
         try:
             entry = read_json(self._path(r))
             if entry["format"] != _FORMAT or entry["key"] != self.key or entry["number"] != r:
@@ -68,7 +68,7 @@ def open_reference_cache(
     seed: np.random.SeedSequence,
     widths: list[int] | None = None,
 ) -> ReferenceCache | None:
-    """Open the folder asked for; None where none was."""
+    """Open the requested folder; None if there is none."""
     if settings.cache_dir is None:
         return None
     digest = points_digest(points)

@@ -30,20 +30,20 @@ class Resamples(Protocol):
     def labels(
         self, points: NDArray[np.float64], n_clusters: int, *, threads: int, real: bool = False
     ) -> NDArray[Any]:
-        """Cluster every draw of the points; one column a draw, -1 where an object was not drawn.
+        """Cluster every draw of the points; one column per draw, -1 for objects that were not drawn.
 
-        `real`: the points are the user's, and their clusterings are worth keeping.
+        `real`: whether the points are the user's, so that their clusterings are cached.
         """
 
 
 def drawn_size(n: int, fraction: float) -> int:
-    """Return how many objects a resample draws."""
+    """Return the number of objects in a resample."""
     return max(2, round(fraction * n))
 
 
 @dataclass(frozen=True)
 class KMeansResamples:
-    """k-means from greedy k-means++, one start a draw."""
+    """k-means from greedy k-means++, one start per draw."""
 
     drawn: NDArray[np.int32]
     seeds: dict[int, NDArray[np.uint64]]
@@ -57,7 +57,7 @@ class KMeansResamples:
         fraction: float,
         root: np.random.SeedSequence,
     ) -> KMeansResamples:
-        """Draw the objects of each resample, for all K alike, and the seeds of the runs."""
+        """Draw the objects of each resample, the same for all K, and the seeds of the runs."""
         first, *others = spawn_sequences(root, 1 + max(ks))
         drawn = draw_objects(n, drawn_size(n, fraction), spawn_generators(first, n_resamples))
         seeds = {k: np.array(spawn_seeds(others[k - 1], n_resamples), dtype=np.uint64) for k in ks}
@@ -72,7 +72,7 @@ class KMeansResamples:
 
 @dataclass(frozen=True)
 class ClustererResamples:
-    """A clusterer of the user, through the generator of ensembles.
+    """A user's clusterer, run by the generator of ensembles.
 
     The objects that a member draws depend on its seed only, not on K.
     """

@@ -71,7 +71,7 @@ def save(path: PathLike, fields: dict[str, Any]) -> None:
 
 
 def load(path: PathLike) -> dict[str, Any]:
-    """Read the fields of a selection (see ``Selection.load``), doubting each."""
+    """Read the fields of a selection (see ``Selection.load``), validating each."""
     arrays, meta = read_npz(path, expected=_EXPECTED)
     if meta.get("format") != _FORMAT:
         _refuse(path, "holds no selection of conclust")
@@ -82,7 +82,7 @@ def load(path: PathLike) -> dict[str, Any]:
     rest = {name: array for name, array in arrays.items() if name in OF_ENSEMBLES}
     whole = unpacked(path, rest, meta.get("names"))
     if not _sound(own, meta, whole):
-        _refuse(path, "is damaged: what it holds of each number of clusters does not fit")
+        _refuse(path, "is damaged: its entries for the numbers of clusters are inconsistent")
     ks = own["k"].tolist()
     members = own["members"].tolist()
     starts = np.concatenate([[0], np.cumsum(members)]).tolist()
@@ -130,7 +130,7 @@ def load(path: PathLike) -> dict[str, Any]:
 
 
 def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) -> bool:
-    """Tell whether the parts fit each other, so that they can be cut into those of each number."""
+    """Return whether the parts fit together, so that they can be split by number of clusters."""
     k, members, counts = own["k"], own["members"], own["leaf_counts"]
     n, n_k, m = whole.n_samples, len(k), whole.n_partitions
     words = all(type(meta.get(name)) is kind for name, kind in _TOLD.items())

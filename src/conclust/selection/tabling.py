@@ -1,4 +1,4 @@
-"""From the measurements at each K to the table, the decision and the Selection."""
+"""Makes the table, the decision and the Selection from the measurements at each K."""
 
 from __future__ import annotations
 

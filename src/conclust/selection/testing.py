@@ -23,7 +23,7 @@ from conclust.selection.settings import Settings
 
 __all__ = ["OneClusterTest", "log_pac"]
 
-_LONG = 60.0  # seconds, from which the time of the references is said before they begin
+_LONG = 60.0  # expected seconds from which the time of the references is announced
 
 
 def log_pac(counts: PairCounts, settings: Settings) -> float:
@@ -45,9 +45,9 @@ class OneClusterTest:
     seed : SeedSequence
         Seed of the references: one descends from it for each.
     cache : ReferenceCache or None
-        Where finished references are kept.
+        Cache of finished references.
     report : callable
-        Is told of progress.
+        Function that receives progress.
     widths : list of int, default=None
         Columns of each block of the points: of numbers, and of each column of categories. None: there are
         numbers only.
@@ -90,7 +90,7 @@ class OneClusterTest:
         most = self._settings.n_references
         begin = time.process_time()
         real = self.logs(self._points, self._settings.threads)
-        # Processor time: the warning does not depend on other work of the machine.
+        # CPU time, so that the warning does not depend on the load of the machine.
         seconds = (time.process_time() - begin) / self._settings.threads
         drawn = most + FIXING if sequential else most
         expected = seconds * drawn

@@ -1,4 +1,4 @@
-"""The Jaccard similarity of clusters: the graph that similarities of clusters are found through."""
+"""The Jaccard similarity of clusters, the graph from which other similarities of clusters are computed."""
 
 from __future__ import annotations
 

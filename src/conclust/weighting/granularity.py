@@ -34,9 +34,9 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Two partitions or more, hard or soft.
+        Ensemble of at least two partitions, hard or soft.
     n_clusters : int
-        Most clusters of a partition, at least 1.
+        Maximum number of clusters of a partition, at least 1.
 
     Returns
     -------
@@ -85,8 +85,8 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     members = as_members(ensemble)
     if members.n_partitions == 1:
         raise InputError(
-            "The clusters of a partition are merged by what other partitions say of them. Got one "
-            "partition: give coarsen two at least."
+            "The clusters of a partition are merged by the information in other partitions. Got one "
+            "partition: give coarsen at least two."
         )
     return _merged(members, _into(members, n_clusters))
 
@@ -118,7 +118,7 @@ class Recoding:
 
 
 def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
-    """Weigh partitions by how certain their clusters are; merge each down to `n_clusters` clusters.
+    """Weight partitions by the certainty of their clusters; merge each down to `n_clusters` clusters.
 
     The weights are the given ones times :func:`certainty_weights`, and count when clusters are merged.
     A single partition stays as it is.

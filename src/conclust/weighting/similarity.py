@@ -32,7 +32,7 @@ def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
 
 
 def as_sums(ensemble: Ensemble | LabelStore | ArrayLike) -> Ensemble:
-    """Return the ensemble, or labels in blocks as what knows all that sums over objects say."""
+    """Return the ensemble, or for labels in blocks an object with all sums over objects."""
     if is_blocked(ensemble):
         return as_ensemble(stored(ensemble, "unobserved").opened())
     return as_ensemble(ensemble)

@@ -1,4 +1,4 @@
-"""The one door to partitioners: a graph or hypergraph in, k balanced parts and their cut out."""
+"""The common interface to partitioners: a graph or hypergraph in, k balanced parts and their cut out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = [
 Partitioner: TypeAlias = Literal["internal", "spectral", "metis"]
 
 _MAX_PASSES = 50
-# Capacities, in mean parts, with which full parts are loosened; on at most _ROOMS_UP_TO vertices.
+# Relaxed capacities, in mean parts, tried when parts are full; on at most _ROOMS_UP_TO vertices.
 _ROOMS = (1.3, 1.2, 1.1)
 _ROOMS_UP_TO = 5000
 # A sparse graph of at most _WHOLE_UP_TO vertices is refined as a dense one if it has the share _WHOLE of all
@@ -58,7 +58,7 @@ class GraphPartition:
     cut : float
         Weight of the edges between parts; of a hypergraph the connectivity minus one.
     capacity : float
-        Most weight that a part may have; infinite where balance is not an aim ("spectral").
+        Maximum weight of a part; infinite without balance ("spectral").
     """
 
     labels: NDArray[np.int64]
@@ -103,7 +103,7 @@ def partition_graph(
     Returns
     -------
     GraphPartition
-        Parts, none of them empty, but with "spectral" where vertices cannot be told apart.
+        Parts. None is empty, except with "spectral" if vertices cannot be distinguished.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def partition_graph(
     ParameterError
         If k > n, or another parameter is out of its range.
     MissingExtraError
-        If METIS is asked for and pymetis is not installed.
+        If METIS is requested and pymetis is not installed.
 
     References
     ----------
@@ -314,7 +314,7 @@ def fill_empty_parts(labels: NDArray[np.int64], k: int) -> None:
 def _best(
     found: list[NDArray[np.int64]], cuts: list[float], heaviest: float
 ) -> tuple[NDArray[np.int64], float]:
-    """Return the labels of the lowest cut, of equal ones (to rounding) the first."""
+    """Return the labels of the lowest cut; the first one if tied (up to rounding)."""
     lowest = min(cuts)
     first = next(i for i, cut in enumerate(cuts) if cut <= lowest + 1e-9 * (heaviest + lowest))
     return _by_first(found[first]), cuts[first]
@@ -344,7 +344,7 @@ def _filled_starts(
 def _fill(
     scores: NDArray[np.float64], mass: NDArray[np.float64], capacity: float
 ) -> NDArray[np.int64]:
-    """Give vertices to their best parts with room, in the order of how much worse their second best is."""
+    """Assign vertices to their best part with room, in decreasing order of the loss by the second best."""
     n, k = scores.shape
     labels = np.zeros(n, dtype=np.int64)
     if k > 1:
@@ -418,7 +418,7 @@ def _refined_hypergraph(
     H : csr_array of shape (n, m)
         Incidence of vertices in hyperedges.
     labels : ndarray of shape (n,)
-        Where to begin.
+        Initial labels.
     k : int
         Number of parts.
     edge_weights : ndarray of shape (m,)
@@ -426,7 +426,7 @@ def _refined_hypergraph(
     mass : ndarray of shape (n,)
         Weights of the vertices in the balance.
     capacity : float
-        Most weight of a part.
+        Maximum weight of a part.
     """
     pins = sp.csc_array(H)
     _refiner(labels, k, mass, capacity).hypergraph(
@@ -475,7 +475,7 @@ def _read_graph(W: Any) -> Any:
         graph.eliminate_zeros()
         rows: Any = sp.csr_array(graph.shape)
         rows.data = graph.data
-        # The types of the kernel, whatever SciPy chose.
+        # The index types of the kernel, which may differ from SciPy's.
         rows.indptr, rows.indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
         return rows
     if graph.diagonal().any():

@@ -51,19 +51,19 @@ _KERNELS = {
 }
 _BLOCK_ENTRIES = 1 << 24
 _SOFT_BLOCK_ENTRIES = 1 << 22
-# Dissimilarities that are no whole numbers are rounded to this grid. Values that are equal on paper are then
+# Dissimilarities that are not integers are rounded to this grid. Values that are equal on paper are then
 # ties in floating point too, in whatever order weights were summed.
 _GRID = 2.0**40
 # Adding it to a number below 2048 and subtracting it again rounds the number to the grid.
 _SHIFT = 1.5 * 2.0**52 / _GRID
-# Entries that fit in the second cache.
+# Number of entries that fit in the L2 cache.
 _CACHED_ENTRIES = 1 << 16
 
 
 def starting_clusters(ensemble: Ensemble, *, mute: bool = False) -> DistinctRows:
-    """Return the objects that are at distance 0 of each other by having the same labels.
+    """Return the groups of objects at distance 0 from each other because they have the same labels.
 
-    `mute`: a partition of noise alone, which says of no pair that it is together, separates no equal rows.
+    `mute`: a partition of noise only, which puts no pair together, does not separate equal rows.
 
     Two objects with the same row agree wherever both have a cluster. Not so for noise (apart from all),
     in soft partitions (p.p < 1), or where only partitions of weight 0 observed them: such objects start

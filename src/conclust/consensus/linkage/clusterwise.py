@@ -1,7 +1,7 @@
 """Dendrograms of B W B': objects compared by a similarity of their clusters, without a matrix of all pairs.
 
-Objects i and j with rows b_i and b_j of the indicator are alike by b_i' W b_j / N_ij, W being a similarity of
-clusters (`conclust.similarity`) and N_ij the weight of the partitions that observed both. Sums over the
+Objects i and j with rows b_i and b_j of the indicator have the similarity b_i' W b_j / N_ij, W being a similarity
+of clusters (`conclust.similarity`) and N_ij the weight of the partitions that observed both. Sums over the
 objects of two clusters are b_p' W b_q with the sums of their rows: average linkage needs the rows only.
 """
 
@@ -52,20 +52,20 @@ RowLinkage: TypeAlias = Literal["average", "single", "complete"]
 # over all pairs of clusters of i and j, whatever their partitions, b_i' W b_j / (N_ii N_jj).
 Mean: TypeAlias = Literal["partitions", "pairs"]
 
-# Distinct rows up to which a matrix of all pairs is made always: 32 MB.
+# Number of distinct rows up to which a matrix of all pairs is always made: 32 MB.
 FEW_ROWS = 2048
-# Clusters that are left when a matrix of them is made: with a diagonal W, of which rows are cheap, and
-# with others; 8 and 128 MB.
+# Number of remaining clusters at which a matrix of them is made: with a diagonal W, whose rows are cheap, and with
+# others; 8 and 128 MB.
 _FEW = 1024
 _FEW_MIXED = 4096
-# Entries of rows, and of blocks of pairs, that are worked on between two looks for an interrupt.
+# Number of entries of rows, and of blocks of pairs, processed between two checks for an interrupt.
 _ENTRIES = 1 << 25
 _BLOCK_ENTRIES = 1 << 22
 
 
 @dataclass(frozen=True)
 class ClusterTree:
-    """A dendrogram, and from where its distinct rows live.
+    """A dendrogram, and the height at which its distinct rows are formed.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class ClusterTree:
 
 @dataclass(frozen=True)
 class ObjectPairs:
-    """Distinct rows and what compares them: S_ij = b_i' W b_j / (z_i' z_j).
+    """Distinct rows and their similarity: S_ij = b_i' W b_j / (z_i' z_j).
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class ObjectPairs:
     own : ndarray of shape (n_rows,)
         S_ii, where what is noise for a partition is with itself, in a cluster of one.
     scale : float
-        By what S has been multiplied.
+        Factor by which S has been multiplied.
     """
 
     start: DistinctRows
@@ -146,7 +146,7 @@ class ObjectPairs:
 
     @property
     def scan_cost(self) -> float:
-        """Products that a row of similarities takes in the mean, if nothing is merged."""
+        """Mean number of products for a row of similarities before any merge."""
         if not is_diagonal(self.W):
             return float(self.rows.nnz)
         held = np.bincount(self.rows.indices, minlength=self.rows.shape[1]).astype(np.float64)
@@ -158,7 +158,7 @@ class ObjectPairs:
 
 
 def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> ObjectPairs:
-    """Say what compares the distinct rows of an ensemble.
+    """Return the similarity of the distinct rows of an ensemble.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
         Similarity of its clusters, symmetric, >= 0. With "partitions" similarities between the
         clusters of different partitions do not count; a sparse W has none.
     mean : {"partitions", "pairs"}, default="partitions"
-        Over what S_ij is a mean; the weights of the partitions weigh in both.
+        Set over which S_ij is a mean; the weights of the partitions enter both.
     """
     start = starting_clusters(ensemble)
     first = start.first
@@ -197,7 +197,7 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
 def by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
     """Whether the tree is grown from rows of similarities rather than from a matrix of all pairs.
 
-    Where it must be, and where it takes less: of clusters that are small beside the objects. With
+    Rows are used if necessary, or if they are cheaper: for clusters that are small relative to the objects. With
     missing labels average linkage means another thing by it: see `cluster_tree`.
     """
     n = len(pairs.start)
@@ -230,7 +230,7 @@ def cluster_tree(
     linkage : {"single", "average", "complete", "ward"}
         Single and average linkage take memory of the rows; the others a matrix.
     max_dense : int
-        Most distinct rows for which a matrix is made.
+        Maximum number of distinct rows for which a matrix is made.
     owner : str
         Name of the estimator, used in errors.
     ties_as_matrix : bool, default=False
@@ -255,7 +255,7 @@ def cluster_tree(
 
 
 def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
-    """Say that pairs of objects without a common partition count as dissimilarity 1, if there are any."""
+    """Return the warning that pairs without a common partition count as dissimilarity 1, if there are any."""
     if not ensemble.has_missing:
         return
     unobserved = unobserved_pairs(ensemble, max_rows=max_rows)
@@ -270,7 +270,7 @@ def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
 
 
 def _within_partitions(W: NDArray[np.float64], offsets: NDArray[np.int64]) -> sp.csr_array:
-    """Return the blocks of W on the diagonal, one a partition."""
+    """Return the blocks of W on the diagonal, one per partition."""
     parts = [slice(begin, end) for begin, end in pairwise(offsets) if end > begin]
     blocks = [sp.csr_array(W[part, part]) for part in parts]
     return sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else sp.csr_array(W.shape)
@@ -288,7 +288,7 @@ def is_diagonal(W: Any) -> bool:
 
 def _average(pairs: ObjectPairs, *, to_the_end: bool = False) -> NDArray[np.float64]:
     start, n = pairs.start, len(pairs.start)
-    # Ratios of sums are no means of a matrix: with presences there is none at the end.
+    # Ratios of sums are not means of a matrix, so with presences no matrix is used at the end.
     few = _FEW if is_diagonal(pairs.W) else _FEW_MIXED
     until = 1 if to_the_end or pairs.presence is not None else min(n, few)
     left, right = np.empty(n - until, dtype=np.int64), np.empty(n - until, dtype=np.int64)

@@ -49,7 +49,7 @@ def cut(linkage_matrix: NDArray[np.float64], n_clusters: int) -> NDArray[np.int6
     Parameters
     ----------
     linkage_matrix : ndarray of shape (n_samples - 1, 4)
-        As of ``EAC.linkage_matrix_`` or ``scipy.cluster.hierarchy.linkage``.
+        As in ``EAC.linkage_matrix_`` or ``scipy.cluster.hierarchy.linkage``.
     n_clusters : int
         Number of clusters, from 1 to n_samples.
 
@@ -79,7 +79,7 @@ def cut(linkage_matrix: NDArray[np.float64], n_clusters: int) -> NDArray[np.int6
 
 
 def lifetimes(linkage_matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how long each number of clusters lives when the dendrogram is cut ever higher.
+    """Return the lifetime of each number of clusters when the dendrogram is cut at increasing heights.
 
     K clusters exist for the thresholds between the merge that leaves K and the one that leaves
     K - 1; the length of that range is the lifetime of K [1]_.
@@ -87,7 +87,7 @@ def lifetimes(linkage_matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     Parameters
     ----------
     linkage_matrix : ndarray of shape (n_samples - 1, 4)
-        As of ``EAC.linkage_matrix_``.
+        As in ``EAC.linkage_matrix_``.
 
     Returns
     -------
@@ -113,16 +113,16 @@ def lifetimes(linkage_matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def longest_lifetime(linkage_matrix: NDArray[np.float64]) -> int:
-    """Return the number of clusters with the longest lifetime, from 2 on.
+    """Return the number of clusters, at least 2, with the longest lifetime.
 
     Among equal lifetimes (within 1e-9 of the tallest height) the smallest number of clusters
-    is taken. One cluster is not considered, as it lives for ever; it is the answer only where
-    there is no choice: a single object, or objects that are all at distance 0.
+    is chosen. One cluster is not considered, as its lifetime is infinite; it is returned only if there is no
+    choice: a single object, or objects that are all at distance 0.
 
     Parameters
     ----------
     linkage_matrix : ndarray of shape (n_samples - 1, 4)
-        As of ``EAC.linkage_matrix_``.
+        As in ``EAC.linkage_matrix_``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Linkage of objects by their profiles: how they stand to all other objects.
+"""Linkage of objects by their profiles, the rows of the co-association.
 
 The profile of an object is its row of the co-association S, with 1 for itself. Without a row for each object:
 with complete hard labels S = B D B' / W, D being the weights of the clusters' partitions and W their sum, and
@@ -44,7 +44,7 @@ def profile_tree(
             D, unobserved = _inner_products(start, n_jobs)
         else:
             D, unobserved = _inner_products_of_rows(ensemble, start), 0
-    # Squared distances, a share of the largest that there can be.
+    # Squared distances, as a share of the largest possible one.
     squares = D.diagonal().copy()
     D *= -2.0
     D += squares[:, None]

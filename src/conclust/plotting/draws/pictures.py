@@ -43,7 +43,7 @@ def similarity_blocks(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how often each pair of objects is together, with the clusters of an estimate as blocks.
+    """Show the co-association of objects, with the clusters of an estimate as blocks.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def similarity_blocks(
     labels : array-like of shape (n_samples,) or fitted model
         The estimate; negative labels are in no cluster, and come last.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``).
+        Axes to draw in. None makes a new figure (``ax.figure``).
 
     Returns
     -------
@@ -95,7 +95,7 @@ def similarity_blocks(
 
 @drawn_in_style
 def ball_columns(ball: CredibleBall, *, ax: Axes | None = None) -> Axes:
-    """Show an estimate beside the bounds of its credible ball, an object a row.
+    """Show an estimate beside the bounds of its credible ball, one object per row.
 
     Objects are sorted by the estimate, then by the bounds. A cluster has the colour of the estimate's cluster that it
     shares most objects with; where a column has another colour than its neighbours, the bound differs.
@@ -103,9 +103,9 @@ def ball_columns(ball: CredibleBall, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     ball : CredibleBall
-        What :func:`conclust.confidence.credible_ball` returned. Of bounds with several draws the first is shown.
+        Result of :func:`conclust.confidence.credible_ball`. For bounds with several draws the first is shown.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``).
+        Axes to draw in. None makes a new figure (``ax.figure``).
 
     Returns
     -------
@@ -171,20 +171,20 @@ def ball_columns(ball: CredibleBall, *, ax: Axes | None = None) -> Axes:
 
 @dataclass(frozen=True)
 class LossCurve:
-    """The least expected loss with at most so many clusters.
+    """The minimum expected loss for each maximum number of clusters.
 
     Attributes
     ----------
     k : ndarray of int64 of shape (n_k,)
         Maximum numbers of clusters, rising.
     losses : ndarray of shape (n_k,)
-        The least expected loss that was found; it does not rise.
+        Minimum expected loss found; it does not increase.
     n_clusters : ndarray of int64 of shape (n_k,)
         Clusters of that estimate.
     best_draw_loss : float
         The expected loss of the best draw.
     loss : str
-        Which loss.
+        Name of the loss.
     """
 
     k: NDArray[np.int64]
@@ -214,7 +214,7 @@ def expected_loss_of(
     loss, split_cost, n_init
         As of :class:`conclust.BayesEstimate`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=0
-        Of the estimates.
+        Seed of the estimates.
 
     Returns
     -------
@@ -273,16 +273,16 @@ def expected_loss_of(
 def expected_loss_curve(
     given: LossCurve | Ensemble | ArrayLike, *, ax: Axes | None = None, **options: Any
 ) -> Axes:
-    """Draw the least expected loss over the maximum number of clusters.
+    """Draw the minimum expected loss over the maximum number of clusters.
 
     Parameters
     ----------
     given : LossCurve, Ensemble or array-like of shape (n_samples, n_draws)
-        What `expected_loss_of` returned, or the draws.
+        Result of `expected_loss_of`, or the draws.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``).
+        Axes to draw in. None makes a new figure (``ax.figure``).
     options : keyword arguments
-        Of `expected_loss_of`, for draws.
+        Options of `expected_loss_of`, for draws.
 
     Returns
     -------
@@ -294,7 +294,7 @@ def expected_loss_curve(
     MissingExtraError
         matplotlib is not installed.
     ParameterError, InputError
-        As of `expected_loss_of`.
+        As for `expected_loss_of`.
 
     Examples
     --------

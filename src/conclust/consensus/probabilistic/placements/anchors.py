@@ -1,4 +1,4 @@
-"""New objects among fitted ones: each a convex problem of its own against some of them."""
+"""Placement of new objects: each is a separate convex problem against some of the fitted ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["Anchors"]
 
-# New objects per block when their counts with the anchors are formed.
+# Number of new objects per block when their counts with the anchors are formed.
 _AT_ONCE = 500
 
 
@@ -42,7 +42,7 @@ class Anchors:
         return replace(self, membership=np.ascontiguousarray(self.membership[:, kept]))
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
-        """Return the memberships of new objects from their codes; `threads` is for its kind's sake."""
+        """Return the memberships of new objects from their codes; `threads` is unused, but part of `Placement`."""
         parts = [
             place_against(
                 *self._evidence(codes[begin : begin + _AT_ONCE]),

@@ -109,7 +109,7 @@ def whole_grams(solver: FactoredSolver, n_clusters: int) -> NDArray[np.float64]:
 
 
 def padded(Y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a copy of Y with the columns the kernel wants, zeros in the padding."""
+    """Return a copy of Y with the columns that the kernel needs, zeros in the padding."""
     wide = np.zeros((len(Y), factored_stride(Y.shape[1])))
     wide[:, : Y.shape[1]] = Y
     return wide

@@ -40,7 +40,7 @@ GROWTH = 8
 PART_TOL = 3e-7
 PART_SWEEPS = 100
 PART_COST = 3
-# Floating error of the sums is cleared this often.
+# Interval, in sweeps, at which rounding errors of the sums are cleared.
 REBUILD_EVERY = 10
 # Over-relaxation begins only where its factor would be the first one, and is at most the second one: with
 # that a sweep leaves a quarter of the possible gain, even where plain sweeps would leave less.
@@ -52,7 +52,7 @@ VISIBLE = 1e-8
 # A bound above this one is far above the clusters of most solutions. A random start with so many columns may use up the
 # work that the search is given: where the solution has no more clusters than this, the search is made with this bound too.
 WIDE = 50
-# Up to this many objects the constant is counted, which takes all pairs.
+# Maximum number of objects for which the constant is computed, which needs all pairs.
 COUNTED = 20_000
 
 
@@ -123,7 +123,7 @@ def near_solution(problem: Problem, run: Run) -> NDArray[np.float64]:
 
 
 def solved_sample(problem: Problem, model: FactoredModel, run: Run) -> tuple[FactoredModel, float]:
-    """Return the sums of a solution of a sample, and f per pair of it, about.
+    """Return the sums of a solution of a sample, and its approximate f per pair.
 
     `model` groups the partitions by the objects that they observed, of more than the sample.
     """
@@ -209,9 +209,9 @@ class _Pace:
         self._usual = 1.0
 
     def begin(self) -> None:
-        """Begin with other objects, of the same evidence: as slow as those before.
+        """Restart with other objects of the same evidence, which converge as slowly.
 
-        The new part belongs to each object, and a plain sweep settles it best.
+        The new part concerns single objects, for which a plain sweep is best.
         """
         self._usual, self.relaxation = max(self._usual, self.relaxation), 1.0
         self._gain = 0.0
@@ -223,7 +223,9 @@ class _Pace:
         how = (tol, negligible, self.threads)
         change, residual, shortened = solver.sweep(Y, *how, self.relaxation)
         visible = VISIBLE * abs(solver.objective())
-        if self.relaxation > 1.0 and (shortened or -change <= visible):  # too far, or at the end
+        if self.relaxation > 1.0 and (
+            shortened or -change <= visible
+        ):  # too long a step, or converged
             self.relaxation = 1.0
             plain, residual, _ = solver.sweep(Y, *how)
             change += plain
@@ -317,7 +319,7 @@ def _pairs(n: int) -> float:
 
 
 def _together(ensemble: Ensemble, solver: FactoredSolver, n_clusters: int) -> float:
-    """Return the loss of no membership; the solver's sums add up to the clusters' sizes."""
+    """Return the loss of zero memberships; the solver's sums are the sizes of the clusters."""
     if ensemble.is_soft:
         return together(ensemble)
     stride = factored_stride(n_clusters)
