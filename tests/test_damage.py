@@ -42,6 +42,7 @@ PLACES = [
     ("combine", ("versions",)),
     ("combine", ("ensemble",)),
     ("cluster", ("gaps", "dip")),
+    ("select", ("settings", "alpha")),
     ("select", ("settings", "n_resamples")),
     ("select", ("settings", "scale")),
     ("select", ("criteria",)),

@@ -126,6 +126,7 @@ _SELECTION: dict[str, Form] = {
         for name in ("n_samples", "n_features", "n_components", "n_resamples", "n_tested")
     },
     "settings/sample_fraction": _number,
+    "settings/alpha": _number,
 }
 _FORMS: dict[str, Form] = {
     "arguments": _list_of(_text),
