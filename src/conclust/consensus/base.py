@@ -188,7 +188,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         self._finish(observed)
         if not observed.all():
             first = f" (the first is object {np.argmin(observed)})"
-            self._warn_of_unobserved(np.count_nonzero(~observed), first)
+            self._warn_of_unobserved(int(np.count_nonzero(~observed)), first)
 
     def _check(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble that the method cannot take, and parameters that do not fit it."""
