@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import plain_array, refuse_container
-from conclust._points import point_rows, refuse_gaps
+from conclust._arrays.containers import plain_array, refuse_container
+from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._validation import check_real
 from conclust.exceptions import InputError
 

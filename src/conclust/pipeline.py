@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conclust
-from conclust._delegation import where_consensus_has
-from conclust._labels import indicator_of
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._sklearn import (
@@ -29,16 +27,18 @@ from conclust._validation import (
     refuse_arguments,
     shown,
 )
-from conclust.agreement import anmi
 from conclust.consensus.auto import AutoConsensus, evidence_for
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links
+from conclust.consensus.delegation import where_consensus_has
 from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
 from conclust.generation.points import read_points
 from conclust.generation.scaled import scaled_blocks, scaled_points
+from conclust.measures.agreement import anmi
 from conclust.points import (
     ChooserByPoints,
     objects_to_refine,

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array, plain_array
-from conclust._labels import canonical_labels, indicator_of, missing_code
+from conclust._arrays.containers import number_array, plain_array
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels, indicator_of, missing_code
 from conclust.exceptions import InputError
 
 __all__ = ["shared_clusterings", "warm_start"]

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import fcluster
 
-from conclust._labels import NOISE, canonical_labels
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
@@ -18,6 +17,7 @@ from conclust._validation import refuse
 from conclust.confidence import item_consensus
 from conclust.consensus.linkage import EAC
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import NOISE, canonical_labels
 
 __all__ = ["TopicConsensus"]
 

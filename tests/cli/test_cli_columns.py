@@ -12,10 +12,11 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import Ensemble
-from conclust.cli import main, matfile
-from conclust.cli.columns import _last_word
-from conclust.cli.inputs import Reading, read_ensemble, read_labelling, read_points
+from conclust.cli import main
 from conclust.cli.options import names as column_names
+from conclust.cli.reading import matfile
+from conclust.cli.reading.columns import _last_word
+from conclust.cli.reading.inputs import Reading, read_ensemble, read_labelling, read_points
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
 AUTO = Reading()
@@ -405,7 +406,7 @@ def test_packed_tables(tmp_path, monkeypatch, suffix, pack):
         path.write_bytes(bad)
         refused(lambda: read_points(path, AUTO), "damaged or cut off", error=FileFormatError)
     path.write_bytes(pack(b"1,2\n" * 100_000))
-    monkeypatch.setattr("conclust.cli.sources.reading_limit", lambda: 10_000)
+    monkeypatch.setattr("conclust.cli.reading.sources.reading_limit", lambda: 10_000)
     refused(lambda: read_points(path, AUTO), "unpacks to more than", error=FileFormatError)
     refused(lambda: read_points(tmp_path / f"a.npy{suffix}", AUTO), "only CSV is read packed")
 

@@ -9,9 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
-from conclust.cli import csvfile, inputs, tables
-from conclust.cli.csvfile import CsvRows, read_label_columns, read_number_columns
-from conclust.cli.inputs import Reading, read_ensemble, read_labelling, read_points, read_weights
+from conclust.cli.reading import csvfile, inputs, tables
+from conclust.cli.reading.csvfile import CsvRows, read_label_columns, read_number_columns
+from conclust.cli.reading.inputs import (
+    Reading,
+    read_ensemble,
+    read_labelling,
+    read_points,
+    read_weights,
+)
 from conclust.exceptions import FileFormatError, InputError, MissingExtraError
 
 AUTO = Reading()

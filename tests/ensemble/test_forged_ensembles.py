@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
-from conclust._ensemble_file import FORMAT, VERSION
-from conclust._storage import read_npz, write_npz
+from conclust._files.storage import read_npz, write_npz
+from conclust.ensemble.file import FORMAT, VERSION
 from conclust.exceptions import FileFormatError
 
 SOFT = Ensemble.from_memberships(
@@ -201,7 +201,7 @@ def test_soft_ensembles_take_no_more_memory_than_their_labels(tmp_path):
 
 
 def test_soft_ensembles_are_checked_in_every_block(tmp_path, monkeypatch):
-    monkeypatch.setattr("conclust._ensemble_file._BLOCK_CELLS", 5)
+    monkeypatch.setattr("conclust.ensemble.file._BLOCK_CELLS", 5)
     assert Ensemble.load(soft_file(tmp_path / "e.npz")) == SOFT
     for place in range(len(B.data)):
         values = changed(B.data, place, B.data[place] * 0.5)

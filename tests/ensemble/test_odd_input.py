@@ -18,7 +18,7 @@ from conclust import (
     Voting,
     metrics,
 )
-from conclust._ensemble_input import LARGEST, SMALLEST, within_range
+from conclust.ensemble.reading import LARGEST, SMALLEST, within_range
 from conclust.exceptions import InputError
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conclust import _storage
-from conclust._storage import (
+from conclust._files import storage as _storage
+from conclust._files.storage import (
     Expected,
     atomic_write,
     read_json,

@@ -12,8 +12,8 @@ from tests.naive import neighbours as naive
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation import searched
-from conclust.generation.searched import sizes_of_neighbourhoods
+from conclust.generation.kinds import searched
+from conclust.generation.kinds.searched import sizes_of_neighbourhoods
 from conclust.neighbours import find_neighbours, neighbour_graph
 
 IRIS = load_iris().data

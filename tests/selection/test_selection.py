@@ -306,7 +306,7 @@ def test_references_are_kept_and_found_again(tmp_path, monkeypatch):
     files = sorted(folder.rglob("reference-*.json"))
     assert len(files) == 19
     drawn = []
-    from conclust.selection import testing
+    from conclust.selection.resampled import testing
 
     logs = testing.OneClusterTest.logs
     monkeypatch.setattr(
@@ -329,7 +329,7 @@ def test_references_are_kept_and_found_again(tmp_path, monkeypatch):
 
 @QUIET
 def test_an_interrupt_leaves_and_keeps_what_is_finished(tmp_path, monkeypatch):
-    from conclust.selection import testing
+    from conclust.selection.resampled import testing
 
     X = three(6, n=60)
     logs = testing.OneClusterTest.logs

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from conclust._storage import read_json, read_npz, write_json, write_npz
+from conclust._files.storage import read_json, read_npz, write_json, write_npz
 from conclust.exceptions import FileFormatError, InputError
 
 __all__ = ["Stages", "checkpoint", "current_folder", "has_state"]

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._derived import PresenceGroups
 from conclust._kernels import presence_signatures
-from conclust._label_view import label_view
-from conclust._labels import (
+from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import PresenceGroups
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import (
     Missing,
     Names,
     code_labels,
@@ -26,7 +27,6 @@ from conclust._labels import (
     missing_code,
     read_new_labels,
 )
-from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 
 __all__ = ["Census", "Facts", "Part", "block_rows_of", "census", "joined"]

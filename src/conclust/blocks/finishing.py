@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import missing_code
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.numbering import by_first_object, most_probable, of_columns
 from conclust.blocks.own import Kept
 from conclust.blocks.runners import Job, Task
+from conclust.ensemble.labels import missing_code
 from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["Answer", "Numbered", "numbered_labels", "numbered_membership", "rows_of"]

@@ -12,10 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._derived import Derived, PresenceGroups, once
-from conclust._gram import check_gram
 from conclust._kernels import cluster_sizes, contingency_gram
-from conclust._labels import missing_code
 from conclust._random import spawn_generators
 from conclust.blocks.checkpoints import Stages
 from conclust.blocks.facts import Facts, Part
@@ -23,6 +20,9 @@ from conclust.blocks.own import Kept, kept_for
 from conclust.blocks.runners import Job, Runner, Task, Visit
 from conclust.blocks.sources import Source
 from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import Derived, PresenceGroups, once
+from conclust.ensemble.labels import missing_code
+from conclust.ensemble.products import check_gram
 from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["LabelBlocks", "added"]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._kernels import largest_of_rows
+from conclust.ensemble.equal_rows import EqualRows
 
 __all__ = ["NOTHING", "by_first_object", "most_probable", "of_columns"]
 

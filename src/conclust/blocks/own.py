@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conclust._storage import read_npy
+from conclust._files.storage import read_npy
 
 __all__ = ["Files", "InMemory", "Kept", "kept_for", "read_own", "write_own"]
 

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import arrow_column
-from conclust._storage import read_json, read_npy
+from conclust._files.storage import read_json, read_npy
 from conclust._validation import missing_extra
+from conclust.ensemble.labels import arrow_column
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 
 __all__ = ["Source", "open_source"]

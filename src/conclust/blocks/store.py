@@ -7,8 +7,6 @@ from typing import Any, Literal, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from conclust._ensemble_input import read_weights
-from conclust._labels import Missing
 from conclust._progress import reporter, say
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, refuse
@@ -19,6 +17,8 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.runners import LocalRunner, Runner
 from conclust.blocks.sources import DaskLabels, open_source
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import Missing
+from conclust.ensemble.reading import read_weights
 from conclust.exceptions import InputError
 
 __all__ = ["LabelStore", "is_blocked", "stored"]

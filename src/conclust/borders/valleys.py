@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import plain_array
-from conclust._points import point_rows, refuse_gaps
+from conclust._arrays.containers import plain_array
+from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from conclust.cli.console import STREAM, Voice, speaking
 from conclust.cli.parser import build_parser
 from conclust.cli.refusals import refuse_own_input, with_option
-from conclust.cli.talk import STREAM, Voice, speaking
 from conclust.exceptions import ConclustError
 
 __all__ = ["main", "process"]

@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from conclust.cli.talk import STREAM
+from conclust.cli.console import STREAM
 from conclust.exceptions import OutputExistsError
 
 __all__ = ["refuse_own_input", "with_option"]

@@ -7,10 +7,10 @@ from conclust.confidence.borders import (
     border_tests,
     consensus_tree,
 )
+from conclust.confidence.borders.dips import dip
 from conclust.confidence.categories import ClusterCategories, cluster_categories
 from conclust.confidence.chance import ChanceConfidence, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, stability_over_k
-from conclust.confidence.dips import dip
 from conclust.confidence.features import ClusterFeatures, cluster_features
 from conclust.confidence.gaps import ClusterGaps, cluster_gaps
 from conclust.confidence.inconsistency import Inconsistency, inconsistency

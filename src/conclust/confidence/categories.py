@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust.confidence.features import ClusterFeatures, standardised
-from conclust.contingency import read_labels
 from conclust.exceptions import InputError
+from conclust.measures.contingency import read_labels
 
 __all__ = ["ClusterCategories", "cluster_categories", "is_empty"]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import check_is_fitted, clone
 from conclust._validation import check_int, refuse
 from conclust.confidence.objects import confidences
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import MISSING
 from conclust.exceptions import InputError
 
 __all__ = ["ChanceConfidence", "chance_confidence", "usual_chance"]

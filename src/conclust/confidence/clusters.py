@@ -13,9 +13,9 @@ from conclust._validation import check_int
 from conclust.confidence.items import cluster_sums
 from conclust.confidence.objects import membership_of
 from conclust.confidence.reading import Judged, read_consensus
-from conclust.contingency import contingency, read_labels
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
+from conclust.measures.contingency import contingency, read_labels
 from conclust.membership import cluster_similarity
 
 __all__ = ["ClusterConfidence", "cluster_confidence", "stability_over_k"]

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._scale import moderate
+from conclust._arrays.scale import moderate
 from conclust.confidence.reading import read_features
-from conclust.contingency import read_labels
+from conclust.measures.contingency import read_labels
 
 __all__ = ["ClusterFeatures", "cluster_features", "standardised"]
 

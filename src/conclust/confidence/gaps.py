@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
-from conclust._scale import moderate
 from conclust._threads import thread_count
 from conclust._validation import check_int
+from conclust.confidence.borders.dips import dips_of_rows
 from conclust.confidence.borders.merging import gabriel_neighbours
-from conclust.confidence.dips import dips_of_rows
 from conclust.confidence.reading import read_features
-from conclust.contingency import read_labels
+from conclust.measures.contingency import read_labels
 
 __all__ = ["ClusterGaps", "cluster_gaps"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust.comparison import element_centric_similarity
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
+from conclust.measures.comparison import element_centric_similarity
 
 __all__ = ["Inconsistency", "inconsistency"]
 

@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import indicator_of
 from conclust._validation import check_int, check_option
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import indicator_of
 from conclust.evidence import coassociation_blocks, frequencies
-from conclust.matching import assign
+from conclust.measures.matching import assign
 
 __all__ = ["company", "item_consensus", "member_agreement"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust.agreement import partition_similarities
 from conclust.confidence.reading import read_consensus
 from conclust.ensemble import Ensemble
+from conclust.measures.agreement import partition_similarities
 
 __all__ = ["PartitionConfidence", "partition_confidence"]
 

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._points import point_rows, refuse_gaps
+from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._sklearn import check_is_fitted
-from conclust.contingency import read_labels
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
+from conclust.measures.contingency import read_labels
 
 __all__ = ["Judged", "read_consensus", "read_features"]
 

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import check_is_fitted, clone
 from conclust._validation import check_int, check_real, refuse
-from conclust.comparison import adjusted_rand_index
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
-from conclust.matching import assign
+from conclust.measures.comparison import adjusted_rand_index
+from conclust.measures.matching import assign
 from conclust.membership import cluster_similarity
 
 __all__ = ["OtherMembers", "other_members"]

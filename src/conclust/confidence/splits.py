@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING, NOISE
 from conclust._validation import check_real
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import EvidenceWarning, UnsupportedEnsembleError
 
 __all__ = ["ClusterSplits", "cluster_splits"]

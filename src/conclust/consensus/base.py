@@ -9,13 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import (
-    canonical_labels,
-    collected,
-    encode_labels,
-    missing_code,
-    read_new_labels,
-)
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, validate_data
@@ -34,6 +27,13 @@ from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded
 from conclust.consensus.registry import methods
 from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble.labels import (
+    canonical_labels,
+    collected,
+    encode_labels,
+    missing_code,
+    read_new_labels,
+)
 from conclust.exceptions import (
     EvidenceWarning,
     InputError,

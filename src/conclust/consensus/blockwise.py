@@ -9,7 +9,6 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import Missing, encode_labels, read_new_labels
 from conclust._random import seed_sequence
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
@@ -18,6 +17,7 @@ from conclust.blocks.sources import DaskLabels
 from conclust.blocks.store import LabelStore, is_blocked, stored
 from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import Missing, encode_labels, read_new_labels
 from conclust.exceptions import InputError
 
 __all__ = ["FitsBlocks", "fit_blocks", "placed_blocks"]

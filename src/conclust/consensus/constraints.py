@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust._labels import canonical_labels
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
 __all__ = ["Constraints", "coloured", "given_links", "read_constraints"]

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import ConceptGrowth
-from conclust._labels import canonical_labels, missing_code, noise_code
 from conclust._progress import rounds, say, stage, tracked
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels, missing_code, noise_code
 from conclust.exceptions import EvidenceWarning
 
 __all__ = ["FCAConsensus"]

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import LabelView, refine_labels, seed_labels
-from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust._random import seed_sequence
 from conclust.consensus.restarts import best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble
-from conclust.gram import scaled_gram_norm
+from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
+from conclust.spectra.gram import scaled_gram_norm
 
 __all__ = [
     "SMALL",

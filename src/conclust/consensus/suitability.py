@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import missing_code
 from conclust._warnings import warn
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import missing_code
 from conclust.exceptions import EnsembleWarning
 from conclust.weighting.degeneracy import degenerate_partitions
 
@@ -82,8 +82,8 @@ def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> 
     the objects, do not count. At most 2,000 objects are looked at.
     """
     # Imported here because MultiEAC, which is in that folder, also uses this module.
-    from conclust.consensus.linkage.agglomeration import single_tree
-    from conclust.consensus.linkage.dendrogram import cut
+    from conclust.trees.agglomeration import single_tree
+    from conclust.trees.dendrogram import cut
 
     counts = ensemble.cluster_counts
     found = len(np.unique(labels))

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust import _storage
+from conclust._files import storage as _storage
 from conclust.datasets.catalogue import Published
 from conclust.datasets.dataset import Dataset
 from conclust.exceptions import DatasetNotFoundError, FileFormatError

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._kernels import BitSlices
 from conclust._threads import thread_count
 from conclust._validation import check_bool, check_int, refuse, shown

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import NearestPairs
-from conclust._labels import noise_code
 from conclust._threads import thread_count
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import noise_code
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern, pair_counts
 from conclust.exceptions import UnsupportedEnsembleError
 

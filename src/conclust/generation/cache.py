@@ -27,13 +27,20 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._storage import PathLike, atomic_write, open_regular, read_json, read_npy, write_json
+from conclust._files.storage import (
+    PathLike,
+    atomic_write,
+    open_regular,
+    read_json,
+    read_npy,
+    write_json,
+)
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.ensemble import NOISE
 from conclust.exceptions import CacheWarning, FileFormatError, ParameterError
+from conclust.generation.labelling.models import MODELS, LandmarkCut, Model
 from conclust.generation.members import Labelled, Task
-from conclust.generation.models import MODELS, LandmarkCut, Model
 
 if sys.platform != "win32":
     import fcntl

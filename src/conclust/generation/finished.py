@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conclust.generation.labelling import Labelling
+from conclust.generation.labelling.labelling import Labelling
 from conclust.generation.members import Labelled, Member, Task, drawn_features
 from conclust.generation.scaling import Scaler
 from conclust.generation.sizes import narrowest

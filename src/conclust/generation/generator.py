@@ -13,10 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._progress import fitting, say
 from conclust._random import RandomStateLike
 from conclust._sklearn import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
     ConvergenceWarning,
-    TransformerMixin,
     check_is_fitted,
     validate_data,
 )
@@ -25,23 +22,23 @@ from conclust._validation import check_column_names, check_option, refuse
 from conclust._warnings import warn
 from conclust.exceptions import InputError
 from conclust.generation.cache import MemberCache, blocks_digest, open_cache, points_digest
-from conclust.generation.communities import NeighbourRecipe
 from conclust.generation.finished import describe, labelling_of, type_for
-from conclust.generation.kinds import METHODS, is_named, settings_for
-from conclust.generation.labelling import Labelling, over_chunks, scaled
-from conclust.generation.members import Init, Labelled, Member, Task
-from conclust.generation.neighbour_options import read_graph
-from conclust.generation.plan import Plan, fitted_on, make_plan, refuse_method
-from conclust.generation.points import read_points
-from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
-from conclust.generation.running import Progress, run_tasks
-from conclust.generation.sampled import (
+from conclust.generation.kinds.communities import NeighbourRecipe
+from conclust.generation.kinds.neighbour_options import read_graph
+from conclust.generation.kinds.registry import METHODS, is_named, settings_for
+from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
+from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
+from conclust.generation.labelling.sampled import (
     Shares,
     in_order_of_appearance,
     label_all,
 )
+from conclust.generation.members import Init, Labelled, Member, Task
+from conclust.generation.plan import Plan, fitted_on, make_plan, refuse_method
+from conclust.generation.points import read_points
+from conclust.generation.running import Progress, run_tasks
 from conclust.generation.scaling import Scale, scaling_of
-from conclust.generation.storing import restore, store
+from conclust.generation.storing import StoredGenerator
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
 from conclust.neighbours.search import Metric
@@ -51,7 +48,7 @@ __all__ = ["EnsembleGenerator"]
 _OWNER = "EnsembleGenerator"
 
 
-class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class EnsembleGenerator(StoredGenerator):
     """Make an ensemble: many partitions of the same points.
 
     Parameters
@@ -189,7 +186,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     With ``fit_on`` the cost of the members no longer grows with the objects; what grows is one product of the
     points with the centres of all members, which never leaves the registers. ``fit_transform`` holds the
     labels, a byte each; for more than fit into memory ``fit`` and :meth:`transform_blocks` hold neither points
-    nor labels. `conclust.generation.array_api` has the two steps for arrays on a graphics card.
+    nor labels. `conclust.generation.labelling.array_api` has the two steps for arrays on a graphics card.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory
     of about 300 bytes an object. Where the graph has several connected components, weak ties
@@ -448,67 +445,6 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raw = read_points(self, block, reset=False)
             yield labelling.label(scaled(raw, self.scaler_), self.n_jobs)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted generator into a file, from which ``load`` makes one that labels new points alike.
-
-        The file is an NPZ file of plain arrays, not a pickle. It holds the members and their models (centres,
-        landmarks, the points of members by neighbours), the scaling and the parameters, but not `n_jobs`,
-        `cache_dir` and `verbose`.
-
-        Parameters
-        ----------
-        path : path-like
-            The file; nothing is added to its name. An existing one is replaced.
-
-        Raises
-        ------
-        InputError
-            If a member cannot label new points, or a parameter is a Python object: a clusterer, a Generator.
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import numpy as np
-        >>> from conclust import EnsembleGenerator
-        >>> X = np.random.default_rng(0).normal(size=(100, 2))
-        >>> generator = EnsembleGenerator("kmeans", 5, random_state=0).fit(X)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     generator.save(Path(folder) / "generator.npz")
-        ...     again = EnsembleGenerator.load(Path(folder) / "generator.npz")
-        >>> bool((again.transform(X) == generator.transform(X)).all())
-        True
-        """
-        check_is_fitted(self)
-        store(self, path)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a fitted generator that ``save`` wrote; see there for an example.
-
-        Parameters
-        ----------
-        path : path-like
-            The file.
-
-        Returns
-        -------
-        EnsembleGenerator
-            The fitted generator, with the default `n_jobs`, `cache_dir` and `verbose`.
-
-        Raises
-        ------
-        OSError
-            If the file is missing or cannot be read.
-        FileFormatError
-            If it is damaged, of another version, or not the file of a generator.
-        """
-        generator = cls()
-        restore(generator, path)
-        return generator
-
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the partitions: "partition_0", "partition_1", ...
 
@@ -689,9 +625,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         short = sum(
             asked is not None and self.members_[u].n_clusters < asked
             for task in plan.tasks
-            if not isinstance(
-                task.recipe, NeighbourRecipe
-            )  # which reaches the number only approximately
+            if not isinstance(task.recipe, NeighbourRecipe)  # its number is approximate
             for u, asked in zip(task.columns, task.n_clusters, strict=True)
         )
         if short:

@@ -13,8 +13,8 @@ from conclust._random import spawn_generators
 from conclust._sklearn import clone
 from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError
-from conclust.generation.models import Centers, Model
-from conclust.generation.nearest import nearest_center
+from conclust.generation.labelling.models import Centers, Model
+from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.runs import run_kmeans
 
 __all__ = [

@@ -15,10 +15,12 @@ from conclust._random import seed_sequence, spawn_seeds
 from conclust._validation import check_int, check_option, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
-from conclust.generation.communities import NeighbourRecipe
-from conclust.generation.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
-from conclust.generation.kinds import KINDS, METHODS
-from conclust.generation.landmarks import LandmarkSpectralRecipe
+from conclust.generation.kinds.communities import NeighbourRecipe
+from conclust.generation.kinds.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
+from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
+from conclust.generation.kinds.neighbour_options import check_neighbour_options, neighbour_recipes
+from conclust.generation.kinds.registry import KINDS, METHODS
+from conclust.generation.kinds.searched import GivenGraph
 from conclust.generation.members import (
     ClustererRecipe,
     Init,
@@ -30,8 +32,6 @@ from conclust.generation.members import (
     sole_parameter,
     streams,
 )
-from conclust.generation.neighbour_options import check_neighbour_options, neighbour_recipes
-from conclust.generation.searched import GivenGraph
 from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._points import refuse_gaps
+from conclust._arrays.points import refuse_gaps
 from conclust._sklearn import check_array, validate_data
 from conclust.exceptions import InputError
 

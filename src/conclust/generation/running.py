@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 from conclust._progress import say
 from conclust.generation.cache import CacheReport, MemberCache
 from conclust.generation.crew import Crew, Prefer
-from conclust.generation.landmarks import LandmarkSpectralRecipe
+from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
     Labelled,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conclust._sklearn import scalers
 from conclust._warnings import warn
 from conclust.exceptions import ScaleWarning
-from conclust.generation.kinds import KINDS, kinds_of
+from conclust.generation.kinds.registry import KINDS, kinds_of
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import MinMaxScaler, StandardScaler

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import over_partitions
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._sklearn import BaseEstimator, check_array, clone
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
 from conclust.generation.generator import EnsembleGenerator
 from conclust.similarity import cluster_certainty

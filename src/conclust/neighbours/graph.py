@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust import _kernels
-from conclust._equal_rows import EqualRows
 from conclust._validation import check_int, check_option
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours.search import Metric, Neighbours, find_neighbours
 
 __all__ = ["NeighbourGraph", "Weights", "graph_of", "neighbour_graph"]

@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
-from conclust._equal_rows import EqualRows
+from conclust._arrays.containers import number_array
+from conclust._arrays.points import refuse_gaps
 from conclust._kernels import nearest_points
-from conclust._points import refuse_gaps
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.neighbours.cells import Cells
 

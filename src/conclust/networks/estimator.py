@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust._labels import canonical_labels
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
@@ -18,6 +17,7 @@ from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted
 from conclust._threads import side_by_side, thread_count
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import canonical_labels
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
 from conclust.exceptions import InputError
 from conclust.neighbours.leiden import CommunityGraph, Quality

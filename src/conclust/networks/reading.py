@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import plain_array
+from conclust._arrays.containers import plain_array
 from conclust._validation import shown
 from conclust.exceptions import InputError
 

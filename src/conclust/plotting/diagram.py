@@ -13,8 +13,8 @@ from conclust._random import generator
 from conclust._validation import check_option, shown
 from conclust.exceptions import InputError
 from conclust.lattice import ConceptLattice, FormalContext
-from conclust.plotting.figures import axes
-from conclust.plotting.style import COLOURS, drawn_in_style
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import COLOURS, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

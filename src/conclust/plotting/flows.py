@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
-from conclust.contingency import read_labels
+from conclust._arrays.containers import number_array
 from conclust.exceptions import InputError
-from conclust.matching import assign
-from conclust.plotting.figures import axes
-from conclust.plotting.numbers import numbers_of_clusters
-from conclust.plotting.style import (
+from conclust.measures.contingency import read_labels
+from conclust.measures.matching import assign
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
     INK,
@@ -26,6 +25,7 @@ from conclust.plotting.style import (
     drawn_in_style,
     ink_on,
 )
+from conclust.plotting.numbers import numbers_of_clusters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

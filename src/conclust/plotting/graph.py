@@ -10,10 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_real
 from conclust.membership import cluster_similarity
-from conclust.plotting.figures import axes
-from conclust.plotting.orders import dendrogram_order
-from conclust.plotting.reading import read_membership
-from conclust.plotting.style import COLUMN, GREY, INK, cluster_colours, drawn_in_style, ink_on
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.orders import dendrogram_order
+from conclust.plotting.canvas.reading import read_membership
+from conclust.plotting.canvas.style import (
+    COLUMN,
+    GREY,
+    INK,
+    cluster_colours,
+    drawn_in_style,
+    ink_on,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

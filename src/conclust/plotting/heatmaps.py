@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from conclust._labels import over_partitions
 from conclust._random import generator
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
-from conclust.plotting.figures import (
+from conclust.ensemble.labels import over_partitions
+from conclust.plotting.canvas.figures import (
     axes,
     colour_bar,
     draw_strips,
     explain_no_evidence,
     show_image,
 )
-from conclust.plotting.orders import ALONG, check_order, placed_by
-from conclust.plotting.reading import Pairs, read_membership, read_pairs
-from conclust.plotting.strips import Strip, read_strips
-from conclust.plotting.style import COLUMN, PAGE, drawn_in_style
+from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
+from conclust.plotting.canvas.reading import Pairs, read_membership, read_pairs
+from conclust.plotting.canvas.strips import Strip, read_strips
+from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,17 +10,17 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, svds
 
-from conclust._containers import number_array, plain_array
-from conclust._points import point_rows, refuse_gaps
+from conclust._arrays.containers import number_array, plain_array
+from conclust._arrays.points import point_rows, refuse_gaps
+from conclust._arrays.scale import moderate
 from conclust._random import generator
-from conclust._scale import moderate
 from conclust._sklearn import check_is_fitted
 from conclust._validation import check_int
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import (
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import (
     COLUMN,
     INK,
     MARKERS,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._sklearn import check_is_fitted
-from conclust.agreement import Measure, partition_similarities
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes, colour_bar, show_image
-from conclust.plotting.orders import dendrogram_order
-from conclust.plotting.style import COLOURS, COLUMN, INK, drawn_in_style
+from conclust.measures.agreement import Measure, partition_similarities
+from conclust.plotting.canvas.figures import axes, colour_bar, show_image
+from conclust.plotting.canvas.orders import dendrogram_order
+from conclust.plotting.canvas.style import COLOURS, COLUMN, INK, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

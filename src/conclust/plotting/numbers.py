@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._validation import check_int, check_real, shown
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import (
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import (
     COLOURS,
     COLUMN,
     DASHES,

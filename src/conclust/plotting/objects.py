@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import over_partitions
 from conclust._validation import check_int
 from conclust.confidence import ObjectConfidence, object_confidence
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.reading import read_membership
-from conclust.plotting.style import (
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.reading import read_membership
+from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
     INK,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from conclust.confidence import ConsensusTree
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import GREY, INK, PAGE, cluster_colours, drawn_in_style
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import GREY, INK, PAGE, cluster_colours, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

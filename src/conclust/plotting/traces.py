@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from conclust._sklearn import check_is_fitted
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import COLOURS, COLUMN, drawn_in_style
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import COLOURS, COLUMN, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._sklearn import check_is_fitted
 from conclust._validation import check_int
 from conclust.consensus.linkage import cut, longest_lifetime
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import GREY, INK, PAGE, PALE, cluster_colours, drawn_in_style
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import GREY, INK, PAGE, PALE, cluster_colours, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

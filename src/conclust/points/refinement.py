@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust.consensus.auto import shares_of_votes
-from conclust.generation.nearest import nearest_center
+from conclust.generation.labelling.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 
 __all__ = ["Refinement", "objects_to_refine", "refine_by_centers"]

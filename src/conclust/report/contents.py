@@ -21,15 +21,15 @@ from conclust.confidence import (
 )
 from conclust.confidence.posterior.modes import several_modes
 from conclust.report.borders import borders_section
-from conclust.report.citing import cited, listed, methods_text
-from conclust.report.decision import count, decision_of, p_text
 from conclust.report.differences import features_section
 from conclust.report.names import shown
 from conclust.report.overview import overview_section
 from conclust.report.pictures import Gallery
 from conclust.report.sample import drawn_text, sample_of
 from conclust.report.tables import column, numbers, table
-from conclust.report.why import why_section
+from conclust.report.words.citing import cited, listed, methods_text
+from conclust.report.words.decision import count, decision_of, p_text
+from conclust.report.words.why import why_section
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
 

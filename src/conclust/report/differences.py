@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.report.citing import listed
 from conclust.report.names import shown
 from conclust.report.tables import column, numbers, table
+from conclust.report.words.citing import listed
 from conclust.results.features import Features
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.confidence import ClusterConfidence, ObjectConfidence
-from conclust.report.decision import count
 from conclust.report.differences import heat_table, strongest
 from conclust.report.sample import drawn_text
 from conclust.report.tables import column, numbers, table
+from conclust.report.words.decision import count
 from conclust.results.result import Reported
 
 __all__ = ["overview_section", "separations"]

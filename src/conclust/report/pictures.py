@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from conclust import plotting
 from conclust.confidence import ConsensusTree, ObjectConfidence
 from conclust.exceptions import MissingExtraError
-from conclust.plotting.figures import apart_from_pyplot
-from conclust.plotting.style import cluster_colours
-from conclust.report.alternatives import READ, of_bars, of_curve, of_graph
+from conclust.plotting.canvas.figures import apart_from_pyplot
+from conclust.plotting.canvas.style import cluster_colours
 from conclust.report.names import shown
+from conclust.report.words.alternatives import READ, of_bars, of_curve, of_graph
 from conclust.results.result import Reported
 
 __all__ = ["Gallery"]

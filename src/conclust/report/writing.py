@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from conclust._storage import atomic_write
+from conclust._files.storage import atomic_write
 from conclust._validation import check_bool, check_int
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.ensemble import Ensemble

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from conclust._versions import RESULT_FORMAT
+from conclust._files.versions import RESULT_FORMAT
 from conclust.exceptions import FileFormatError, InputError
 
 __all__ = ["check_format", "checked_entries"]

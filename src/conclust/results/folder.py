@@ -13,12 +13,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import canonical_labels
-from conclust._spreadsheets import unguarded
-from conclust._storage import open_regular, read_json
+from conclust._files.spreadsheets import unguarded
+from conclust._files.storage import open_regular, read_json
 from conclust.confidence import ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 from conclust.results.borders import Borders, read_borders
 from conclust.results.entries import check_format, checked_entries

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
-from conclust._storage import entry_of, write_json
-from conclust._versions import RESULT_FORMAT, versions
+from conclust._files.storage import entry_of, write_json
+from conclust._files.versions import RESULT_FORMAT, versions
 from conclust.confidence import ClusterGaps
 from conclust.consensus.auto.number import Support
 from conclust.consensus.method import Method

@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._spreadsheets import guard_text
-from conclust._storage import atomic_write, sync_folder
+from conclust._files.spreadsheets import guard_text
+from conclust._files.storage import atomic_write, sync_folder
 from conclust.exceptions import OutputExistsError
 
 __all__ = [

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING, NOISE, Missing
 from conclust._validation import check_option, missing_extra
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import InputError
 
 __all__ = ["Columns", "categorical", "check_annotated", "chosen_keys", "names_of", "read_columns"]

@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from conclust._labels import Missing
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import Missing
 from conclust.sc.columns import chosen_keys, read_columns
 
 __all__ = ["ensemble"]

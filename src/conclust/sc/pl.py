@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
-from conclust._labels import Missing
+from conclust._arrays.containers import number_array
+from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError
 from conclust.plotting import coassociation_heatmap, flow_diagram, membership_bars
 from conclust.sc.columns import check_annotated, chosen_keys, names_of, read_columns

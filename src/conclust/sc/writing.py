@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from conclust._validation import missing_extra
 from conclust.confidence import ClusterSplits, PartitionConfidence
 from conclust.exceptions import InputError
-from conclust.matching import names_from
+from conclust.measures.matching import names_from
 from conclust.sc.columns import categorical, names_of
 
 __all__ = [
@@ -134,7 +134,7 @@ def inherit_colours(adata: Any, key: str, parent: str) -> None:
 
 def _others(n: int, used: set[str]) -> list[str]:
     """Return colours of clusters as "#rrggbb" that are not used yet."""
-    from conclust.plotting.style import cluster_colours
+    from conclust.plotting.canvas.style import cluster_colours
 
     try:
         rows = np.rint(255 * cluster_colours(n)).astype(int).tolist()

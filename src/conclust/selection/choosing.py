@@ -20,20 +20,20 @@ from conclust.exceptions import ParameterError
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale, Scaling
 from conclust.selection.categories import beside, read_categories
-from conclust.selection.costly import costly_criteria
-from conclust.selection.criteria import error_of_mean, mean_of
-from conclust.selection.measuring import Design, Measured, measure
-from conclust.selection.null import NULLS, Null, Verdict
-from conclust.selection.pairs import check_window
-from conclust.selection.points import components_for, read, scores_of
-from conclust.selection.reference_cache import open_reference_cache
-from conclust.selection.resampling import check_clusterer, drawn_size
+from conclust.selection.judged.criteria import error_of_mean, mean_of
+from conclust.selection.judged.measuring import Design, Measured, measure
+from conclust.selection.judged.model_criteria import costly_criteria
+from conclust.selection.judged.pairs import check_window
+from conclust.selection.resampled.null import NULLS, Null, Verdict
+from conclust.selection.resampled.points import components_for, read, scores_of
+from conclust.selection.resampled.prediction_strength import prediction_strength
+from conclust.selection.resampled.reference_cache import open_reference_cache
+from conclust.selection.resampled.resampling import check_clusterer, drawn_size
+from conclust.selection.resampled.testing import OneClusterTest
 from conclust.selection.second import OTHERS, Second, ask
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
-from conclust.selection.strength import prediction_strength
 from conclust.selection.tabling import assemble
-from conclust.selection.testing import OneClusterTest
 
 __all__ = ["choose"]
 

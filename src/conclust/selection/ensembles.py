@@ -11,9 +11,9 @@ from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
-from conclust.selection.costly import costly_criteria
-from conclust.selection.measuring import Design, consensus_of, measure
-from conclust.selection.pairs import check_window
+from conclust.selection.judged.measuring import Design, consensus_of, measure
+from conclust.selection.judged.model_criteria import costly_criteria
+from conclust.selection.judged.pairs import check_window
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, read_numbers
 from conclust.selection.tabling import assemble

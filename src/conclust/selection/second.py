@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.confidence.borders.merging import SUREST
-from conclust.selection.null import Null, Verdict
+from conclust.selection.resampled.null import Null, Verdict
 from conclust.selection.settings import Settings
 
 __all__ = ["GAUSSIAN", "NO_BORDER", "Second", "ask"]

@@ -15,7 +15,7 @@ from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 from conclust.exceptions import DenseLimitError, MissingExtraError
 from conclust.selection import storing
-from conclust.selection.pairs import PairCounts, check_window
+from conclust.selection.judged.pairs import PairCounts, check_window
 
 __all__ = ["Selection"]
 

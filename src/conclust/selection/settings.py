@@ -13,8 +13,8 @@ import numpy as np
 
 from conclust._random import spawn_seeds
 from conclust._validation import refuse
-from conclust.selection.null import Null
-from conclust.selection.resampling import ClustererResamples, KMeansResamples, Resamples
+from conclust.selection.resampled.null import Null
+from conclust.selection.resampled.resampling import ClustererResamples, KMeansResamples, Resamples
 
 __all__ = ["Criteria", "Settings", "read_numbers"]
 

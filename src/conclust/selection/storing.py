@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._ensemble_file import EXPECTED as OF_ENSEMBLES
-from conclust._storage import Expected, PathLike, read_npz, write_npz
+from conclust._files.storage import Expected, PathLike, read_npz, write_npz
 from conclust.ensemble import Ensemble, packed, unpacked
+from conclust.ensemble.file import EXPECTED as OF_ENSEMBLES
 from conclust.exceptions import FileFormatError
 from conclust.selection.border_storing import packed_borders, unpacked_borders
-from conclust.selection.pairs import PairCounts
+from conclust.selection.judged.pairs import PairCounts
 
 __all__ = ["load", "save"]
 

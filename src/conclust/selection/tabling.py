@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
-from conclust.selection.criteria import jackknife
 from conclust.selection.decision import decide, more_than_gaussian, relative_stability
-from conclust.selection.measuring import Measured
-from conclust.selection.null import Verdict
+from conclust.selection.judged.criteria import jackknife
+from conclust.selection.judged.measuring import Measured
+from conclust.selection.resampled.null import Verdict
 from conclust.selection.second import Second
 from conclust.selection.selection import Selection
 

@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._derived import Derived
-from conclust._labels import over_clusters
 from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
-from conclust.gram import gram_blocks
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import over_clusters
+from conclust.spectra.gram import gram_blocks
 
 __all__ = ["cluster_certainty", "cluster_uncertainty"]
 

@@ -6,10 +6,10 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._derived import Derived
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int
 from conclust.ensemble import as_ensemble
+from conclust.ensemble.derived import Derived
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
 __all__ = ["trajectory_similarity"]

@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._gram import check_gram
 from conclust._threads import one_library_thread
 from conclust._validation import check_real
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.products import check_gram
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
 __all__ = ["common_neighbours", "connected_triples", "triple_quality"]

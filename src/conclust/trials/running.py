@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import canonical_labels
 from conclust._progress import listening, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
 from conclust._validation import check_int
-from conclust.agreement import anmi
-from conclust.comparison import (
+from conclust.confidence import confidences
+from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.base import ConsensusClusterer
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import canonical_labels
+from conclust.exceptions import ConclustError, InputError, UnsupportedEnsembleError
+from conclust.measures.agreement import anmi
+from conclust.measures.comparison import (
     adjusted_rand_index,
     consistency_index,
     normalized_mutual_information,
 )
-from conclust.confidence import confidences
-from conclust.consensus.auto import AutoConsensus
-from conclust.consensus.base import ConsensusClusterer
-from conclust.contingency import read_labels
-from conclust.ensemble import Ensemble, as_ensemble
-from conclust.exceptions import ConclustError, InputError, UnsupportedEnsembleError
+from conclust.measures.contingency import read_labels
 from conclust.trials.entries import OWNER, Entry, read_entries
 from conclust.trials.result import SCORES, TRUTH_SCORES, Comparison, Trial
 

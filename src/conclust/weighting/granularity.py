@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._ensemble_input import within_range
-from conclust._labels import missing_code, noise_code
 from conclust._threads import one_library_thread
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import missing_code, noise_code
+from conclust.ensemble.reading import within_range
 from conclust.exceptions import InputError
 from conclust.similarity import information_bottleneck
 from conclust.weighting.similarity import as_members

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._validation import shown
 from conclust.exceptions import InputError
 

@@ -9,13 +9,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._sklearn import clone
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
-from conclust.agreement import Measure, partition_similarities
 from conclust.ensemble import Ensemble
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.measures.agreement import Measure, partition_similarities
 from conclust.weighting.degeneracy import MAX_SHARE, degenerate_partitions
 from conclust.weighting.similarity import as_members, quality_of, similarities
 

@@ -12,9 +12,9 @@ from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import clone
 from conclust._validation import check_int, check_option, check_real, refuse
-from conclust.contingency import signed_codes
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
+from conclust.measures.contingency import signed_codes
 from conclust.weighting.similarity import as_members
 from conclust.weighting.weights import points_of
 

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
-from conclust._points import refuse_gaps
+from conclust._arrays.containers import number_array
+from conclust._arrays.points import refuse_gaps
+from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._scale import moderate
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
-from conclust.agreement import Measure
 from conclust.blocks.store import LabelStore
-from conclust.comparison import Average
-from conclust.contingency import signed_codes
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
+from conclust.measures.agreement import Measure
+from conclust.measures.comparison import Average
+from conclust.measures.contingency import signed_codes
 from conclust.similarity import cluster_certainty
 from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
 

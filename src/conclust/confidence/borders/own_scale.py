@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from conclust.confidence.reading import read_features
 from conclust.generation import EnsembleGenerator
-from conclust.generation.labelling import scaled
+from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points
 
 __all__ = ["in_own_scale"]

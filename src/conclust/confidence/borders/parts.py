@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from conclust._random import spawn_seeds
 from conclust._sklearn import clone
 from conclust.borders import border_geometry, leading_components
-from conclust.confidence.dips import dip_p_value, dips_of_rows
+from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.registry import method_named
 from conclust.exceptions import InputError
 from conclust.generation.runs import run_kmeans
-from conclust.matching import assign
+from conclust.measures.matching import assign
 
 __all__ = ["Clustering", "Part", "PartTests", "by_estimator", "by_kmeans", "matched"]
 

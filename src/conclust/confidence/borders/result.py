@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import canonical_labels
 from conclust._validation import check_real
 from conclust.confidence.borders.headline import headline, held_of
 from conclust.confidence.borders.merging import SUREST, Merge
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import MissingExtraError
 
 __all__ = ["BorderTests"]

@@ -27,8 +27,8 @@ from conclust.confidence.borders.own_scale import in_own_scale
 from conclust.confidence.borders.parts import Clustering, Part, by_estimator, by_kmeans, matched
 from conclust.confidence.borders.result import BorderTests
 from conclust.consensus.base import ConsensusClusterer
-from conclust.contingency import read_labels
 from conclust.exceptions import InputError
+from conclust.measures.contingency import read_labels
 
 __all__ = ["border_tests"]
 

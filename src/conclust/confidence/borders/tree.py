@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import canonical_labels
 from conclust._validation import check_int, check_real, refuse
 from conclust.confidence.borders.merging import SUREST, holm
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
 
 __all__ = ["ConsensusTree", "Split"]

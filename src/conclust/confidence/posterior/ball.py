@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._validation import check_option, check_real
-from conclust.contingency import read_labels
 from conclust.ensemble import Ensemble
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
-from conclust.losses import Loss, PartitionRows, hard_draws, loss_values
+from conclust.measures.contingency import read_labels
+from conclust.measures.losses import Loss, PartitionRows, hard_draws, loss_values
 
 __all__ = ["BallBound", "CredibleBall", "credible_ball"]
 

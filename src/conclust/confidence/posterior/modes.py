@@ -12,10 +12,10 @@ from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
-from conclust.confidence.dips import dip_p_value, dips_of_rows
+from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.median import BayesEstimate
 from conclust.ensemble import Ensemble
-from conclust.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
+from conclust.measures.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
 
 __all__ = ["Modes", "modes", "several_modes"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING, NOISE, canonical_labels
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble
-from conclust.losses import hard_draws
+from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
+from conclust.measures.losses import hard_draws
 
 __all__ = ["CorePartition", "core_partition"]
 

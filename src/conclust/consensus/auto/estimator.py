@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
@@ -22,7 +21,6 @@ from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, N
 from conclust.consensus.auto.votes import certain_clusters, part_of, shares_of_votes, votes_for
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.constraints import Constraints
-from conclust.consensus.linkage.agglomeration import dense_tree, starting_clusters
 from conclust.consensus.linkage.constrained_evidence import (
     DenseLimit,
     constrained_certain_tree,
@@ -30,7 +28,9 @@ from conclust.consensus.linkage.constrained_evidence import (
 )
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import InputError
+from conclust.trees.agglomeration import dense_tree, starting_clusters
 
 __all__ = ["AutoConsensus"]
 

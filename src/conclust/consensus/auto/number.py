@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.consensus.auto.straddling import straddling
-from conclust.consensus.linkage.dendrogram import common_number, cut, lifetimes
 from conclust.ensemble import Ensemble
+from conclust.trees.dendrogram import common_number, cut, lifetimes
 
 __all__ = ["Support", "alternatives_of", "best_number", "reason_of"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.consensus.auto.number import Support
-from conclust.consensus.linkage.dendrogram import cut, lifetimes
+from conclust.trees.dendrogram import cut, lifetimes
 
 __all__ = ["ChosenNumber", "CutOfTree", "GrownTrees", "NumberChooser"]
 

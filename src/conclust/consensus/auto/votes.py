@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._ensemble_input import within_range
 from conclust.ensemble import Ensemble
+from conclust.ensemble.reading import within_range
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights
 

@@ -14,11 +14,11 @@ from conclust._random import RandomStateLike
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Partitioner, partition_graph
-from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, evidence, frequencies, nearest_pairs
 from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.trees.agglomeration import starting_clusters
 
 __all__ = ["CSPA"]
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from conclust._progress import stage
 from conclust._threads import one_library_thread
-from conclust.bipartite import Edges, edges_of, unit_rows
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import of_objects, part_components
-from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.ensemble import Ensemble
-from conclust.spectral import components_of, leading_eigenvectors
+from conclust.spectra.bipartite import Edges, edges_of, unit_rows
+from conclust.spectra.transfer_cut import components_of, leading_eigenvectors
+from conclust.trees.agglomeration import starting_clusters
 
 __all__ = ["evidence_cut"]
 

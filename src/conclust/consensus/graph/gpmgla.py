@@ -8,18 +8,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._ensemble_input import within_range
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
-from conclust.bipartite import Edges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, part_objects
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.reading import within_range
 from conclust.exceptions import DenseLimitError
 from conclust.similarity import common_neighbours
-from conclust.spectral import ClusterSide, numbered_components, transfer_cut_of_products
+from conclust.spectra.bipartite import Edges, edges_of
+from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
 from conclust.weighting.weights import crowd_weights
 
 __all__ = ["GPMGLA"]

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._validation import refuse
-from conclust.bipartite import edges_of
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -16,6 +15,7 @@ from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.ensemble import Ensemble, Missing
+from conclust.spectra.bipartite import edges_of
 
 __all__ = ["HBGF"]
 

@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._random import RandomStateLike
-from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
-from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.spectra.bipartite import edges_of
+from conclust.trees.agglomeration import starting_clusters
 
 __all__ = ["HGPA", "level_sets"]
 

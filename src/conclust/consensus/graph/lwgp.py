@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust.bipartite import edges_of
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -17,6 +16,7 @@ from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
+from conclust.spectra.bipartite import edges_of
 
 __all__ = ["LWGP"]
 

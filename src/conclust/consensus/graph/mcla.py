@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of, missing_code, over_partitions
 from conclust._random import RandomStateLike
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
@@ -17,6 +16,7 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import indicator_of, missing_code, over_partitions
 from conclust.similarity import cluster_jaccard
 
 __all__ = ["MCLA", "associations", "associations_in_block"]

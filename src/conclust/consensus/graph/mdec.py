@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.evidence_cut import evidence_cut
 from conclust.consensus.graph.transfer import transfer_cut
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
+from conclust.spectra.bipartite import edges_of
 
 __all__ = ["MDEC"]
 

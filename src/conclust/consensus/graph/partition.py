@@ -18,7 +18,7 @@ from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
 from conclust.consensus.graph.kmeans import Points, kmeans, kmeans_labels
 from conclust.exceptions import InputError
-from conclust.spectral import (
+from conclust.spectra.transfer_cut import (
     bipartite_spectrum,
     graph_embedding,
     is_sparse,

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from conclust._sklearn import clone
 from conclust._validation import refuse
-from conclust.agreement import anmi
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import as_ensemble
+from conclust.measures.agreement import anmi
 
 __all__ = ["Supraconsensus", "best_by_anmi"]
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from conclust._kernels import lloyd_round
 from conclust._random import spawn_generators, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust.bipartite import LabelEdges, unit_rows
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
@@ -25,7 +24,8 @@ from conclust.blocks.runners import Visit
 from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
 from conclust.consensus.graph.transfer import joined, warn_of_joined
 from conclust.exceptions import DenseLimitError
-from conclust.spectral import ClusterSide, numbered_components, transfer_cut_of_products
+from conclust.spectra.bipartite import LabelEdges, unit_rows
+from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
 
 __all__ = ["transfer_cut_blocks"]
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
@@ -21,6 +20,7 @@ from conclust.consensus.label_rows import Centroids, RowLoss, RowMoves, cluster_
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
 from conclust.consensus.restarts import ON_A_PART, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels
 
 __all__ = ["LabelVectorKMeans"]
 

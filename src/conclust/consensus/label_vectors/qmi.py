@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import over_partitions
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import over_partitions
 
 __all__ = ["QMI"]
 

@@ -13,12 +13,12 @@ from scipy.sparse.csgraph import connected_components
 from conclust._progress import advance, stage
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
-from conclust.consensus.linkage.agglomeration import merges_of
-from conclust.consensus.linkage.dendrogram import cut, from_merges
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, otsu_threshold, stability_of_rows, steps_of
 from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.trees.agglomeration import merges_of
+from conclust.trees.dendrogram import cut, from_merges
 
 __all__ = ["CEs2", "inconsistency"]
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._progress import advance, stage
 from conclust.consensus.constraints import Constraints
-from conclust.consensus.linkage.agglomeration import Linkage, expand
-from conclust.consensus.linkage.dendrogram import longest_of
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
+from conclust.trees.agglomeration import Linkage, expand
+from conclust.trees.dendrogram import longest_of
 
 __all__ = ["ConstrainedTree", "constrained_tree", "grown"]
 

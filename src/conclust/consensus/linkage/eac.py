@@ -13,7 +13,13 @@ from conclust._random import RandomStateLike
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import (
+from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
+from conclust.consensus.linkage.profiles import profile_tree
+from conclust.consensus.pairs import check_pairs, read_pairs
+from conclust.ensemble import Ensemble, Missing
+from conclust.evidence import SparseEvidence
+from conclust.exceptions import EvidenceWarning
+from conclust.trees.agglomeration import (
     Linkage,
     dense_tree,
     single_tree,
@@ -21,20 +27,14 @@ from conclust.consensus.linkage.agglomeration import (
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.consensus.linkage.clusterwise import (
+from conclust.trees.clusterwise import (
     FEW_ROWS,
     ObjectPairs,
     by_rows,
     cluster_tree,
     pairs_of,
 )
-from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
-from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
-from conclust.consensus.linkage.profiles import profile_tree
-from conclust.consensus.pairs import check_pairs, read_pairs
-from conclust.ensemble import Ensemble, Missing
-from conclust.evidence import SparseEvidence
-from conclust.exceptions import EvidenceWarning
+from conclust.trees.dendrogram import cut, lifetimes, longest_lifetime
 
 __all__ = ["EAC"]
 

@@ -12,23 +12,23 @@ from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import (
+from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
+from conclust.ensemble import Ensemble, Missing
+from conclust.exceptions import EnsembleWarning, EvidenceWarning
+from conclust.similarity import cluster_certainty
+from conclust.trees.agglomeration import (
     Linkage,
     cluster_dissimilarities,
     linkage_of,
 )
-from conclust.consensus.linkage.clusterwise import (
+from conclust.trees.clusterwise import (
     ClusterTree,
     by_rows,
     cluster_tree,
     pairs_of,
     warn_of_unobserved,
 )
-from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
-from conclust.consensus.linkage.dendrogram import common_number, cut, lifetimes
-from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import EnsembleWarning, EvidenceWarning
-from conclust.similarity import cluster_certainty
+from conclust.trees.dendrogram import common_number, cut, lifetimes
 
 __all__ = ["LWEA", "certain_tree"]
 

@@ -8,27 +8,27 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._ensemble_input import within_range
-from conclust._labels import over_clusters
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import (
+from conclust.consensus.linkage.eac import EAC
+from conclust.consensus.suitability import warn_of_misfit
+from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import over_clusters
+from conclust.ensemble.reading import within_range
+from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
+from conclust.spectra.gram import gram_blocks
+from conclust.trees.agglomeration import (
     Linkage,
     cluster_dissimilarities,
     linkage_of,
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.consensus.linkage.clusterwise import ObjectPairs, cluster_tree
-from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
-from conclust.consensus.linkage.eac import EAC
-from conclust.consensus.suitability import warn_of_misfit
-from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
-from conclust.gram import gram_blocks
+from conclust.trees.clusterwise import ObjectPairs, cluster_tree
+from conclust.trees.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.weighting import agreement_weights, validity_weights
 
 __all__ = ["MultiEAC", "WeightedEAC", "cluster_stability"]

@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
-from conclust.consensus.linkage.agglomeration import Linkage, linkage_of, starting_clusters
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.exceptions import DenseLimitError
+from conclust.trees.agglomeration import Linkage, linkage_of, starting_clusters
 
 __all__ = ["profile_tree"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._ensemble_input import within_range
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import Linkage
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.reading import within_range
+from conclust.trees.agglomeration import Linkage
 from conclust.weighting.weights import crowd_weights
 
 __all__ = ["WEAC"]

@@ -16,15 +16,15 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.mcla import associations, associations_in_block
-from conclust.consensus.linkage.clusterwise import (
+from conclust.ensemble import Ensemble, Missing
+from conclust.similarity import trajectory_similarity
+from conclust.spectra.transfer_cut import graph_embedding
+from conclust.trees.clusterwise import (
     RowLinkage,
     cluster_tree,
     pairs_of,
     warn_of_unobserved,
 )
-from conclust.ensemble import Ensemble, Missing
-from conclust.similarity import trajectory_similarity
-from conclust.spectral import graph_embedding
 
 __all__ = ["ECPCS"]
 

@@ -12,16 +12,8 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._validation import refuse
 from conclust._warnings import warn
-from conclust.bipartite import Edges, MatrixEdges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.transfer import transfer_cut
-from conclust.consensus.linkage.clusterwise import (
-    ObjectPairs,
-    RowLinkage,
-    cluster_tree,
-    pairs_of,
-    warn_of_unobserved,
-)
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import EnsembleWarning
 from conclust.similarity import (
@@ -29,6 +21,14 @@ from conclust.similarity import (
     connected_triples,
     simrank,
     triple_quality,
+)
+from conclust.spectra.bipartite import Edges, MatrixEdges, edges_of
+from conclust.trees.clusterwise import (
+    ObjectPairs,
+    RowLinkage,
+    cluster_tree,
+    pairs_of,
+    warn_of_unobserved,
 )
 
 __all__ = ["LCE"]

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.simplex import project_simplex
 from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
@@ -22,7 +23,6 @@ from conclust.consensus.probabilistic.objective import squared, together
 from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.membership import bridgeness
-from conclust.simplex import project_simplex
 
 __all__ = ["FuzzyCommunities"]
 

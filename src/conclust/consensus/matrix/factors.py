@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from conclust._progress import rounds
 from conclust.ensemble import DistinctRows, Ensemble
-from conclust.gram import gram_blocks
+from conclust.spectra.gram import gram_blocks
 
 __all__ = ["Criterion", "Factors", "Solution", "solve"]
 

@@ -19,7 +19,7 @@ from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_rows, start_labels
 from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
-from conclust.gram import is_held
+from conclust.spectra.gram import is_held
 
 __all__ = ["FuzzyRows"]
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
+from conclust._arrays.simplex import project_simplex
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
@@ -25,7 +26,6 @@ from conclust.consensus.restarts import (
     warn_unfinished,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.simplex import project_simplex
 
 __all__ = ["LeftStochastic"]
 

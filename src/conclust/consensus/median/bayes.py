@@ -15,7 +15,7 @@ from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.bayes_search import Wanted, least_expected_loss
 from conclust.ensemble import Ensemble, Missing
-from conclust.losses import Loss, check_loss
+from conclust.measures.losses import Loss, check_loss
 
 __all__ = ["BayesEstimate"]
 

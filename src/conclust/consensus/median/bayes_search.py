@@ -13,17 +13,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._ensemble_input import within_range
-from conclust._equal_rows import EqualRows
 from conclust._kernels import LossSearch
-from conclust._labels import MISSING, NOISE, canonical_labels
 from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
 from conclust._threads import side_by_side
-from conclust.consensus.linkage.agglomeration import dense_tree
-from conclust.consensus.linkage.dendrogram import cut
 from conclust.ensemble import DistinctRows, Ensemble
-from conclust.losses import (
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
+from conclust.ensemble.reading import within_range
+from conclust.measures.losses import (
     LOSSES,
     Loss,
     PartitionRows,
@@ -31,6 +29,8 @@ from conclust.losses import (
     expected_losses,
     mean_losses,
 )
+from conclust.trees.agglomeration import dense_tree
+from conclust.trees.dendrogram import cut
 
 __all__ = ["BestDraw", "Found", "Wanted", "best_draw", "least_expected_loss", "tree_cuts"]
 

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import canonical_labels
 from conclust.consensus.constraints import Constraints
 from conclust.consensus.median.search import Evidence
 from conclust.ensemble import DistinctRows
+from conclust.ensemble.labels import canonical_labels
 
 __all__ = ["alone", "contracted"]
 

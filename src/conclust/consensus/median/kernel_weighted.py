@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._kernels import ResemblanceSearch
-from conclust._labels import canonical_labels, over_clusters, over_partitions
 from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._sklearn import ConvergenceWarning
@@ -31,6 +30,7 @@ from conclust.consensus.median.search import (
     sweep,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels, over_clusters, over_partitions
 from conclust.exceptions import DenseLimitError, InputError
 from conclust.weighting.relevance import index_table, relevance_weights
 from conclust.weighting.similarity import similarities

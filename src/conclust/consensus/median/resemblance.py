@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import over_partitions
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import over_partitions
 
 __all__ = ["Kernel", "Tables", "log_joined", "log_norms", "log_resemblances"]
 

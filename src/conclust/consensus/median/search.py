@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import PartitionSearch, ResemblanceSearch
-from conclust._labels import canonical_labels
 from conclust._progress import rounds, stage, tracked
 from conclust.consensus.constraints import coloured
 from conclust.ensemble import DistinctRows, Ensemble
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
 __all__ = [

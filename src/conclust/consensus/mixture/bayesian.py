@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, polygamma, psi
 
 from conclust._kernels import mixed_membership_round
-from conclust._label_view import label_view
-from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust._parameters import Parameters, Range
 from conclust._progress import rounds, stage
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
@@ -26,6 +24,8 @@ from conclust.consensus.restarts import (
     warn_unfinished,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 
 __all__ = ["BayesianEnsemble"]
 

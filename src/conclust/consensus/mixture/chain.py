@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from conclust._kernels import mixed_gibbs_sweep
-from conclust._labels import over_clusters, over_partitions
 from conclust._progress import tracked
 from conclust._threads import one_library_thread
 from conclust.ensemble import Ensemble
-from conclust.matching import assign
+from conclust.ensemble.labels import over_clusters, over_partitions
+from conclust.measures.matching import assign
 
 __all__ = ["LEAST_ALPHA", "MOST_ALPHA", "Chain", "MixedPrior", "Posterior"]
 

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
@@ -26,6 +25,7 @@ from conclust.consensus.restarts import (
     warn_unfinished,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 
 __all__ = ["MixtureModel"]
 

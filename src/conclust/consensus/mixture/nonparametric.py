@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import gibbs_sweep
-from conclust._labels import canonical_labels
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
@@ -19,6 +18,7 @@ from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.mixture.bayesian import BayesianEnsemble
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels
 from conclust.evidence import coassociation
 
 __all__ = ["NonparametricBayesianEnsemble", "posterior_coclustering"]

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from conclust import divergences
-from conclust._derived import Derived
-from conclust._ensemble_input import within_range
 from conclust._kernels import FactoredSolver
-from conclust._labels import missing_code, noise_code
 from conclust.consensus.probabilistic.descent import descend
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.consensus.probabilistic.problem import Stopping
 from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import missing_code, noise_code
+from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence, pair_counts
 
 __all__ = [

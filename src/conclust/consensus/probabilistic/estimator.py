@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._containers import plain_array
+from conclust._arrays.containers import plain_array
 from conclust._parameters import Parameters
 from conclust._progress import say
 from conclust._random import seed_sequence

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import divergences
-from conclust._derived import Derived
-from conclust._ensemble_input import within_range
+from conclust._arrays.simplex import project_simplex
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._sklearn import ConvergenceWarning
@@ -31,9 +30,10 @@ from conclust.consensus.probabilistic.placements import FactoredModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.probabilistic.solvers.factored import Factored
 from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning
-from conclust.simplex import project_simplex
 from conclust.weighting import certainty_weights
 
 __all__ = ["WeightedPCC", "capped_weights", "ridge_weights"]

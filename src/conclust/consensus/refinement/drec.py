@@ -9,7 +9,6 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import over_clusters
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
@@ -17,8 +16,9 @@ from conclust._threads import one_library_thread
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import DenseLimitError
-from conclust.spectral import graph_embedding, unit_rows
+from conclust.spectra.transfer_cut import graph_embedding, unit_rows
 
 __all__ = ["DREC", "representation_affinity"]
 

@@ -13,13 +13,13 @@ from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
-from conclust.consensus.linkage.agglomeration import cluster_dissimilarities, linkage_of
-from conclust.consensus.linkage.clusterwise import ClusterTree, RowLinkage, pairs_of
 from conclust.consensus.refinement.confident import confident_graph
 from conclust.consensus.refinement.smoothing import smoothed
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import DenseLimitError, EvidenceWarning
 from conclust.similarity import cluster_certainty
+from conclust.trees.agglomeration import cluster_dissimilarities, linkage_of
+from conclust.trees.clusterwise import ClusterTree, RowLinkage, pairs_of
 
 __all__ = ["ECCMS"]
 

@@ -8,19 +8,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust._equal_rows import EqualRows
-from conclust._labels import over_partitions
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
-from conclust.consensus.linkage.agglomeration import linkage_of
-from conclust.consensus.linkage.dendrogram import cut
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.ensemble.labels import over_partitions
 from conclust.evidence import evidence
 from conclust.exceptions import DenseLimitError
-from conclust.spectral import graph_embedding
+from conclust.spectra.transfer_cut import graph_embedding
+from conclust.trees.agglomeration import linkage_of
+from conclust.trees.dendrogram import cut
 
 __all__ = ["SPCE", "learned_graph"]
 

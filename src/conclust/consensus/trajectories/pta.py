@@ -9,13 +9,6 @@ from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import (
-    dense_tree,
-    expand,
-    merges_of,
-    starting_clusters,
-)
-from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.trajectories.walks import (
     saying_something,
     too_few,
@@ -23,6 +16,13 @@ from conclust.consensus.trajectories.walks import (
 )
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import DenseLimitError
+from conclust.trees.agglomeration import (
+    dense_tree,
+    expand,
+    merges_of,
+    starting_clusters,
+)
+from conclust.trees.dendrogram import cut, lifetimes, longest_lifetime
 
 __all__ = ["PTA"]
 

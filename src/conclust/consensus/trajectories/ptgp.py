@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust.bipartite import Edges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
@@ -19,7 +18,8 @@ from conclust.consensus.trajectories.walks import (
     walks_of,
 )
 from conclust.ensemble import Ensemble, Missing
-from conclust.spectral import (
+from conclust.spectra.bipartite import Edges, edges_of
+from conclust.spectra.transfer_cut import (
     BipartiteSpectrum,
     components_of,
     spectrum_of_products,

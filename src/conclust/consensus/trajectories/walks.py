@@ -24,10 +24,10 @@ from conclust._kernels import walk_gram_step, walk_step
 from conclust._progress import stage, tracked
 from conclust._threads import thread_count
 from conclust._warnings import warn
-from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence import nearest_pairs
 from conclust.exceptions import EvidenceWarning
+from conclust.trees.agglomeration import starting_clusters
 
 __all__ = ["Walks", "saying_something", "too_few", "walks_of"]
 

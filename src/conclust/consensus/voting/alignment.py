@@ -20,14 +20,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._derived import Derived
 from conclust._progress import tracked
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.voting.ballots import tally
 from conclust.ensemble import Ensemble
-from conclust.gram import is_held
-from conclust.matching import assign
+from conclust.ensemble.derived import Derived
+from conclust.measures.matching import assign
+from conclust.spectra.gram import is_held
 
 __all__ = ["Alignment", "align", "harden", "match_to", "one_pass", "squared_distance"]
 

@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._derived import Derived
-from conclust._labels import indicator_of, missing_code, noise_code
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import indicator_of, missing_code, noise_code
 
 __all__ = ["VotingClusterer", "spread", "tally"]
 

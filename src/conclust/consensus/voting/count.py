@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._derived import Derived
-from conclust._labels import indicator_of, noise_code
 from conclust.ensemble import Ensemble
-from conclust.matching import assign
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import indicator_of, noise_code
+from conclust.measures.matching import assign
 
 __all__ = [
     "FIXED",

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from conclust._derived import Derived
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._threads import one_library_thread
@@ -29,6 +28,7 @@ from conclust.consensus.voting.count import (
 )
 from conclust.consensus.voting.cumulative_blocks import How, vote_in_blocks
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.derived import Derived
 from conclust.similarity import cluster_certainty, information_bottleneck
 
 __all__ = ["CumulativeVoting"]

@@ -15,11 +15,17 @@ from conclust.confidence import CredibleBall
 from conclust.consensus.median import BayesEstimate
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
-from conclust.losses import Loss
-from conclust.plotting.figures import axes
+from conclust.measures.losses import Loss
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.strips import read_strips
+from conclust.plotting.canvas.style import (
+    COLOURS,
+    COLUMN,
+    NO_CLUSTER,
+    cluster_colours,
+    drawn_in_style,
+)
 from conclust.plotting.heatmaps import coassociation_heatmap
-from conclust.plotting.strips import read_strips
-from conclust.plotting.style import COLOURS, COLUMN, NO_CLUSTER, cluster_colours, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

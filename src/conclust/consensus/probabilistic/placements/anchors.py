@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of, missing_code
 from conclust.consensus.probabilistic.descent import place_against
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import indicator_of, missing_code
 
 __all__ = ["Anchors"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver, LabelView, factored_stride
-from conclust._label_view import label_view
-from conclust._labels import noise_code
 from conclust.ensemble import Ensemble
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import noise_code
 
 __all__ = ["FactoredModel", "padded", "uniform", "whole_grams"]
 

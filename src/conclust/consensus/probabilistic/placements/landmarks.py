@@ -14,15 +14,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._kernels import LandmarkTable
-from conclust._label_view import label_view
-from conclust._labels import canonical_labels, noise_code
 from conclust._progress import tracked
 from conclust._validation import refuse
 from conclust.consensus.probabilistic.problem import Report, silent
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import canonical_labels, noise_code
 
 __all__ = ["LandmarkModel"]
 

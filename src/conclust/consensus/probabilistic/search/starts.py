@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from conclust._containers import plain_array
-from conclust._labels import canonical_labels
+from conclust._arrays.containers import plain_array
 from conclust._random import spawn_generators
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run
+from conclust.ensemble.labels import canonical_labels
 from conclust.evidence import sample_pairs
 from conclust.evidence.dense import narrow_evidence
 from conclust.exceptions import EvidenceWarning
