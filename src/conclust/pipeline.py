@@ -358,7 +358,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         return clone(self.generator)
 
     def _consensus(self) -> Any:
-        """Return the consensus to be fitted, with the number of clusters asked for."""
+        """Return the consensus to be fitted, with the requested number of clusters."""
         # If the number is to be chosen, any number shows whether the consensus takes one.
         k = 1 if isinstance(self.n_clusters, str) and self.n_clusters == _AUTO else self._number()
         part = self.consensus

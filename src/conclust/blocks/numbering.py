@@ -1,7 +1,7 @@
 """The numbers of consensus clusters: by the first object of each, the same in memory and in blocks.
 
 An object that belongs to several clusters alike goes to the first of them, so that the numbers are known only after all
-objects: first each is told which columns of the membership it belongs to alike, then sets of columns become numbers.
+objects: first each gets the columns of the membership it belongs to alike, then sets of columns become numbers.
 """
 
 from __future__ import annotations

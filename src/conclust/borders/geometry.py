@@ -71,7 +71,7 @@ class BorderGeometry:
         Parameters
         ----------
         first : ndarray of bool of shape (n_samples,)
-            Which points are in the first part.
+            Mask of the points in the first part.
         pairs : ndarray of int64 of shape (n_pairs, 2)
             Pairs of pieces.
         threads : int, default=1
@@ -105,7 +105,7 @@ def border_geometry(
     X : ndarray of shape (n_samples, n_features)
         The points, best with a mean near 0.
     first : ndarray of bool of shape (n_samples,)
-        Which points are in the first part. Nothing else enters centres and covariance.
+        Mask of the points in the first part. Nothing else enters centres and covariance.
     pieces : ndarray of int64 of shape (n_first,) or (n_samples,)
         The pieces of the first part, or of all points: 0 to n_pieces - 1; negative for points in none.
         Each piece has a point in the first part.

@@ -30,7 +30,7 @@ def questions(
     Every merge of the tree of :class:`conclust.AutoConsensus` joins two parts. The larger both are, and the nearer the merge
     is to where the tree is cut, the more an answer decides. Of each such merge the question is about the two most typical objects.
     Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of questions: few questions in several
-    rounds tell more than many at once.
+    rounds decide more than many at once.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ _WEIGHTS = "weights go with the ensemble, one for each partition: cc.Ensemble(la
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the consensus estimators.
 
-    A subclass declares in ``parameters`` the ranges that its signature does not tell, and finds the
+    A subclass declares in ``parameters`` the ranges that its signature does not have, and finds the
     consensus of the objects that at least one partition observed in ``_fit``. The rest is here, so that it is the
     same for all: `X` is a label matrix or an Ensemble, labels are int64, consecutive from 0 by
     first appearance, and an object missing everywhere gets -1 with a warning.
@@ -197,7 +197,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         self._check_parameters(ensemble)
 
     def _warn_of_unobserved(self, count: int, first: str = "") -> None:
-        """Say how many objects no partition observed."""
+        """Warn of objects that no partition observed."""
         warn(
             f"{count} objects are missing in every partition{first}: the ensemble says nothing about them, so "
             "their label is -1 and their membership, if any, uniform.",

@@ -177,7 +177,7 @@ def _read_names(
 
 
 def _is_name(name: Any) -> bool:
-    """Tell whether a cluster can have this name: a text, or a whole number of int64 from 0 on."""
+    """Return whether a cluster can have this name: a text, or a whole number of int64 from 0 on."""
     if isinstance(name, str):
         return name.strip() not in (str(MISSING), str(NOISE))
     return type(name) is int and 0 <= name <= _LARGEST

@@ -300,7 +300,7 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
     if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
         raise TypeError(
             "Sparse data was passed for labels, but a dense label matrix is required: a stored 0 and "
-            "an absent entry cannot be told apart as labels. Use labels.toarray() if 0 is a cluster."
+            "an absent entry cannot be distinguished as labels. Use labels.toarray() if 0 is a cluster."
         )
     if hasattr(labels, "obs") and hasattr(labels, "obsm"):
         raise InputError(

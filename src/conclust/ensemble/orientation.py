@@ -38,7 +38,7 @@ def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
 
 
 def runs_in_a_list(labels: Any) -> bool:
-    """Tell whether labels are a list of vectors, each longer than the list: clusterings, given as rows."""
+    """Return whether labels are a list of vectors, each longer than the list: clusterings, given as rows."""
     if not isinstance(labels, list | tuple) or not labels:
         return False
     return all(
@@ -47,7 +47,7 @@ def runs_in_a_list(labels: Any) -> bool:
 
 
 def draws_in_rows(labels: Any, n: int, m: int) -> bool:
-    """Tell whether each row of a label matrix (n, m) numbers its clusters by first appearance, as draws of a partition do.
+    """Return whether each row of a label matrix (n, m) numbers its clusters by first appearance, as draws of a partition do.
 
     Then the first column is constant: a partition in one cluster, if rows were objects.
     """
@@ -80,6 +80,6 @@ def runs_hint(n: int, m: int) -> str:
 
 
 def _is_dense(labels: NDArray[np.float64], base: float) -> bool:
-    """Tell whether the labels are all of base, base + 1, ..., their largest."""
+    """Return whether the labels are all of base, base + 1, ..., their largest."""
     values = np.unique(labels[~np.isnan(labels)])
     return len(values) > 0 and bool((values == base + np.arange(len(values))).all())

@@ -44,7 +44,7 @@ class TablesReader:
         weights : array-like of shape (n_partitions,), default=None
             Weight of each partition, in the order of tables and their columns. None: all count alike.
         missing : {"unobserved", "noise"}, default="unobserved"
-            What -1 in a table means; an object that a table lacks is missing in its partitions.
+            Meaning of -1 in a table; an object that a table lacks is missing in its partitions.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class TablesReader:
         weights : array-like of shape (n_partitions,), default=None
             Weight of each partition. None: all count alike.
         missing : {"unobserved", "noise"}, default="unobserved"
-            What a cluster -1 means; an object without a row in a partition is missing there.
+            Meaning of a cluster -1; an object without a row in a partition is missing there.
 
         Returns
         -------
@@ -194,7 +194,7 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell whether a cell is empty: None, NaN, NaT, pandas.NA."""
+    """Return whether a cell is empty: None, NaN, NaT, pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and value != value

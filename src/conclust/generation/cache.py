@@ -408,7 +408,7 @@ def _render(value: Any, name: str, owner: str) -> Any:
     raise ParameterError(
         f"The 'cache_dir' parameter of {_OWNER} must be None with {owner}({name}={value!r}): a "
         f"{type(value).__name__} has no permanent representation, so its members could not "
-        "be told from others."
+        "be distinguished from others."
     )
 
 

@@ -133,7 +133,7 @@ class Recipe(Protocol):
 class Task:
     """One run of one algorithm. A tree, or a graph that is shared, is cut into several members; others make one.
 
-    ``columns`` are the members' places in the ensemble, ``n_clusters`` the number asked of each. The member
+    ``columns`` are the members' places in the ensemble, ``n_clusters`` the number requested of each. The member
     draws ``n_objects`` objects; ``n_fitted`` of them are what its algorithm sees. None: all of them. Tasks with the
     same ``sample_seed`` see the same ones. None: those drawn by ``seed``.
     """
@@ -248,7 +248,7 @@ class Kind:
     Attributes
     ----------
     recipe : Recipe
-        How a member is made; its name is that of the kind.
+        Recipe of the member; its name is that of the kind.
     most : int
         Default number of members.
     labels_others : bool

@@ -43,7 +43,7 @@ __all__ = [
 
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
-# Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each cluster asked for.
+# Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each requested cluster.
 # Up to that number there is nothing to draw: the time grows without a step.
 _FIT_ON = 10_000
 _FOR_EACH = 10

@@ -107,7 +107,7 @@ def _calls(
     cache: MemberCache | None,
     wait: bool,
 ) -> Iterator[tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]]:
-    """Say what is called, and with what: all at once on the whole data, or portion by portion."""
+    """Return the call and its arguments: all at once on the whole data, or portion by portion."""
     if not callable(points):
         yield partial(_run_task, points, cache, wait), enumerate(tasks)
         return

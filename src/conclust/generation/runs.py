@@ -78,7 +78,7 @@ def run_kmeans(
     points : ndarray of shape (n_samples, n_features)
         C-ordered and finite.
     n_clusters : int
-        Clusters asked for, at most the objects of a draw. Where equal points, or a centre that lost
+        Requested clusters, at most the objects of a draw. Where equal points, or a centre that lost
         its last object, leave fewer, `found` says so.
     drawn : ndarray of shape (n_runs, n_drawn)
         The objects of each run, in rising order.

@@ -230,7 +230,7 @@ class PointIndex:
         lists : tuple of ndarray
             The cells that the queries of each cell are compared with (`Cells.lists`).
         k : int
-            How many.
+            Number of neighbours.
         threads : int
             Number of threads.
         form : str

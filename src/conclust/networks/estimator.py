@@ -57,7 +57,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     threshold : float, default=0.8
         Smallest share of an edge that remains, in the range (0, 1], for "fast" and "threshold".
     quality : {"modularity", "cpm"}, default="modularity"
-        What communities maximise. "cpm": the constant Potts model, the weight inside of a community less
+        Quality that communities maximise. "cpm": the constant Potts model, the weight inside of a community less
         `resolution` times its number of pairs of nodes; it has no resolution limit.
     resolution : float, default=None
         Above 0: the higher, the more communities. None: 1 for modularity, 0.01 for "cpm".

@@ -219,7 +219,7 @@ def embedding(
     >>> from conclust.plotting import embedding
     >>> ax = embedding([[0.0, 1.0], [3.0, 1.0], [3.0, 0.0]], [0, 1, 1], [1.0, 0.5, 1.0])
     >>> ax.get_title()
-    '3 objects, faded where unsure'
+    '3 objects, uncertain ones faded'
     """
     from matplotlib.colors import to_rgb
 

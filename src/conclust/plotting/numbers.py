@@ -120,7 +120,7 @@ def curve_of(
     ------
     InputError
         If there is no number, the references have another number of columns, a criterion is not in the
-        table, or RCSI is asked for without references.
+        table, or RCSI is requested without references.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class Island:
     members : ndarray of bool of shape (n_samples,)
         Its points in that cluster.
     evidence : float
-        How much the evidence of the partition grows at least if they become a cluster of their own.
+        Minimum growth of the evidence of the partitions if they become a cluster of their own.
     """
 
     members: NDArray[np.bool_]

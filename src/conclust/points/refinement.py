@@ -104,7 +104,7 @@ def refine_by_centers(
 ) -> Refinement | None:
     """Run Lloyd's iterations from the means of the clusters, and judge the result by the points.
 
-    Clusters that overlap are better told apart by their centres than by neighbours; clusters of other shapes are
+    Clusters that overlap are better separated by their centres than by neighbours; clusters of other shapes are
     destroyed by centres. The iterations' partition is kept where it does not cut more ties of the
     neighbour graphs: the mean over clusters of the share of its ties that leave a cluster falls in the graph
     of 20 neighbours, or stays within 1 %; in the graph of 5 neighbours it rises by at most a fifth and .006; and so

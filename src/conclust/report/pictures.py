@@ -214,7 +214,7 @@ class Gallery:
         wide : bool, default=False
             Whether it takes the whole width of the page.
         name : str, default=""
-            The entry of READ that tells how to read it. Empty: the entry of its kind.
+            The entry of READ that explains how to read it. Empty: the entry of its kind.
         """
         if not self._wanted or self._missing:
             return None

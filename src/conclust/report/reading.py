@@ -64,7 +64,7 @@ def read_result(
     selection : Selection, default=None
         Selection of the number of clusters.
     borders : BorderTests, default=None
-        Which borders hold.
+        Tests of the borders.
     tree : ConsensusTree, default=None
         The tree with its support.
     names, feature_names : sequence, default=None

@@ -65,7 +65,7 @@ def _whole(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    """Tell whether it is a number that float64 holds (JSON has whole numbers of any length)."""
+    """Return whether it is a number that float64 holds (JSON has whole numbers of any length)."""
     return type(value) in (int, float) and abs(value) < 1 << 1000 and math.isfinite(value)
 
 

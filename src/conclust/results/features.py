@@ -1,4 +1,4 @@
-"""What tells the clusters of points apart: features.csv, and the gaps in result.json, written and read."""
+"""What distinguishes the clusters of points: features.csv, and the gaps in result.json, written and read."""
 
 from __future__ import annotations
 

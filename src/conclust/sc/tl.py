@@ -511,7 +511,7 @@ def inconsistency(
     Parameters
     ----------
     adata : AnnData or MuData
-        What has the columns.
+        Data with the columns.
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels: several seeds of each resolution.
     prefix : str, default=None

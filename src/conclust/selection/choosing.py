@@ -445,7 +445,7 @@ def _assemble(
     Parameters
     ----------
     data : _Data
-        What was clustered.
+        The clustered data.
     ensembles : dict of Ensemble
         The resamples of each number.
     verdict : Verdict or None

@@ -130,7 +130,7 @@ class Merging:
         n_clusters : int
             Number of clusters to leave.
         common : callable
-            Gives `common_of_pairs`; asked for only if there is anything to merge.
+            Gives `common_of_pairs`; called only if there is anything to merge.
         """
         k = len(masses)
         merging = cls(np.arange(k), masses, float(masses.sum()), np.full((k, k), np.inf))

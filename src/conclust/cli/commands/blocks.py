@@ -97,7 +97,7 @@ def _check(arguments: argparse.Namespace, method: Any) -> None:
 
 
 def _asked(arguments: argparse.Namespace) -> str:
-    """Return the option that asks for blocks."""
+    """Return the option that turns on blocks."""
     return "--blocks" if arguments.blocks else "--checkpoint"
 
 

@@ -415,7 +415,7 @@ def _finish(
 def _write_points(
     folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
 ) -> ClusterGaps | None:
-    """Write what labels new points, and what tells the clusters apart; return the gaps between these."""
+    """Write what labels new points, and what distinguishes the clusters; return the gaps between these."""
     points, filled, made = clustered.points, clustered.filled, clustered.pipeline.generator_
     consensus = clustered.pipeline.consensus_
     if refusal_to_save(made) is None:

@@ -69,7 +69,7 @@ def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
     return [
         *lines,
         "",
-        f"Without --method: {DEFAULT_METHOD}. 'conclust methods NAME' tells the parameters of one, for "
+        f"Without --method: {DEFAULT_METHOD}. 'conclust methods NAME' describes the parameters of one, for "
         "--set.",
     ]
 

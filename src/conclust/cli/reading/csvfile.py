@@ -172,7 +172,7 @@ class CsvRows:
         return [row[column].strip() for row in self._first]
 
     def is_number(self, text: str) -> bool:
-        """Tell whether a cell is a number, with the decimal sign of this file."""
+        """Return whether a cell is a number, with the decimal sign of this file."""
         try:
             self.to_number(text)
         except ValueError:

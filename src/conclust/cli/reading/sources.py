@@ -159,7 +159,7 @@ def opened(path: Path) -> Iterator[Source]:
 
 
 def _piped(path: Path) -> bool:
-    """Tell whether the shell made this path for a pipe: others, like a FIFO, are never waited for."""
+    """Return whether the shell made this path for a pipe: others, like a FIFO, are never waited for."""
     return str(path).startswith(("/dev/fd/", "/proc/self/fd/")) or str(path) == "/dev/stdin"
 
 

@@ -56,7 +56,7 @@ class Part:
     points : ndarray of shape (n_samples, n_components)
         All points; axes of components are those of A.
     first : ndarray of bool of shape (n_samples,)
-        Which points are in A.
+        Mask of the points in A.
     clusters : ndarray of int64 of shape (n_first,)
         Clusters of A, with the numbers of the matched clusters of the whole; clusters without a match come after
         these. Negative for points in no cluster.
@@ -123,7 +123,7 @@ def matched(
     n_clusters : int
         Number of clusters.
     first : ndarray of bool of shape (n_samples,)
-        Which points are in the part.
+        Mask of the points in the part.
     clusters : ndarray of int64 of shape (n_first,)
         Clusters of the part, clustered by itself.
 

@@ -83,7 +83,7 @@ def constrained_tree(
     start : EqualRows
         Which objects these hold; an object that a constraint is about stands alone.
     linkage : {"single", "average", "complete"}
-        How clusters are merged.
+        Linkage that merges clusters.
     constraints : Constraints
         Constraints on the objects.
     """
@@ -113,7 +113,7 @@ def grown(
     sizes : ndarray of shape (m,)
         Number of objects of each.
     linkage : {"single", "average", "complete"}
-        How clusters are merged.
+        Linkage that merges clusters.
     groups : ndarray of int64 of shape (m,)
         Clusters of the same group are merged first, at height 0.
     apart : ndarray of int64 of shape (n_pairs, 2)

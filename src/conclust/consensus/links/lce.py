@@ -279,7 +279,7 @@ def _with_absence(ensemble: Ensemble, edges: Edges, W: sp.csr_array) -> tuple[Ed
     """Add to each partition a cluster of the objects that it put into none.
 
     It is as similar to the other clusters of the partition as these are to each other, on average over their
-    objects. Without it, objects would be told apart by which partitions know them: entries of W are far
+    objects. Without it, objects would be separated by which partitions observed them: entries of W are far
     larger than their differences.
     """
     of = ensemble.column_partitions

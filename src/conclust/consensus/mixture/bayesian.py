@@ -155,7 +155,7 @@ class BayesianEnsemble(PlacingClusterer):
     objects are together in ``draws_`` does not.
 
     A partition that did not observe an object has no z there. Noise is a label that no other object
-    has: it does not tell clusters apart, and drops out too. A partition of weight 2 counts as the
+    has: it does not distinguish clusters, and drops out too. A partition of weight 2 counts as the
     same partition twice; by Gibbs sampling as one whose copies all follow the same z.
 
     References

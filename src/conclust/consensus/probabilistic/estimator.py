@@ -106,7 +106,7 @@ class PairObjectiveClusterer(PlacingClusterer):
     def _some_pairs(
         self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
     ) -> SparseEvidence | None:
-        """Return the evidence of the pairs asked for; None: of all."""
+        """Return the evidence of the pairs given; None: of all."""
         owner = type(self).__name__
         return read_pairs(
             self.pairs, ensemble, observed, owner, random_state=run.seed, n_jobs=run.threads

@@ -219,7 +219,7 @@ class WeightedPCC(PairObjectiveClusterer):
     d_u grows with the number of pairs that u puts together. Where the partitions differ much in
     their number of clusters, a random partition of many clusters can be nearer to the consensus than
     a good one of few clusters. If the consensus merged clusters, a partition with nearly all objects
-    in one cluster can be nearer to it than any good one. Weights therefore tell good partitions from
+    in one cluster can be nearer to it than any good one. Weights therefore separate good partitions from
     bad ones only among partitions with similar numbers of clusters.
 
     ``distance="corrected"`` is not in the paper. Over all orders in which u could assign the

@@ -88,7 +88,7 @@ def plan_mixed(
     if choices is None:
         wide = _few_choices(sizes.n)
         seeds = spawn_seeds(root, len(ALL_PAIRS) + len(wide))
-        # A tree would part equal points at random: no run may be asked for more than it draws.
+        # A tree would part equal points at random: no run may have more than it draws.
         distinct = min(
             count_distinct(
                 drawn_points(points, sizes.n_objects, sizes.n_features, seed)[0], wide.stop

@@ -168,7 +168,7 @@ def scaled(points: NDArray[np.float64], scaler: Scaler | None) -> NDArray[np.flo
 
 
 def over_chunks(X: Any, labelling: Labelling) -> NDArray[Any]:
-    """Return a Dask array of the labels of a Dask array of points: nothing is read before they are asked for."""
+    """Return a Dask array of the labels of a Dask array of points: nothing is read before they are needed."""
     d, n_members = labelling.shape
     if len(X.chunks[1]) > 1:  # the features of an object must be together
         X = X.rechunk({1: d})

@@ -180,7 +180,7 @@ class Search:
         )
 
     def sound(self) -> bool:
-        """Tell whether every number is in its range: the search itself checks none."""
+        """Return whether every number is in its range: the search itself checks none."""
         p, d = self.points.shape
         return (
             p > 0
@@ -274,7 +274,7 @@ class LandmarkCut:
         return labels
 
     def shares_ties(self, other: LandmarkCut) -> bool:
-        """Tell whether points are tied to the same landmarks by the other, by the same weights."""
+        """Return whether points are tied to the same landmarks by the other, by the same weights."""
         ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
         return ties and self.search.same_as(other.search)
 

@@ -54,7 +54,7 @@ class CenterSets:
         points : ndarray of shape (n, d)
             C-ordered and finite, float32 or float64.
         labels : ndarray of shape (n, n_columns)
-            C-ordered integers that can tell all clusters apart, of at most four bytes.
+            C-ordered integers that can distinguish all clusters, of at most four bytes.
         threads : int, default=1
             Number of threads.
         """

@@ -40,7 +40,7 @@ def is_in_blocks(X: Any) -> bool:
 
 
 def comes_in_chunks(X: Any) -> bool:
-    """Tell whether X is a Dask array, or does as one: a function is applied to its chunks when they are asked for."""
+    """Return whether X is a Dask array, or does as one: a function is applied to its chunks when they are needed."""
     return is_in_blocks(X) and hasattr(X, "map_blocks") and hasattr(X, "rechunk")
 
 

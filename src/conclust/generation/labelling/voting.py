@@ -86,7 +86,7 @@ class NeighbourVote:
         return vote(found, squares, np.stack([model.labels for model in models], axis=1))
 
     def shares_points(self, other: NeighbourVote) -> bool:
-        """Tell whether the other model has the same fitted points."""
+        """Return whether the other model has the same fitted points."""
         if self.cosine != other.cosine:
             return False
         return self.points is other.points or np.array_equal(self.points, other.points)

@@ -93,7 +93,7 @@ READ = {
         "Overlap between clusters",
         "Circles are clusters; their areas show sizes. The number on a line, near a cluster: how often an "
         "object drawn from that cluster falls into the other one when it is drawn again. Thick lines join "
-        "clusters that are hard to tell apart.",
+        "clusters that are hard to distinguish.",
     ),
     "bars": (
         "Membership of every object",

@@ -216,7 +216,7 @@ def sequential_test(
     real : ndarray of shape (n_k,)
         Its log PAC.
     reference_logs : callable
-        Log PAC of the references from one number up to another, which are drawn when asked for.
+        Log PAC of the references from one number up to another, which are drawn when needed.
     most : int
         References at most, besides those that fix mean and deviation.
     batch : int

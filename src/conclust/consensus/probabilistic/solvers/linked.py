@@ -55,9 +55,9 @@ def linked(
     constraints : Constraints
         Of the objects.
     stopping : Stopping
-        When to stop.
+        Stopping rule.
     run : Run
-        How to run.
+        Threads and progress.
 
     Raises
     ------
