@@ -207,7 +207,7 @@ def test_kinds_of_members_are_joined_by_plus(kinds):
 def test_other_kinds_of_members_are_refused(kinds, capsys):
     with pytest.raises(SystemExit):
         build_parser().parse_args(["cluster", "x.csv", "--generator", kinds])
-    assert "choose from" in capsys.readouterr().err
+    assert "Choose from" in capsys.readouterr().err
 
 
 def test_members_under_random_metrics(tmp_path, out):

@@ -320,7 +320,7 @@ def test_empty_cells_are_filled(tmp_path, how, value, capsys):
     more = ["--impute", how, "--partitions", "2", "--scale", "none", "-k", "2"]
     assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
     assert "1 empty cell filled" in capsys.readouterr().err
-    with np.load(tmp_path / "o/generator.npz") as arrays:
+    with np.load(tmp_path / "o/placing.npz") as arrays:
         assert arrays["filling"].tolist()[0] == value
 
 

@@ -233,7 +233,7 @@ def test_the_page_is_made_without_any_package(tmp_path):
     source = Path(conclust.__file__).parent.parent
     code = f"import sys; sys.path.insert(0, {str(source)!r}); import runpy\n"
     code += f"sys.argv = ['manual', '1.2.3', {str(tmp_path / 'page')!r}]\n"
-    code += "runpy.run_module('conclust.cli.shell.manual', run_name='__main__')\n"
+    code += "runpy.run_module('conclust.cli.shell', run_name='__main__')\n"
     code += "assert not {'numpy', 'scipy', 'sklearn'} & sys.modules.keys()"
     subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], check=True, timeout=60)
     assert (tmp_path / "page").read_text("utf-8") == page(PARSER, "1.2.3")

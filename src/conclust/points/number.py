@@ -53,7 +53,7 @@ class BorderDecision:
     by_points : bool
         Whether the points decided; False where the partitions alone did.
     alternatives : tuple of int
-        Other numbers that are equally well supported, best first.
+        Other numbers with more evidence than one cluster, best first.
     labels : ndarray of int64 of shape (n_samples,) or None
         The clusters, where they are not those of the tree cut at the number.
     """
@@ -192,7 +192,7 @@ def _by_pieces(
     others = [K for K in ordered[1:] if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
     labels = apart[number][0]
     ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))[1]
-    decision = _explained(number, ratios, others)
+    decision = _explained(number, ratios, others, ordered[1:])
     return decision if labels is cuts[number] else replace(decision, labels=labels)
 
 
@@ -212,7 +212,7 @@ def _by_whole_clusters(
                 accepted[K] = ratios
     if accepted:
         ordered = sorted(accepted, key=lambda K: (-trees.lifetime(K), K))
-        return _explained(ordered[0], accepted[ordered[0]], ordered[1:])
+        return _explained(ordered[0], accepted[ordered[0]], ordered[1:], ordered[1:])
     why = "no border has a valley"
     if some_valley:
         why = "at no number of clusters does every border have a valley"
@@ -232,7 +232,10 @@ def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDe
     )
 
 
-def _explained(number: int, ratios: NDArray[np.float64], others: list[int]) -> BorderDecision:
+def _explained(
+    number: int, ratios: NDArray[np.float64], others: list[int], next_best: list[int]
+) -> BorderDecision:
+    """Return the decision with its reason, which names the `others` that are as well supported."""
     depths = np.clip(1.0 - ratios, 0.0, 1.0)
     if not len(depths):
         reason = f"{_clusters(number)}: no two of them touch"
@@ -248,7 +251,7 @@ def _explained(number: int, ratios: NDArray[np.float64], others: list[int]) -> B
         listed = " and ".join(map(str, few)) if len(few) < 3 else f"{few[0]}, {few[1]} and {few[2]}"
         reason += f"; {listed} {'is' if len(few) == 1 else 'are'} as well supported"
     return BorderDecision(
-        number, reason + ".", tuple(float(depth) for depth in depths), alternatives=tuple(others)
+        number, reason + ".", tuple(float(depth) for depth in depths), alternatives=tuple(next_best)
     )
 
 

@@ -76,7 +76,7 @@ def resolutions(
     read = read_columns(
         adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
     )
-    ax = flow_diagram({u: read.labels[:, u] for u in range(len(read.keys))}, ax=ax)
+    ax = flow_diagram(dict(enumerate(read.labels.T, 1)), ax=ax)
     ax.set_yticks(range(len(read.keys)), read.keys)
     ax.set(ylabel="", title="Where cells go (circles: cells of a cluster)")
     return ax
@@ -145,8 +145,7 @@ def clustree(
     else:
         (column,) = chosen_keys(adata, color, None, owner)
         values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
-    parts = {u: read.labels[:, u] for u in range(len(columns))}
-    ax = flow_diagram(parts, values=values, ax=ax)
+    ax = flow_diagram(dict(enumerate(read.labels.T, 1)), values=values, ax=ax)
     ax.set_yticks(range(len(columns)), columns)
     ax.set(ylabel="", title=f"Clustering tree, by {color}")
     return ax

@@ -230,7 +230,7 @@ def test_balance_is_an_assumption():
     for model in (HBGF(2, random_state=0), CSPA(2, partitioner="spectral", random_state=0)):
         assert adjusted_rand_score(model.fit(labels).labels_, truth) == 1
     for cls in (CSPA, HGPA, HBGF):
-        assert "assumption" in cls.__doc__
+        assert "assum" in cls.__doc__
 
 
 def test_objects_that_nobody_tells_apart_stay_together():

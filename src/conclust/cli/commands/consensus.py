@@ -497,7 +497,8 @@ def _summary(
     reason = getattr(model, "reason_", "")
     if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
         # Five figures of the partitions: with -v only.
-        if arguments.verbose or model.number_by_ == "points" or model.n_clusters_ == 1:
+        by_partitions = model.n_clusters is None and model.number_by_ != "points"
+        if arguments.verbose or not by_partitions or model.n_clusters_ == 1:
             lines.append(reason)
         if model.n_clusters is None and model.n_clusters_ == 1:
             lines.append("To force more clusters, give their number with -k.")

@@ -106,7 +106,7 @@ class AutoConsensus(PlacingClusterer):
         Source of the number of clusters; "points" in a :class:`conclust.ConsensusClustering`.
     alternatives_ : tuple of int
         Next best numbers of clusters, best first: those with support or, if the points chose the number, those
-        equally well supported. Empty if there are none, or if the number was given.
+        with more evidence than one cluster. Empty if there are none, or if the number was given.
     supports_ : list of Support
         The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
         ``straddling``, ``evenness``, ``support``), by falling lifetime as far as they could win.

@@ -44,7 +44,7 @@ class ECCMS(ConsensusClusterer):
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
         in the dendrogram, from 2 on; of equal lifetimes the smallest number.
     alpha : float, default=0.8
-        Share of partitions from which a pair is trusted; positive. Above 1 no pair is, and the method is LWEA.
+        Share of partitions from which a pair is trusted; positive. If larger than 1, no pair is trusted, and the method is LWEA.
     penalty : float, default=0.4
         The paper's lambda, which keeps C close to A; positive. For large values the method becomes
         LWEA.
